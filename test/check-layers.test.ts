@@ -72,5 +72,5 @@ it('refuses what breaks the structure of src, and nothing else', () => {
   ]);
   // A list of exceptions or faces contains nothing that is no longer needed.
   expect(found).toContain('src/solve/solve.ts is a face, but no other folder imports it');
-  expect(found).toContain('scripts/layers/error-texts.mjs: src/cli/report-error.ts judges no text');
+  expect(found).toContain('scripts/layers/error-texts.mjs: src/cli/explain-failure.ts judges no text');
 });

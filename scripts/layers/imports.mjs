@@ -39,8 +39,9 @@ const arrows = {
  */
 const faces = {
   signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings export/export module-signer params
-    presets recipe-json recipe request samples/captured-request samples/formats samples/read-sample secret signer template
-    vectors verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
+    presets recipe-json recipe recipe-language request samples/captured-request samples/formats samples/read-sample
+    secret signer template vectors verify/compare-messages verify/recipe-suspects verify/suspect
+    verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,
   client: `answer attempt client dispatcher errors hooks members options proxy request retry sender tls-trust
     transport-errors`,

@@ -108,8 +108,9 @@ export function passbackOperation(naming: UserNaming): RowOperation {
       required: name,
       reserved: reservedKeys.filter(isKey),
       needsMore: byUnionId,
+      option: byUnionId ? '--union-id-column' : '--primary-key',
       hint: byUnionId
-        ? 'Name the column of user IDs with --union-id-column, or the key that identifies users with --primary-key.'
+        ? 'The first line has to name the columns. Name that of user IDs with --union-id-column, or the key that identifies users with --primary-key.'
         : 'Name the column that identifies users with --primary-key.',
     },
     identity: {

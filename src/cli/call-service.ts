@@ -46,10 +46,10 @@ export async function callService(
       await printUnknownBody(error.body, io, style, options.verbose);
     }
     const { explainFailure } = await import('./explain-failure.js');
-    explainFailure(error, settings, request.endpoint.operation);
     // The table above the error says the reason.
     const isSaid = error instanceof RejectedError && isTable && io.stdout.isTTY;
-    throw isSaid ? Object.assign(error, { message: 'the service refused the request' }) : error;
+    const message = isSaid ? 'the service refused the request' : undefined;
+    throw explainFailure(error, settings, request.endpoint.operation, message);
   }
 }
 

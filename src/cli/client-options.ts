@@ -8,7 +8,7 @@ import type { Settings } from '../profiles/settings.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import type { CliContext } from './context.js';
-import { type Io, printMessage } from './io.js';
+import { type Io, printAdvice } from './io.js';
 import { networkOptions } from './network.js';
 import type { CommonOptions } from './options.js';
 import { warn } from './output/style.js';
@@ -22,7 +22,7 @@ export async function readSecretOf(
   const secret = await settings.secret.read();
   const warnings = secretWarnings(secret);
   for (const warning of warnings) await warn(io, warning);
-  if (warnings.length > 0) await printMessage(io, howToMend(settings.profile, settings.secret.source));
+  if (warnings.length > 0) await printAdvice(io, howToMend(settings.profile, settings.secret.source));
   return secret;
 }
 

@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
+import { UserInfoError } from '../protocol/errors.js';
 import type { CliContext } from './context.js';
-import { type CommonGroup, examples, showCommon } from './help-layout.js';
+import { type CommonGroup, CommonOption, examples, rootOf, showCommon } from './help-layout.js';
 import type { Io } from './io.js';
 import type { CommonOptions } from './options.js';
 import { printData } from './output/print.js';
@@ -38,6 +39,36 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
 /** Adds a command to a group, or to the program. */
 export type Declare = (parent: Command, context: CliContext) => void;
 
+/** A command line that cannot be carried out. Nothing was done. */
+export class UsageError extends UserInfoError {
+  readonly code = 'USAGE';
+
+  constructor(message: string, hint = 'Add --help for usage.', commands: readonly string[] = []) {
+    super(message, { hint, commands });
+  }
+}
+
+/** The command as it is typed. */
+export function fullName(command: Command): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${fullName(parent)} ${command.name()}`;
+}
+
+/**
+ * An option of all commands that is given and that the command has no use for. An option whose promise every command
+ * keeps, such as `--no-input`, and the format of errors are never one.
+ */
+function findUnused(command: Command, common: readonly CommonGroup[]): CommonOption | undefined {
+  const root = rootOf(command);
+  const isGiven = (option: Option) => root.getOptionValueSource(option.attributeName()) === 'cli';
+  return root.options
+    .filter((option) => option instanceof CommonOption)
+    .find(
+      (option) =>
+        isGiven(option) && !option.isKept && option.group !== 'every' && !common.includes(option.group),
+    );
+}
+
 /** Makes a command of its specification. The output options are checked before its work begins. */
 export function command<Options, Arguments extends unknown[]>(
   spec: CommandSpec<Options, Arguments>,
@@ -54,7 +85,10 @@ export function command<Options, Arguments extends unknown[]>(
     }
     showCommon(command, common);
     command.action(async () => {
-      const { io } = context;
+      const { io, args } = context;
+      const unused = findUnused(command, common);
+      if (unused !== undefined)
+        throw (await import('./unused-option.js')).unusedOption(fullName(command), command, unused, args);
       const options = command.optsWithGlobals<CommonOptions & Options>();
       const style = await outputStyle(options, io);
       const print = (data: unknown) => printData(data, io, style);

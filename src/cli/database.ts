@@ -43,6 +43,13 @@ export function databaseFlag(option: string | undefined): string {
   return option === undefined ? '' : ` --database ${quoteWhereNeeded(withoutPassword(option))}`;
 }
 
+/** `--queue` for a command to paste, without the password of the URL; empty for a variable, which stays set. */
+export function queueFlag(url: string | undefined, env: Io['env']): string {
+  return url === undefined || env.USERINFO_QUEUE === url
+    ? ''
+    : ` --queue ${quoteWhereNeeded(withoutPassword(url))}`;
+}
+
 /** The URL of a database without its passwords; any other argument as it is. */
 export function withoutPassword(arg: string): string {
   if (!/postgres(?:ql)?:\/\//i.test(arg)) return arg;

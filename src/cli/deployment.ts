@@ -1,8 +1,7 @@
 import { defaultPlatform, type Platform } from '../platform/platform.js';
 import { describeOrigin } from '../profiles/flags-and-environment.js';
 import { resolveSettings, type Settings } from '../profiles/settings.js';
-import { refusePlainHttp } from '../protocol/base-url.js';
-import { InvalidInputError } from '../protocol/errors.js';
+import { refuseApiPath, refusePlainHttp } from '../protocol/base-url.js';
 import type { CliContext } from './context.js';
 import { type Io, printMessage } from './io.js';
 import type { CommonOptions, ConnectionOptions } from './options.js';
@@ -16,13 +15,10 @@ export async function resolveDeployment(
   const { io } = context;
   const settings = await resolveSettings(settingSources(context, options));
   for (const warning of settings.warnings) await warn(io, warning);
-  refuseApiPath(settings.base_url);
-  refusePlainHttp(
-    settings.base_url.value,
-    settings.allow_http !== null,
-    '--allow-http',
-    `the base URL (${describeOrigin(settings.base_url.origin)})`,
-  );
+  const { value, origin } = settings.base_url;
+  const label = `the base URL (${describeOrigin(origin)})`;
+  refuseApiPath(value, label);
+  refusePlainHttp(value, settings.allow_http !== null, '--allow-http', label);
   await announceProduction(io, settings);
   return settings;
 }
@@ -45,14 +41,19 @@ async function readUsedPlatform(context: CliContext, file: string): Promise<Plat
   return refuseCode(await readPlatform(context, file), file);
 }
 
-/** @throws InvalidInputError for a base URL with the path of the operations, which is added to it */
-function refuseApiPath({ value, origin }: Settings['base_url']): void {
-  const [before, path] = value.split(/(?=\/api\/v1\b)/);
-  if (path === undefined) return;
-  throw new InvalidInputError(`the base URL (${describeOrigin(origin)}) contains ${path}`, {
-    sent: 'nothing',
-    hint: `Give what comes before it: ${before}`,
-  });
+/** Maximum number of keys that a question names. */
+const maxKeys = 6;
+
+/** The keys that are about to be written. */
+export function listKeys(keys: readonly string[]): string {
+  const more = keys.length - maxKeys;
+  return more > 0 ? `${keys.slice(0, maxKeys).join(', ')} and ${more} more keys` : keys.join(', ');
+}
+
+/** Production, with the profile and the host. */
+export function describeProduction({ profile, base_url }: Pick<Settings, 'profile' | 'base_url'>): string {
+  const { host } = new URL(base_url.value);
+  return `production (${profile === null ? host : `profile "${profile}", ${host}`})`;
 }
 
 /** Announces that a command is about to call production. */

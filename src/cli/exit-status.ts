@@ -19,7 +19,7 @@ export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus];
 
 /** The exit status of each error, by its stable code, so that its class need not be loaded. */
 export const statusOfCode: Readonly<Record<string, ExitStatus>> = {
-  ...ending('usage', 'INVALID_INPUT', 'INVALID_RECIPE', 'INVALID_SAMPLE', 'NOT_FOUND'),
+  ...ending('usage', 'USAGE', 'INVALID_INPUT', 'INVALID_RECIPE', 'INVALID_SAMPLE', 'NOT_FOUND'),
   ...ending('usage', 'PORT_IN_USE', 'CANNOT_LISTEN', 'CANNOT_OPEN_DATABASE', 'OLD_SCHEMA'),
   ...ending('profile', 'PROFILE', 'PROFILE_FILE', 'CREDENTIALS', 'SIGNING_MODULE'),
   ...ending('rejected', 'REJECTED', 'CHECK_FAILED'),

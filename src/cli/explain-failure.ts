@@ -1,51 +1,82 @@
 // Apart from call-service.ts: only a call that failed loads it.
 import { isDeepStrictEqual } from 'node:util';
-import { NoAnswerError, RejectedError } from '../client/errors.js';
+import { NoAnswerError, type RejectedError } from '../client/errors.js';
 import { defaultSigning, usesModule } from '../platform/signing-source.js';
 import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
+import { ExplainedError, type UsedSetting } from './report-error.js';
 
 /** The command that failed. */
 type Failed = 'read' | 'passback' | 'doctor';
 
-/** Where the secret and the rule came from, and the commands that find the fault, each in a line of its own. */
-function refusedSignatureHint(settings: Settings, operation: Failed): string {
-  const { profile } = settings;
+/** Where the secret and the rule came from, and the commands that find the fault. */
+function refusedSignature(settings: Settings, operation: Failed) {
+  const { profile, environment } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
-  const example = operation === 'passback' ? 'passback name=x --union-id ID' : 'read CODE';
-  const inputs = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
-  const commands = [
-    ['What is signed:', `sign explain ${example}${profileFlag}`],
-    ['The rule of an accepted request:', `sign solve -${flag('--save')}${profileFlag}`],
-    ['Every setting:', `doctor${profileFlag}`],
-  ].slice(0, operation === 'doctor' ? 2 : 3);
-  return [inputs, ...commands.flatMap(([purpose, line]) => [purpose, `  userinfo ${line}`])].join('\n');
+  const example = operation === 'passback' ? 'passback name=x --union-id u001' : 'read c1';
+  const steps: readonly (readonly [purpose: string, command: string])[] = [
+    ['see what is signed', `sign explain ${example}${profileFlag}`],
+    ['find the rule of a request that was accepted', `sign solve -${flag('--save')}${profileFlag}`],
+    ...(environment.value === 'production'
+      ? []
+      : [['try the presets without one', `sign try${flag('--save')}${profileFlag}`] as const]),
+    ...(operation === 'doctor' ? [] : [['check every setting', `doctor${profileFlag}`] as const]),
+  ];
+  const purposes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    steps.map(([purpose]) => purpose),
+  );
+  const commands = steps.map(([, command]) => `userinfo ${command}`);
+  const hint = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\nTo ${purposes}:`;
+  return { hint, commands };
 }
 
-/** The same error; its hint says where the settings came from that may be wrong. */
-export function explainFailure<T>(error: T, settings: Settings, operation: Failed): T {
-  if (error instanceof NoAnswerError) {
-    const origin = describeOrigin(settings.base_url.origin);
-    const isAboutUrl = !['proxy', 'reset', 'wrong-data'].includes(error.reason);
-    const hint = isAboutUrl ? `${error.hint} The base URL comes from ${origin}.` : error.hint;
-    return Object.assign(error, { hint });
-  }
-  if (!(error instanceof RejectedError)) return error;
-  const { means, msg } = error;
-  // §5.4: a rule that is wrong also gives a sign of another length.
-  const isWrongLength = means === 'malformedParameter' && msg.startsWith('sign ');
-  if (means === 'wrongAppSign' || means === 'wrongSign' || isWrongLength)
-    return Object.assign(error, { hint: refusedSignatureHint(settings, operation) });
-  if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return error;
-  const sent = (['tenant_code', 'channel', 'app_key'] as const).map((field) => {
-    const { value, origin } = settings[field];
-    return `${settingNames[field].title} ${quoteName(value)} (${describeOrigin(origin)})`;
+/** Whether the service refuses the length of `sign` (§5.4): a rule that is wrong may give another one. */
+export function refusesSignLength({ means, msg }: RejectedError): boolean {
+  return means === 'malformedParameter' && msg.startsWith('sign ');
+}
+
+/** The error of a call, with where the settings come from that may be wrong. */
+export function explainFailure(
+  error: RejectedError | NoAnswerError,
+  settings: Settings,
+  operation: Failed,
+  message?: string,
+): ExplainedError {
+  return new ExplainedError(error, {
+    ...(message !== undefined && { message }),
+    ...(error instanceof NoAnswerError
+      ? aboutBaseUrl(error, settings)
+      : aboutRefusal(error, settings, operation)),
   });
-  return Object.assign(error, { hint: `${error.hint}\nSent: ${sent.join(', ')}.` });
+}
+
+function aboutBaseUrl({ reason }: NoAnswerError, settings: Settings) {
+  return ['proxy', 'reset', 'wrong-data'].includes(reason)
+    ? {}
+    : { settings: [used('base_url', settings, false)] };
+}
+
+function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed) {
+  const { means } = error;
+  if (means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error))
+    return refusedSignature(settings, operation);
+  if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
+  return {
+    settings: (['tenant_code', 'channel', 'app_key'] as const).map((name) => used(name, settings, true)),
+  };
+}
+
+function used(
+  name: 'base_url' | 'tenant_code' | 'channel' | 'app_key',
+  settings: Settings,
+  isShown: boolean,
+): UsedSetting {
+  const { value, origin } = settings[name];
+  return { title: settingNames[name].title, value: isShown ? value : null, origin: describeOrigin(origin) };
 }
 
 function describeSecret({ profile, secret }: Settings): string {

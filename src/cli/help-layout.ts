@@ -49,44 +49,61 @@ export type CommonGroup = 'profile' | 'output' | 'network' | 'confirm';
 /** An option of the program, which commands list in their help by its group. */
 export class CommonOption extends Option {
   readonly group: CommonGroup | 'every';
+  /** Whether every command keeps its promise, also one whose help does not list it. */
+  isKept = false;
 
   constructor(group: CommonGroup | 'every', flags: string, description: string) {
     super(flags, description);
     this.group = group;
   }
+
+  keptByAll(): this {
+    this.isKept = true;
+    return this;
+  }
 }
 
 const shownCommon = new WeakMap<Command, readonly CommonOption['group'][]>();
+
+/** The program that a command is of. */
+export function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
+}
 
 /** Has the help of a command list the common options that apply to it. */
 export function showCommon(command: Command, groups: readonly CommonGroup[]): void {
   shownCommon.set(command, [...groups, 'every']);
 }
 
-/** Groups of options that a page of the help explains; the help of a command has their flags. */
+/** Groups of options that a page of the help explains; the short help of a command has their flags. */
 const pages: Readonly<Record<string, string>> = {
-  'Global Options:': '"userinfo --help"',
-  'Connection:': '"userinfo help connection"',
-  'Operation:': '"userinfo help operation"',
-  'Many rows:': '"userinfo help many-rows"',
+  'Global Options:': 'userinfo --help',
+  'Connection:': 'userinfo help connection',
+  'Operation:': 'userinfo help operation',
+  'Bulk runs:': 'userinfo help bulk',
 };
 
-/** The help of commands: at most 60 lines, with the common options that apply. */
-export const helpLayout: HelpConfiguration = {
+/** The page that explains a group of options. */
+export function helpPage(heading = ''): string | undefined {
+  return pages[heading];
+}
+
+/** The help of commands, with the common options that apply; the short one has at most 60 lines. */
+export const helpLayout = (isShort: boolean): HelpConfiguration => ({
   showGlobalOptions: true,
   subcommandTerm: (command) => command.name(),
   visibleGlobalOptions: (command) => {
     const groups = shownCommon.get(command) ?? [];
-    let root = command;
-    while (root.parent !== null) root = root.parent;
-    return root.options.filter((option) => option instanceof CommonOption && groups.includes(option.group));
+    return rootOf(command).options.filter(
+      (option) => option instanceof CommonOption && groups.includes(option.group),
+    );
   },
   formatItemList: (heading, items, helper) => {
-    const page = pages[heading];
+    const page = helpPage(heading);
     if (items.length === 0) return [];
-    if (page === undefined) return [heading, ...items, ''];
+    if (page === undefined || !isShort) return [heading, ...items, ''];
     const flags = items.map((item) => /(?:-\w, )?--[\w-]+/.exec(item)?.[0].replace(', ', '/'));
     const shown = flags.filter((flag) => flag !== undefined);
-    return [`${heading.replace(':', '')} (see ${page}):`, wrapNames(shown, helper.helpWidth ?? 80), ''];
+    return [`${heading.replace(':', '')} (see "${page}"):`, wrapNames(shown, helper.helpWidth ?? 80), ''];
   },
-};
+});

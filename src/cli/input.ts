@@ -6,17 +6,27 @@ import { describeSystemError, isSystemError, UnsuitableFileError } from '../supp
 import { readInput, readInputFile } from '../support/input-file.js';
 import { findJsonFault } from '../support/json-fault.js';
 import type { CliContext } from './context.js';
-import type { Io } from './io.js';
+import { type Io, printMessage } from './io.js';
 
 /**
- * Reads the text of a file, or of standard input for `-`.
+ * Reads the text of a file, or of standard input for `-`; on a terminal, `what` names what to type.
  *
  * @throws InvalidInputError that names the file, AbortError
  */
-export async function readText({ io, signal }: CliContext, file: string): Promise<string> {
+export async function readText(
+  { io, signal }: CliContext,
+  file: string,
+  what = 'the input',
+): Promise<string> {
   const name = inputName(file);
   if (file !== '-') return readNamedFile(file, name, { signal });
+  await announceWait(io, what);
   return decodeUtf8(await buffer(addAbortSignal(signal, io.stdin)), name);
+}
+
+/** Says on a terminal that the program waits for input. */
+export async function announceWait(io: Io, what: string): Promise<void> {
+  if (io.stdin.isTTY) await printMessage(io, `type or paste ${what}, then press Ctrl-D:`);
 }
 
 interface NamedFileOptions {
@@ -86,7 +96,7 @@ export function parseJson(text: string, name: string): unknown {
  * @throws InvalidInputError if standard input is empty
  */
 export async function readValue(context: CliContext, what: string): Promise<string> {
-  const value = (await readText(context, '-')).replace(/\r?\n$/, '');
+  const value = (await readText(context, '-', `the ${what}`)).replace(/\r?\n$/, '');
   if (value === '') {
     throw new InvalidInputError(`standard input contains no ${what}`, {
       hint: 'The command that should print it may have failed.',

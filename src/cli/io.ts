@@ -51,7 +51,57 @@ export function writeStyled(stream: Writable, data: string | Uint8Array): Promis
   });
 }
 
-/** Prints a one-line message to stderr, after a `label` that may be coloured. */
-export function printMessage(io: Io, message: string, label = ''): Promise<void> {
-  return writeStyled(io.stderr, `${label}${showText(message)}\n`);
+/**
+ * Prints a one-line message to stderr, after a `label` that may be coloured. On a terminal, a line that is longer than
+ * `columns` is broken between words.
+ */
+export async function printMessage(
+  io: Io,
+  message: string,
+  label = '',
+  columns = widthOf(io.stderr),
+): Promise<void> {
+  const line = `${label}${showText(message)}`;
+  if (mayFit(line, columns)) return writeStyled(io.stderr, `${line}\n`);
+  const { breakText } = await import('./output/break-lines.js');
+  return writeStyled(io.stderr, `${breakText(line, columns)}\n`);
+}
+
+/**
+ * Prints a command to stderr, indented, as it can be pasted. On a terminal, a line that is too long continues after a
+ * backslash.
+ */
+export async function printCommand(io: Io, command: string): Promise<void> {
+  const columns = widthOf(io.stderr);
+  let lines = command.split('\n');
+  if (lines.length === 1 && !mayFit(`  ${command}`, columns)) {
+    const { breakCommand } = await import('./output/break-lines.js');
+    lines = breakCommand(command, columns - 2);
+  }
+  await writeStyled(
+    io.stderr,
+    lines.map((line, index) => `${index === 0 ? '  ' : ''}${showText(line)}\n`).join(''),
+  );
+}
+
+/** What to do next: sentences, then commands, each of which can be pasted. */
+export interface Advice {
+  readonly hint: string | null;
+  readonly commands: readonly string[];
+}
+
+/** Prints advice to stderr, each command on a line of its own. */
+export async function printAdvice(io: Io, { hint, commands }: Advice): Promise<void> {
+  for (const line of hint?.split('\n') ?? []) await printMessage(io, line);
+  for (const command of commands) await printCommand(io, command);
+}
+
+/** The width at which lines are broken: that of a terminal. */
+function widthOf({ isTTY, columns }: Io['stderr']): number {
+  return isTTY && columns ? columns : Number.POSITIVE_INFINITY;
+}
+
+/** Whether a line fits even if each of its characters is wide, as Chinese ones are. */
+function mayFit(line: string, columns: number): boolean {
+  return 2 * line.length <= columns;
 }

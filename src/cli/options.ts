@@ -4,7 +4,7 @@ import { CommonOption } from './help-layout.js';
 import { parseCount, parseDuration } from './option-values.js';
 
 /** The output formats. `csv` is flat; the others keep the nesting of the data. */
-export const outputFormats = ['table', 'json', 'yaml', 'csv'] as const;
+export const outputFormats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
 /** Options of every command, accepted before or after its name. */
@@ -19,7 +19,6 @@ export interface CommonOptions {
   readonly timeout: number;
   readonly attempts: number;
   readonly verbose?: true;
-  readonly color: boolean;
   readonly input: boolean;
   readonly yes?: true;
 }
@@ -35,8 +34,8 @@ export function addCommonOptions(program: Command): Command {
 function commonOptions(): CommonOption[] {
   return [
     new CommonOption('profile', '-p, --profile <name>', 'profile to use (default: the active one)'),
-    new CommonOption('output', '-o, --output <format>', 'output format').choices(outputFormats),
-    new CommonOption('output', '--json', 'the same as --output json').conflicts('output'),
+    new CommonOption('output', '-o, --output <format>', 'output format').choices(outputFormats).keptByAll(),
+    new CommonOption('output', '--json', 'the same as --output json').conflicts('output').keptByAll(),
     new CommonOption('output', '--query <expression>', 'print what this JMESPath expression selects'),
     new CommonOption('output', '--mask', 'mask personal data in the output'),
     new CommonOption('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
@@ -45,14 +44,15 @@ function commonOptions(): CommonOption[] {
     new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
       .default(3)
       .argParser((text) => parseCount(text, 'attempts')),
-    new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation'),
-    new CommonOption('confirm', '--no-input', 'never prompt'),
+    new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation').keptByAll(),
+    new CommonOption('confirm', '--no-input', 'never prompt').keptByAll(),
+    new CommonOption('every', '--color', 'print with colours, also to a file or a pipe'),
     new CommonOption('every', '--no-color', 'print without colours'),
     new CommonOption(
       'network',
       '--verbose',
       'show request and response, and the stack trace of an internal error',
-    ),
+    ).keptByAll(),
   ];
 }
 

@@ -24,9 +24,13 @@ import { warn } from './output/style.js';
  */
 export async function parsePairs(io: Io, pairs: readonly string[]): Promise<Map<string, FlatValue>> {
   const userInfo = new Map<string, FlatValue>();
-  for (const pair of pairs) {
-    const { key, isJson, value } = splitPair(pair);
-    if (userInfo.has(key)) throw new InvalidInputError(`the key ${quoteName(key)} is given twice`);
+  for (const [index, pair] of pairs.entries()) {
+    const { key, isJson, value } = splitPair(pair, pairs[index - 1], pairs[index + 1]);
+    if (userInfo.has(key)) {
+      throw new InvalidInputError(`the key ${quoteName(key)} is given twice`, {
+        hint: 'Remove one of the two.',
+      });
+    }
     const text = value.startsWith('@')
       ? await readNamedFile(
           value.slice(1),
@@ -77,15 +81,28 @@ export function refuseSlips(userInfo: ReadonlyMap<string, FlatValue>): void {
 
 const spacedKeyHint = 'Take it off: a key is read by its name alone.';
 
-function splitPair(pair: string): { key: string; isJson: boolean; value: string } {
+function splitPair(
+  pair: string,
+  before?: string,
+  after?: string,
+): { key: string; isJson: boolean; value: string } {
   const found = /^((?:\\[=:]|[^=:]|:(?!=))*)(:?=)(.*)$/s.exec(pair);
   const [, key = '', separator, value = ''] = found ?? [];
   if (key === '') {
     throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair with a key`, {
-      hint: 'Write key=text, key:=json (a number, true, false or null), or key=@file.',
+      hint: unpairedHint(pair, before, after),
     });
   }
   return { key: key.replace(/\\([=:])/g, '$1'), isJson: separator === ':=', value };
+}
+
+/** What is probably wrong with an argument that is no pair, by its neighbours. */
+function unpairedHint(pair: string, before = '', after = ''): string {
+  if (/^:?=/.test(after)) return `Write a pair without spaces: ${pair.slice(0, 20)}${after.slice(0, 2)}…`;
+  const [, key, separator] = /^([^=:]+)(=)/.exec(before) ?? [];
+  if (key !== undefined)
+    return `Quote a text with spaces: ${quoteWhereNeeded(`${key}${separator}two words`)}`;
+  return 'Write key=text, key:=json (a number, true, false or null), or key=@file.';
 }
 
 function parseScalar(key: string, json: string): FlatValue {

@@ -2,6 +2,7 @@
 import { type Platform, parsePlatform } from '../platform/platform.js';
 import { usesModule } from '../platform/signing-source.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { quoteWhereNeeded } from '../support/shell.js';
 import type { CliContext } from './context.js';
 import { inputName, readJson } from './input.js';
 
@@ -24,6 +25,7 @@ export function refuseCode(platform: Platform, file: string): Platform {
   const what = isCommand ? 'a command that prints a header' : 'a signing module';
   throw new InvalidInputError(`${inputName(file)} names ${what}, which only a profile runs`, {
     sent: 'nothing',
-    hint: 'Store it: userinfo profile set NAME --platform FILE',
+    hint: 'Store it in a profile, such as shop:',
+    commands: [`userinfo profile set shop --platform ${quoteWhereNeeded(file)}`],
   });
 }

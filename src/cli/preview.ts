@@ -27,6 +27,9 @@ export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {
   return printCurl === true || dryRun === true;
 }
 
+/** Below what a preview masks. */
+export const revealAdvice = 'Codes, signatures and personal data are masked: --reveal shows them.';
+
 /** Prints a request without sending it: as a curl command for a POSIX shell, or part by part. */
 export async function printPreview(
   { io, options: { printCurl, reveal }, isTable, print }: Call<PreviewOptions>,
@@ -51,7 +54,7 @@ export async function printPreview(
   } else {
     await print(parts);
   }
-  if (!reveal) await printMessage(io, 'Codes, signatures and personal data are masked: --reveal shows them.');
+  if (!reveal) await printMessage(io, revealAdvice);
 }
 
 /** The values of headers may be secret: they are masked whole. */

@@ -1,5 +1,7 @@
-import { Command } from 'commander';
+import { type Argument, Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { quoteName } from '../protocol/unsafe-text.js';
+import { fullName, UsageError } from './command.js';
 import { declarationsFor } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
@@ -7,25 +9,38 @@ import { examples, helpLayout } from './help-layout.js';
 import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
 import { addCommonOptions, type CommonOptions } from './options.js';
-import { reportError } from './report-error.js';
-import { adviseCommand, adviseOption } from './suggestions.js';
+import { withColorOption } from './output/style.js';
+import { adviseCommand, adviseOption, suggest } from './suggestions.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
-export async function run(args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {
+export async function run(args: readonly string[], given: Io, signal: AbortSignal): Promise<number> {
+  const io = { ...given, env: withColorOption(given.env, args) };
   const context = createContext(io, signal, args);
   const program = await buildProgram(context, args);
   try {
     refuseDamaged(args, io.env);
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(namesOption(args) ? ['help', '--', ...args.slice(1)] : args, { from: 'user' });
     return exitStatus.success;
   } catch (error) {
     const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
+    const { reportError } = await import('./report-error.js');
     // An error in an option may come before this one is parsed.
-    return reportError(error, io, { verbose, json: args.includes('--json') || output === 'json' });
+    return reportError(error, io, {
+      verbose,
+      json: args.includes('--json') || output === 'json' || output === 'ndjson',
+    });
   }
 }
 
-/** A command that never prints the value of an unknown option: it may be a mistyped secret. */
+/** Whether a command line asks for the help of an option. */
+function namesOption([first, second = '', ...more]: readonly string[]): boolean {
+  return first === 'help' && more.length === 0 && /^--?\w/.test(second) && !['-h', '--help'].includes(second);
+}
+
+/**
+ * A command whose errors are of our own class. It never prints the value of an unknown option: it may be a mistyped
+ * secret. Commander calls the methods that it has no public names for.
+ */
 class CautiousCommand extends Command {
   override createCommand(name?: string): CautiousCommand {
     return new CautiousCommand(name);
@@ -36,42 +51,71 @@ class CautiousCommand extends Command {
     return super.help({ error: false });
   }
 
+  missingArgument(name: string): void {
+    throw new UsageError(`the argument ${quoteName(name)} is missing`);
+  }
+
+  optionMissingArgument({ flags }: Option): void {
+    throw new UsageError(`the option "${flags}" needs a value`);
+  }
+
+  missingMandatoryOptionValue({ flags }: Option): void {
+    throw new UsageError(`the option "${flags}" is missing`);
+  }
+
+  _conflictingOption({ long }: Option, other: Option): void {
+    throw new UsageError(`${long} and ${other.long} exclude each other: use one of them`);
+  }
+
+  _excessArguments(given: readonly string[]): void {
+    const most = this.registeredArguments.length;
+    const allowed = most === 0 ? 'no argument' : most === 1 ? 'one argument' : `at most ${most} arguments`;
+    throw new UsageError(`"${fullName(this)}" takes ${allowed}, not ${given.length}`);
+  }
+
+  _callParseArg(target: Option | Argument, value: string, previous: unknown): unknown {
+    const { argChoices: choices = [value] } = target;
+    const message = `${target instanceof Option ? target.long : target.name()} cannot be ${quoteName(value)}`;
+    if (!choices.includes(value)) {
+      const [nearest] = suggest(value, choices);
+      const meant = nearest === undefined ? '' : `Did you mean "${nearest}"? `;
+      throw new UsageError(message, `${meant}It is one of ${choices.join(', ')}.`);
+    }
+    try {
+      return target.parseArg?.(value, previous);
+    } catch (error) {
+      throw error instanceof InvalidArgumentError ? new UsageError(message, error.message) : error;
+    }
+  }
+
   /** Called by commander with the argument as typed. */
   unknownOption(typed: string): void {
-    const code = 'commander.unknownOption';
     if (!typed.startsWith('--')) {
       const isOption = /^-[A-Za-z]$/.test(typed);
-      const advice = isOption
-        ? adviseOption(this, typed) || `"${pathOf(this)} --help" lists the options.`
-        : this.registeredArguments.length > 0
-          ? dashAdvice
-          : '';
       const kind = isOption ? 'unknown short option' : 'unknown option';
-      this.error(`error: ${kind} '${typed.slice(0, 2)}'\n${advice}`.trimEnd(), { code });
+      const message = `${kind} "${typed.slice(0, 2)}"`;
+      if (!isOption)
+        throw new UsageError(message, this.registeredArguments.length > 0 ? dashAdvice : undefined);
+      const meant = adviseOption(this, typed);
+      if (meant !== '') throw new UsageError(message, meant);
+      throw new UsageError(message, 'The options are listed by:', [`${fullName(this)} --help`]);
     }
     const flag = typed.replace(/=.*$/s, '');
     const isKnown = [this, ...ancestorsOf(this)].some(({ options }) =>
       options.some(({ long }) => long === flag),
     );
-    if (isKnown) this.error(`error: option '${flag}' takes no value`, { code });
-    this.error(`error: unknown option '${flag}'\n${adviseOption(this, flag)}`.trimEnd(), { code });
+    if (isKnown) throw new UsageError(`the option "${flag}" takes no value`);
+    throw new UsageError(`unknown option ${quoteName(flag)}`, adviseOption(this, flag) || undefined);
   }
 
   /** Called by commander of a group, or of the program. */
   unknownCommand(): void {
     const [typed = ''] = this.args;
-    const advice = adviseCommand(this, typed);
-    this.error(`error: unknown command '${typed}'\n${advice}`, { code: 'commander.unknownCommand' });
+    throw new UsageError(`unknown command ${quoteName(typed)}`, adviseCommand(this, typed));
   }
 }
 
 const dashAdvice = 'Put -- before an argument that begins with -, and all options before the --.';
-
-/** The command as it is typed. */
-function pathOf(command: Command): string {
-  const names = [command, ...ancestorsOf(command)].map((one) => one.name());
-  return names.reverse().join(' ');
-}
 
 function ancestorsOf({ parent }: Command): Command[] {
   return parent === null ? [] : [parent, ...ancestorsOf(parent)];
@@ -84,7 +128,7 @@ export async function buildProgram(context: CliContext, args: readonly string[])
   program
     .description('Read user records from the platform and pass information about users back.')
     .version(manifest.version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show help')
+    .helpOption('-h, --help', 'show help: -h a short one')
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
@@ -92,7 +136,7 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       getErrHelpWidth: () => io.stderr.columns ?? 80,
       outputError: () => {}, // reportError prints it
     })
-    .configureHelp(helpLayout)
+    .configureHelp(helpLayout(args.includes('-h') && !args.includes('--help')))
     .exitOverride();
   addCommonOptions(program);
   for (const declare of await declarationsFor(args)) declare(program, context);
@@ -104,7 +148,6 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       examples(
         ['userinfo demo', 'try everything, against a service in memory'],
         ['userinfo profile add shop', 'store the credentials of a deployment'],
-        ['userinfo help exit-codes', 'show a topic'],
       ),
     );
   return program;

@@ -1,8 +1,21 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
-import { type Io, OutputError, printMessage } from './io.js';
+import { type Advice, type Io, OutputError, printAdvice, printMessage } from './io.js';
 import { colorsFor } from './output/style.js';
+
+/** The parts of an error, from which one sentence after the other is made. */
+interface Report extends Advice {
+  /** Stable across versions. */
+  readonly code: string;
+  readonly message: string;
+  /** `nothing` if no request was sent; `null` if that is not known, or the message says it. */
+  readonly sent: 'nothing' | null;
+  /** The code with which the service refused (§7). */
+  readonly result_code: number | null;
+  readonly exit: number;
+}
 
 /**
  * Prints an error and what to do next to stderr, with `json` as one line of JSON, and returns the exit status. A stack
@@ -15,57 +28,104 @@ export async function reportError(
 ): Promise<number> {
   const exit = exitStatusOf(error);
   if (exit === exitStatus.success) return exit;
-  const report = describe(error, exit);
+  const report = reportOf(error, exit);
   if (json) {
-    await printMessage(io, JSON.stringify({ error: report }));
+    await printMessage(io, JSON.stringify({ error: report }), '', Number.POSITIVE_INFINITY);
     return exit;
   }
   const label = `${colorsFor(io.stderr, io.env).red('error:')} `;
   await printMessage(io, report.message, exit === exitStatus.interrupted ? '' : label);
-  const isFault = exit === exitStatus.fault && !(error instanceof OutputError);
-  const lines = isFault && verbose && error instanceof Error ? error.stack : report.hint;
-  for (const line of lines?.split('\n') ?? []) await printMessage(io, line);
+  if (verbose && isFault(error, exit) && error instanceof Error && error.stack !== undefined) {
+    for (const line of error.stack.split('\n')) await printMessage(io, line);
+  } else await printAdvice(io, { ...report, hint: sentencesOf(report) });
   return exit;
 }
 
-/** The JSON of an error: its stable code, its exit status, and in `hint` what to do next, in lines. */
-function describe(error: unknown, exit: number) {
-  if (!(error instanceof Error)) return { code: 'INTERNAL', message: String(error), hint: faultHint, exit };
-  const { code, received } = error as { code?: unknown; received?: unknown };
-  const hint = hintOf(error) ?? null;
-  if (exit === exitStatus.interrupted) {
-    return { code: 'CANCELLED', message: 'interrupted', hint: received === true ? hint : null, exit };
-  }
-  if (String(code).startsWith('commander.')) {
-    const [message = '', ...advice] = error.message.replace(/'(\S+|--\S+ <\S+>)'/g, '"$1"').split('\n');
-    const similar = advice.join('\n').replace(/\((Did you mean) (.*)\?\)/, '$1 "$2"?');
-    return { code: 'USAGE', message: message.replace(/^error: /, ''), hint: similar || usageHint, exit };
-  }
-  if (exit === exitStatus.fault && !(error instanceof OutputError)) {
-    if (!isSystemError(error)) return { code: 'INTERNAL', message: error.message, hint: faultHint, exit };
-    const message = `${error.path ?? error.syscall}: ${describeSystemError(error)} (${error.code})`;
-    return { code: 'INTERNAL', message, hint: systemHint, exit };
-  }
-  return { code: String(code), message: error.message, hint, exit };
+function sentencesOf({ sent, hint }: Report): string | null {
+  if (sent === null) return hint;
+  return hint === null ? 'Nothing was sent.' : `Nothing was sent. ${hint}`;
 }
 
-const usageHint = 'Add --help for usage.';
+function isFault(error: unknown, exit: number): boolean {
+  return exit === exitStatus.fault && !(error instanceof OutputError);
+}
+
+function reportOf(error: unknown, exit: number): Report {
+  const none = { sent: null, result_code: null, commands: [], exit };
+  if (!(error instanceof Error))
+    return { code: 'INTERNAL', message: String(error), ...none, hint: faultHint };
+  const { code, sent = null } = error as Partial<UserInfoError>;
+  const advice = nextStepOf(error);
+  if (exit === exitStatus.interrupted) {
+    const isDoubtful = (error as { received?: unknown }).received === true;
+    return { code: 'CANCELLED', message: 'interrupted', ...none, ...(isDoubtful ? advice : { hint: null }) };
+  }
+  const { message } = error;
+  const result_code = error instanceof ExplainedError ? error.resultCode : null;
+  if (!isFault(error, exit)) return { code: String(code), message, sent, result_code, ...advice, exit };
+  if (!isSystemError(error)) return { code: 'INTERNAL', message, ...none, hint: faultHint };
+  const what = `${error.path ?? error.syscall}: ${describeSystemError(error)} (${error.code})`;
+  return { code: 'INTERNAL', message: what, ...none, hint: systemHint };
+}
+
 const systemHint = 'If that is as it should be, report it with the stack trace that --verbose prints.';
 const databaseHint = 'Run the command again when the database answers.';
 const faultHint = 'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
+const proxyHint = 'HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.';
 
 /**
  * What to do about an error. The client's hints name its options; on the command line a proxy comes from the
  * environment.
  */
-export function hintOf(error: Error): string | undefined {
-  const { code, reason, hint, sent } = error as Partial<Record<'code' | 'reason' | 'hint' | 'sent', unknown>>;
-  const parts = [
-    sent === 'nothing' && 'Nothing was sent.',
+export function nextStepOf(error: Error): Advice {
+  const { code, reason, hint, commands = [] } = error as Partial<UserInfoError> & { reason?: unknown };
+  const sentences = [
     hint ?? (code === 'STORE_UNAVAILABLE' && databaseHint),
-    reason === 'proxy' && 'HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.',
+    reason === 'proxy' && proxyHint,
+    error instanceof ExplainedError && describeSettings(error.settings),
   ].filter((part) => typeof part === 'string' && part !== '');
-  return parts.length === 0 ? undefined : parts.join(' ');
+  return { hint: sentences.length === 0 ? null : sentences.join(' '), commands };
+}
+
+function describeSettings(settings: readonly UsedSetting[]): string {
+  const [first] = settings;
+  if (first?.value === null) return `The ${first.title} comes from ${first.origin}.`;
+  const values = settings.map(({ title, value, origin }) => `${title} ${quoteName(value ?? '')} (${origin})`);
+  return values.length === 0 ? '' : `Sent: ${values.join(', ')}.`;
+}
+
+/** A setting that may be the cause of an error, and where it comes from. */
+export interface UsedSetting {
+  readonly title: string;
+  /** `null` where the message has it. */
+  readonly value: string | null;
+  readonly origin: string;
+}
+
+/** The error of a call, with what only the command line knows. */
+export class ExplainedError extends UserInfoError {
+  readonly code: string;
+  readonly reason: unknown;
+  readonly resultCode: number | null;
+  readonly settings: readonly UsedSetting[];
+
+  /** What is not given is that of `cause`. */
+  constructor(
+    cause: UserInfoError,
+    { message = cause.message, settings = [], hint = cause.hint, commands = cause.commands }: Explanation,
+  ) {
+    super(message, { hint, commands, sent: cause.sent, cause });
+    this.code = cause.code;
+    const { reason, resultCode } = cause as { reason?: unknown; resultCode?: number };
+    this.reason = reason;
+    this.resultCode = cause.code === 'REJECTED' ? (resultCode ?? null) : null;
+    this.settings = settings;
+  }
+}
+
+interface Explanation extends Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
+  readonly message?: string;
+  readonly settings?: readonly UsedSetting[];
 }
 
 /** A check failed. Its result is on stdout already. */

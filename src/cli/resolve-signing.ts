@@ -143,7 +143,8 @@ export function requirePreset(name: string): Preset {
   const names = presets.map((known) => known.name);
   const nearest = nearestName(name, names);
   throw new InvalidInputError(`there is no preset ${quoteName(name)}`, {
-    hint: `${nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `}"userinfo sign presets" lists them.`,
+    hint: `${nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `}They are listed by:`,
+    commands: ['userinfo sign presets'],
   });
 }
 

@@ -22,6 +22,7 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
   '--file': ['--from'],
   '--input': ['--from'],
   '-e': ['--environment'],
+  '-p': ['--port'],
   '-q': ['--query'],
   '-v': ['--verbose'],
   '-u': ['--union-id'],
@@ -86,7 +87,11 @@ export function adviseOption(command: Command, typed: string): string {
 
 /** The advice about a command that a group does not have, in lines: what was probably meant, and its siblings. */
 export function adviseCommand(group: Command, typed: string): string {
-  const names = group.commands.map((one) => one.name()).filter((name) => name !== 'help');
+  const names = group
+    .createHelp()
+    .visibleCommands(group)
+    .map((one) => one.name())
+    .filter((name) => name !== 'help');
   const siblings = `The commands are ${names.join(', ')}.`;
   return [didYouMean(suggest(typed, names)), siblings].filter((line) => line !== '').join('\n');
 }

@@ -212,13 +212,14 @@ type Caller = Omit<SigningApp, 'signers'>;
 
 /**
  * The request that a recipe signs: its parameters in the order of the endpoint's table (§4), `app_sign` empty and
- * `sign` absent.
+ * `sign` absent. The query is encoded only for signers that use it: each read would pay for it.
  */
 export function signableRequest(
   request: PlainRequest,
   baseUrl: string,
   caller: Caller,
   moment: Moment,
+  usesQuery = true,
 ): SignableRequest {
   const { endpoint, parameters } = request;
   const values = valuesOf(request, caller, moment, { app_sign: '' });
@@ -228,7 +229,8 @@ export function signableRequest(
     if (value !== undefined) params.push([name, value]);
   }
   const body = endpoint === passbackEndpoint ? encodeIn(endpoint, 'form', parameters) : null;
-  return { method: endpoint.method, url: baseUrl + endpoint.path, params, body, extra: {} };
+  const signable = { method: endpoint.method, url: baseUrl + endpoint.path, params, body, extra: {} };
+  return usesQuery ? { ...signable, query: encodeIn(endpoint, 'query', values) } : signable;
 }
 
 /** The values of a request's parameters by name: those of §5.3, and those of its operation. */
@@ -275,7 +277,8 @@ export function signRequest(
 ): SignedRequest {
   const { endpoint, parameters } = request;
   const { signers } = app;
-  const signable = signableRequest(request, baseUrl, app, moment);
+  const usesQuery = signers.app_sign.usesQuery === true || signers.sign.usesQuery === true;
+  const signable = signableRequest(request, baseUrl, app, moment, usesQuery);
   const { app_sign, sign } = signBoth(signers, signable, secret);
   const values = valuesOf(request, app, moment, { app_sign: app_sign.digest, sign: sign.digest });
   // The other texts were checked when the client was created, and when the request was built.

@@ -10,7 +10,10 @@ import { resultCode } from '../protocol/result-codes.js';
 export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE' | 'OLD_SCHEMA';
 
 /** The next step where a database is missing. */
-export const missingHint = 'Name the database of the service with --database, or create it: userinfo migrate';
+export const missingDatabase = {
+  hint: 'Name the database of the service with --database, or create it:',
+  commands: ['userinfo migrate'],
+} as const;
 
 /**
  * The service, or its database, cannot be started: nothing was opened, or it is closed again.

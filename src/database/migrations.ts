@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { missingHint, StartError, StoreUnavailableError } from './errors.js';
+import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
 import { LockTimeoutError } from './postgres-errors.js';
 import type { Sql, SqlDriver, SqlRow } from './sql-driver.js';
 
@@ -68,13 +68,16 @@ export async function migrate(
   const from = await driver.read((sql) => readVersion(sql, schema)).catch(noTable);
   if (from >= last) return { from, to: from };
   if (from === 0 && !create) {
-    throw new StartError('CANNOT_OPEN_DATABASE', `the database holds no tables of ${schema.owner}`, {
-      hint: missingHint,
-    });
+    throw new StartError(
+      'CANNOT_OPEN_DATABASE',
+      `the database holds no tables of ${schema.owner}`,
+      missingDatabase,
+    );
   }
   if (!upgrade) {
     throw new StartError('OLD_SCHEMA', `the database has schema ${from}, and this version needs ${last}`, {
-      hint: 'Apply the migrations: userinfo migrate',
+      hint: 'Apply the migrations:',
+      commands: ['userinfo migrate'],
     });
   }
   for (let attempt = 1; ; attempt++) {

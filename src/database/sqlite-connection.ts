@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync, realpathSync, type Stats, statSync } fr
 import { resolve } from 'node:path';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { isSystemError } from '../support/errors.js';
-import { missingHint, StartError, StoreUnavailableError } from './errors.js';
+import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
 import { checkValues, type SqlParameter, type SqlRow } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
 
@@ -215,9 +215,7 @@ function createSqliteFile(path: string, create: boolean): void {
   if (stats?.isFile() === false) throw new Error('it is not a file');
   if (stats !== undefined) return;
   if (!create) {
-    throw new StartError('CANNOT_OPEN_DATABASE', `there is no database at ${path}`, {
-      hint: missingHint,
-    });
+    throw new StartError('CANNOT_OPEN_DATABASE', `there is no database at ${path}`, missingDatabase);
   }
   try {
     closeSync(openSync(path, 'wx', 0o600));

@@ -27,7 +27,7 @@ async function loadSqlite(file: string): Promise<SqliteLibrary> {
     if (own !== undefined) return own as unknown as SqliteLibrary;
     const problem = `@photostructure/sqlite cannot be loaded, and Node ${process.version} has no SQLite of its own`;
     throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${file}: ${problem}`, {
-      hint: 'Run "npm install @photostructure/sqlite", use Node 22.13 or later, or a database of PostgreSQL.',
+      hint: 'It was not downloaded with userinfo-cli: install that again. Or use Node 22.13 or later, or a database of PostgreSQL.',
       cause,
     });
   }

@@ -52,6 +52,18 @@ export const settingNames = {
 /** The environment variable of the app secret, which has no flag. */
 export const secretVariable = 'USERINFO_APP_SECRET';
 
+/** A warning for each variable whose name is a part of that of a setting: nothing reads it. */
+export function misnamedVariables(env: EnvironmentVariables): string[] {
+  const known = [...Object.values(settingNames).map(({ variable }) => variable), secretVariable];
+  const words = (name: string) => name.replace(/^USERINFO_/, '').replaceAll('_', '');
+  return Object.keys(env).flatMap((name) => {
+    const rest = words(name);
+    if (!name.startsWith('USERINFO_') || known.includes(name) || rest.length < 3) return [];
+    const meant = known.find((one) => words(one).startsWith(rest) || words(one).endsWith(rest));
+    return meant === undefined ? [] : [`nothing reads the variable ${name}: did you mean ${meant}?`];
+  });
+}
+
 /** The values of flags and environment variables; `null` for those not set. */
 export type GivenValues = ReturnType<typeof readGivenValues>;
 

@@ -39,8 +39,8 @@ async function loadModule(path: string, folder: string): Promise<unknown> {
     });
   });
   if (unsafe !== null) {
-    const { reason, hint } = unsafe;
-    throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, { hint });
+    const { reason, ...advice } = unsafe;
+    throw new SigningModuleError(`${reason}: the signing module ${path} is not loaded`, advice);
   }
   if (!statSync(target).isFile()) {
     throw new SigningModuleError(`the signing module ${path} is not a regular file`);

@@ -50,7 +50,8 @@ function productionProfile(given: Setting<Environment> | null, profile: Profile)
   const problem = `profile "${profile.name}" is production`;
   if (given.origin.kind === 'flag') {
     throw new InvalidInputError(`${problem}: ${given.origin.name} cannot make it test`, {
-      hint: 'Choose a test profile with -p; "userinfo profile list" shows the environments.',
+      hint: 'Choose a test profile with -p. The environments are listed by:',
+      commands: ['userinfo profile list'],
     });
   }
   return { environment, warnings: [`${problem}: ${describeOrigin(given.origin)} is ignored`] };

@@ -41,9 +41,8 @@ export function readProfileText(path: string): string | null {
       throw new ProfileFileError(`${path}: is not UTF-8 text`, { hint: howToRepair });
     const isDenied = isSystemError(cause, 'EACCES');
     throw new ProfileFileError(`${path}: cannot be read: ${describeSystemError(cause)}`, {
-      hint: isDenied
-        ? `As its owner, allow it: chmod 600 ${quoteWhereNeeded(path)}`
-        : 'Set USERINFO_CONFIG_DIR to use another folder.',
+      hint: isDenied ? 'As its owner, allow it:' : 'Set USERINFO_CONFIG_DIR to use another folder.',
+      commands: isDenied ? [`chmod 600 ${quoteWhereNeeded(path)}`] : [],
       cause,
     });
   }
@@ -59,7 +58,8 @@ function refuseDanglingLink(path: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const target = resolve(dirname(path), readlinkSync(path));
   throw new ProfileFileError(`${path}: is a symbolic link to ${target}, which does not exist`, {
-    hint: `Mount the disk that holds it. To begin there without profiles: echo '{}' > ${quoteWhereNeeded(target)}`,
+    hint: 'Mount the disk that holds it. To begin there without profiles:',
+    commands: [`echo '{}' > ${quoteWhereNeeded(target)}`],
   });
 }
 
@@ -81,7 +81,8 @@ export async function parseProfileText(
     return parseProfileList(json);
   } catch (error) {
     if (!(error instanceof InvalidInputError || error instanceof ProfileError)) throw error;
-    throw new ProfileFileError(`${path}: ${error.message}`, { hint: error.hint ?? howToRepair });
+    const { message, hint = howToRepair, commands } = error;
+    throw new ProfileFileError(`${path}: ${message}`, { hint, commands });
   }
 }
 

@@ -44,7 +44,8 @@ function textMatching(isRight: (text: string) => boolean, problem: string, hint?
   });
 }
 
-const parseVariableName = textMatching(
+/** The name of an environment variable, without the $ that a shell writes before it. */
+export const parseVariableName = textMatching(
   (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
   'is not the name of an environment variable',
   'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
@@ -147,7 +148,8 @@ function withLabel<T>(label: string, parse: () => T): T {
     return parse();
   } catch (cause) {
     if (!(cause instanceof InvalidInputError)) throw cause;
-    throw new InvalidInputError(`${label}: ${cause.message}`, { hint: cause.hint, cause });
+    const { message, hint, commands } = cause;
+    throw new InvalidInputError(`${label}: ${message}`, { hint, commands, cause });
   }
 }
 

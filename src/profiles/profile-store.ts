@@ -42,8 +42,8 @@ export class ProfileStore {
   refuseUnsafeFile(): void {
     const unsafe = findUnsafePath(this.path);
     if (unsafe === null) return;
-    const { reason, hint } = unsafe;
-    throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, { hint });
+    const { reason, ...advice } = unsafe;
+    throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, advice);
   }
 
   async list(): Promise<Profile[]> {
@@ -113,12 +113,11 @@ export function findProfile(list: ProfileList, name: string, askedBy?: string): 
   const nearest = nearestName(name, list.profiles.keys());
   const asked = askedBy === undefined ? '' : `, which ${askedBy} names`;
   const suggestion = nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `;
-  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, {
-    hint:
-      list.profiles.size === 0
-        ? 'There are no profiles yet: add one with "userinfo profile add <name>".'
-        : `${suggestion}"userinfo profile list" lists the profiles.`,
-  });
+  const advice =
+    list.profiles.size === 0
+      ? { hint: 'There are no profiles yet. Add one:', commands: ['userinfo profile add shop'] }
+      : { hint: `${suggestion}The profiles are listed by:`, commands: ['userinfo profile list'] };
+  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, advice);
 }
 
 /**
@@ -126,14 +125,26 @@ export function findProfile(list: ProfileList, name: string, askedBy?: string): 
  *
  * @throws ProfileError if it does not exist
  */
-export function activeProfile({ active, profiles }: ProfileList): Profile | null {
+export function activeProfile(list: ProfileList): Profile | null {
+  const { active, profiles } = list;
   if (active === null) return null;
   const profile = profiles.get(active);
   if (profile !== undefined) return profile;
   throw new ProfileError(`the active profile ${quoteName(active)} does not exist`, {
-    hint: 'Select one with "userinfo profile use <name>", or for this command only with -p <name>.',
+    hint: 'Select one with -p, or for all commands:',
+    ...selecting(list),
   });
 }
+
+/** The commands that select a profile: one for each if there are few. */
+export function selecting({ profiles }: ProfileList): { readonly commands: readonly string[] } {
+  const names = [...profiles.keys()];
+  if (names.length === 0) return { commands: ['userinfo profile add shop'] };
+  if (names.length > maxSelecting) return { commands: ['userinfo profile list'] };
+  return { commands: names.map((name) => `userinfo profile use ${name}`) };
+}
+
+const maxSelecting = 3;
 
 /**
  * Adds a profile; the first one becomes active.
@@ -192,6 +203,7 @@ export function checkNewName(list: ProfileList, name: string): void {
   checkProfileName(name);
   if (!list.profiles.has(name)) return;
   throw new ProfileError(`there is a profile ${quoteName(name)} already`, {
-    hint: 'Choose another name, or change the profile with "userinfo profile set".',
+    hint: 'Choose another name, or change the profile. The options are listed by:',
+    commands: ['userinfo profile set --help'],
   });
 }

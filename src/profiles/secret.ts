@@ -48,7 +48,8 @@ function readVariable(name: string, value: string | undefined, what: string): Se
   if (value) return new Secret(value);
   const fault = value === undefined ? 'is not set' : 'is empty';
   throw new CredentialError(`the environment variable ${name}, which should hold ${what}, ${fault}`, {
-    hint: `Set ${name}, or choose another source with "userinfo profile set".`,
+    hint: `Set ${name}, or choose another source. The options are listed by:`,
+    commands: ['userinfo profile set --help'],
   });
 }
 
@@ -70,7 +71,8 @@ async function readOutput(
 ): Promise<Secret> {
   const failed = (problem: string) =>
     new CredentialError(`the command that should print ${what} ${problem}`, {
-      hint: 'Run it on its own to see the problem, or set another with "userinfo profile set".',
+      hint: 'Run it on its own to see the problem, or choose another. The options are listed by:',
+      commands: ['userinfo profile set --help'],
     });
   const { spawn } = getBuiltinModule('node:child_process'); // few commands need it
   const child = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'inherit'], windowsHide: true });
@@ -165,9 +167,14 @@ export function secretWarnings(secret: Secret): string[] {
   return warnings;
 }
 
-/** What mends a secret that has such warnings, in a line. */
-export function howToMend(profile: string | null, source: SecretSource): string {
-  if (source.kind === 'environment') return `Set ${source.name} again.`;
-  if (source.kind === 'command' || profile === null) return 'Correct what the command prints.';
-  return `Set it again: userinfo profile set ${quoteWhereNeeded(profile)} --app-secret-stdin`;
+/** What mends a secret that has such warnings: a sentence, and its command. */
+export function howToMend(
+  profile: string | null,
+  source: SecretSource,
+): { readonly hint: string; readonly commands: readonly string[] } {
+  if (source.kind === 'environment') return { hint: `Set ${source.name} again.`, commands: [] };
+  if (source.kind === 'command' || profile === null)
+    return { hint: 'Correct what the command prints.', commands: [] };
+  const command = `userinfo profile set ${quoteWhereNeeded(profile)} --app-secret-stdin`;
+  return { hint: 'Set it again:', commands: [command] };
 }

@@ -5,6 +5,7 @@ import { CredentialError, ProfileFileError } from './errors.js';
 import {
   describeOrigin,
   type GivenValues,
+  misnamedVariables,
   type Origin,
   readGivenValues,
   type Setting,
@@ -15,7 +16,7 @@ import {
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
-import { activeProfile, findProfile, type ProfileStore } from './profile-store.js';
+import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
 import { pasteWarnings, readSecret, type SecretSource } from './secret.js';
 
 /** Everything a request needs in addition to its own content, and the source of each value. */
@@ -76,7 +77,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     profile && value !== undefined ? { value, origin: { kind: 'profile', name: profile.name } } : null;
   const find = (field: RequiredField) => given[field] ?? fromProfile(profile?.[field]);
   const missing = required.filter((field) => find(field) === null);
-  if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list);
+  if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list, sources.env);
   const values = Object.fromEntries(required.map((field) => [field, find(field)])) as Record<
     RequiredField,
     Setting<string>
@@ -94,6 +95,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
     allow_http: findAllowHttp(sources.flags, profile, base_url),
     warnings: [
+      ...misnamedVariables(sources.env),
       ...warnings,
       ...guarded.warnings,
       ...identifiers.flatMap((field) => spaceWarnings(field, values[field])),
@@ -118,7 +120,7 @@ export async function resolveSigning(sources: SettingSources): Promise<SigningSe
     profile: profile?.name ?? null,
     platform: await choosePlatform(sources, given, profile),
     secret() {
-      if (secret === null) throw missingValues([], true, list);
+      if (secret === null) throw missingValues([], true, list, sources.env);
       return secret;
     },
   };
@@ -189,17 +191,24 @@ function missingValues(
   fields: readonly RequiredField[],
   needsSecret: boolean,
   list: ProfileList,
+  env: EnvironmentVariables,
 ): CredentialError {
   const missing = fields.map((field) => {
     const { title, flag, variable } = settingNames[field];
     return `${title} (${flag} or ${variable})`;
   });
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
-  const hint =
-    list.profiles.size === 0
-      ? 'Store them in a profile: "userinfo profile add <name>" prompts for each.'
-      : 'No profile is active: select one with -p, or permanently with "userinfo profile use <name>".';
-  return new CredentialError(`missing: ${missing.join(', ')}`, { hint });
+  const misnamed = misnamedVariables(env).map(
+    (warning) => `${warning[0]?.toUpperCase()}${warning.slice(1)} `,
+  );
+  const isNone = list.profiles.size === 0;
+  const advice = isNone
+    ? 'Store them in a profile, which prompts for each:'
+    : 'No profile is active. Select one with -p, or for all commands:';
+  return new CredentialError(`missing: ${missing.join(', ')}`, {
+    hint: misnamed.join('') + advice,
+    ...selecting(list),
+  });
 }
 
 function spaceWarnings(field: RequiredField, { value, origin }: Setting<string>): string[] {

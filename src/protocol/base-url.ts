@@ -31,9 +31,7 @@ export function isLoopback(hostname: string): boolean {
  */
 export function parseBaseUrl(text: string, label = 'the base URL'): string {
   if (!/^https?:\/\/\S+$/i.test(text.trim()) || !URL.canParse(text)) {
-    throw new InvalidInputError(`${label} is not an absolute http or https URL`, {
-      hint: 'Pass everything before /api/v1/, including https://.',
-    });
+    throw new InvalidInputError(`${label} is not an absolute http or https URL`, { hint: urlHint(text) });
   }
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
@@ -45,6 +43,31 @@ export function parseBaseUrl(text: string, label = 'the base URL'): string {
     });
   }
   return url.href.replace(/\/+$/, '');
+}
+
+/** What is probably wrong with a text that is no URL; it does not repeat the text. */
+function urlHint(text: string): string {
+  if (/^https?:?\/{0,2}[^/:]/i.test(text) && !/^https?:\/\//i.test(text))
+    return 'Write a colon and two slashes after http or https.';
+  if (Number(/:(\d+)(?:\/|$)/.exec(text)?.[1] ?? 0) > maxPort)
+    return `The port is a number up to ${maxPort}.`;
+  return 'Pass everything before /api/v1/, including https://.';
+}
+
+const maxPort = 65_535;
+
+/**
+ * Refuses a base URL with the path of the operations, which is added to it (§4).
+ *
+ * @throws InvalidInputError that begins with `label`, and says what comes before the path
+ */
+export function refuseApiPath(baseUrl: string, label = 'the base URL'): void {
+  const [before, path] = baseUrl.split(/(?=\/api\/v1\b)/);
+  if (path === undefined) return;
+  throw new InvalidInputError(`${label} contains ${path}`, {
+    sent: 'nothing',
+    hint: `Give what comes before it: ${before}`,
+  });
 }
 
 /**

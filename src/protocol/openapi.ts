@@ -158,7 +158,7 @@ function answers(
     const codes = [...new Set(refusals.map(({ code }) => code))];
     const failure = { allOf: [schemaRef('Failure'), { properties: { code: { enum: codes } } }] };
     const isSuccess = status === 200;
-    const refused = refusals.map(({ code, msg }) => `${code}: ${msg}`).join('; ');
+    const refused = [...new Set(refusals.map(({ code, msg }) => `${code}: ${msg}`))].join('; ');
     const isThrottling = refusals.some(({ means }) => means === resultCode.tooManyRequests);
     const [first] = refusals;
     const schema = codes.length === 0 ? success : isSuccess ? { anyOf: [success, failure] } : failure;

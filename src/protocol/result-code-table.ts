@@ -19,8 +19,8 @@ import { quoteName } from './unsafe-text.js';
  * const maintenance: PlatformResultCode = { retry: 'passback', hint: 'See the status page of the platform.' };
  */
 export interface PlatformResultCode {
-  /** The rest defaults to that of this code. */
-  readonly means?: ResultCodeName;
+  /** The rest defaults to that of this code; to that of the first, where the platform has one code for several. */
+  readonly means?: ResultCodeName | readonly ResultCodeName[];
   /** `msg` of the envelope, as the service writes it. */
   readonly msg?: string;
   /** HTTP status of the answer, as the service sends it. Default: as `http_status` of the platform says. */
@@ -59,9 +59,8 @@ const unknownCode: ResultCodeEntry = {
 
 /** The values that a field can have; `null` for any text. */
 const textFields: Readonly<
-  Record<Exclude<keyof PlatformResultCode, 'http_status'>, readonly string[] | null>
+  Record<Exclude<keyof PlatformResultCode, 'means' | 'http_status'>, readonly string[] | null>
 > = {
-  means: Object.keys(resultCode).filter((name) => name !== 'ok'),
   msg: null,
   meaning: null,
   hint: null,
@@ -69,9 +68,11 @@ const textFields: Readonly<
   refuses: ['request', 'caller'],
 };
 
-const entryFields = [...Object.keys(textFields), 'http_status'];
+const meanings = Object.keys(resultCode).filter((name) => name !== 'ok');
 
-const entryHint = `Write a name (${textFields.means?.join(', ')}), or an object of ${entryFields.join(', ')}.`;
+const entryFields = ['means', ...Object.keys(textFields), 'http_status'];
+
+const entryHint = `Write a name (${meanings.join(', ')}), or an object of ${entryFields.join(', ')}.`;
 
 /**
  * Checks the result codes of a platform.
@@ -92,9 +93,15 @@ export function parseResultCodes(json: unknown, label: string): ResultCodeTable 
 }
 
 function parseEntry(given: unknown, where: string): ResultCodeEntry {
-  const { http_status: status, ...texts } = checkFields(given, where, entryFields, entryHint);
+  const { http_status: status, means, ...texts } = checkFields(given, where, entryFields, entryHint);
   if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599)) {
     throw new InvalidInputError(`${where}: http_status is not a number from 200 to 599`);
+  }
+  const names = meaningsOf({ means } as PlatformResultCode);
+  if (means !== undefined && !(names.length > 0 && names.every((name) => meanings.includes(name)))) {
+    throw new InvalidInputError(`${where}: means is not valid`, {
+      hint: `It is one of ${meanings.join(', ')}, or a list of them.`,
+    });
   }
   for (const [field, value] of Object.entries(texts)) {
     const allowed = textFields[field as keyof typeof textFields];
@@ -102,8 +109,12 @@ function parseEntry(given: unknown, where: string): ResultCodeEntry {
     const hint = allowed === null ? 'It is text.' : `It is one of ${allowed.join(', ')}.`;
     throw new InvalidInputError(`${where}: ${field} is not valid`, { hint });
   }
-  const { means, ...rest } = texts as PlatformResultCode;
-  return { ...(means === undefined ? unknownCode : entryOf(resultCode[means])), ...rest };
+  const [first] = names;
+  return { ...(first === undefined ? unknownCode : entryOf(resultCode[first])), ...texts };
+}
+
+function meaningsOf({ means = [] }: PlatformResultCode): readonly ResultCodeName[] {
+  return typeof means === 'string' ? [means] : [means].flat();
 }
 
 /** A refusal as a platform answers it. */
@@ -125,7 +136,7 @@ export function platformRefusal(
   const usual = { code, msg: messageOf(code), httpStatus: httpStatus === 200 ? 200 : httpStatusOf(code) };
   for (const [text, given] of Object.entries(resultCodes ?? {})) {
     const entry = typeof given === 'string' ? { means: given } : given;
-    if (entry.means === undefined || resultCode[entry.means] !== code) continue;
+    if (!meaningsOf(entry).some((name) => resultCode[name] === code)) continue;
     const { msg = usual.msg, http_status: status = usual.httpStatus } = entry;
     return { code: Number(text), msg, httpStatus: status };
   }

@@ -181,7 +181,7 @@ const entries: Readonly<Record<ResultCode, Entry>> = {
   40106: {
     msg: 'code is unknown, expired or used',
     meaning: 'Application and signatures were accepted; the authorization code was not.',
-    hint: 'Have a new code issued to the user: most codes work once and for a few minutes.',
+    hint: 'Have a new code issued to the user: most codes work once and for a few minutes. A code is not a user ID.',
     operations: ['read'],
   },
   40301: {

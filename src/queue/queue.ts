@@ -207,7 +207,9 @@ export class Queue {
   async find(run: string): Promise<QueuedRun> {
     const [found] = await this.#driver.read((sql) => select(sql, statements.find, run));
     if (found !== undefined) return found;
-    throw new InvalidInputError(`there is no run ${quoteName(run)}: see "userinfo runs list"`);
+    throw new InvalidInputError(`there is no run ${quoteName(run)}`, {
+      hint: 'The runs of this queue are listed by "userinfo runs list".',
+    });
   }
 
   /** All runs, or those that workers may process; the oldest first. */

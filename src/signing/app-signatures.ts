@@ -1,6 +1,6 @@
 import { compileRecipe } from './compile-recipe.js';
 import { fieldPath, type Recipe, type SigningRecipes } from './recipe.js';
-import { paramOf, type SignableRequest } from './request.js';
+import { paramOf, type SignableRequest, withoutParams, withQueryValue } from './request.js';
 import type { Secret } from './secret.js';
 import type { Explanation, Signature, Signer } from './signer.js';
 
@@ -63,11 +63,13 @@ export function explainBoth(signers: Signers, request: SignableRequest, secret: 
   return { app_sign, sign: signers.sign.explain(forSign(seen), secret) };
 }
 
-function withAppSign(request: SignableRequest, digest: string): SignableRequest {
+export function withAppSign(request: SignableRequest, digest: string): SignableRequest {
   const params = [...request.params];
   const place = params.findIndex((param) => param[0] === 'app_sign');
   params[place < 0 ? params.length : place] = ['app_sign', digest];
-  return { ...request, params };
+  const { query } = request;
+  const inQuery = query !== undefined && { query: withQueryValue(query, 'app_sign', digest, place < 0) };
+  return { ...request, params, ...inQuery };
 }
 
 /**
@@ -87,16 +89,13 @@ export function expectedSignatures(
 
 /** The request as the recipe of `app_sign` sees it. */
 export function forAppSign(request: SignableRequest): SignableRequest {
-  return {
-    ...request,
-    params: request.params.filter((param) => param[0] !== 'app_sign' && param[0] !== 'sign'),
-  };
+  return withoutParams(request, ['app_sign', 'sign']);
 }
 
 /** The request as the recipe of `sign` sees it. */
 export function forSign(request: SignableRequest): SignableRequest {
   if (paramOf(request, 'sign') === undefined) return request;
-  return { ...request, params: request.params.filter((param) => param[0] !== 'sign') };
+  return withoutParams(request, ['sign']);
 }
 
 /** The signers of a request: one recipe, or the recipes or modules of an app for its two signatures. */

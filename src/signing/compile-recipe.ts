@@ -8,9 +8,9 @@ import {
   stepsLength,
 } from './digest-steps.js';
 import { encoders } from './encodings.js';
-import { compileParams, type ParamsFormat } from './params.js';
-import { type EncodeRule, fieldPath, type Recipe, RecipeError } from './recipe.js';
-import { extraOf, hostOf, type Param, paramOf, pathOf, type SignableRequest } from './request.js';
+import { compileParams, type ParamsFormat, type SignedParam } from './params.js';
+import { type EncodeRule, fieldPath, type KeyDecoding, type Recipe, RecipeError } from './recipe.js';
+import { extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 import { checkSecretFlow } from './secret-flow.js';
 import type { Explanation, Signature, Signer } from './signer.js';
@@ -55,24 +55,34 @@ export function compileRecipe(recipe: Recipe, field = ''): Signer {
     };
   };
   const isEncoded = recipe.encode.message !== 'none';
-  return { digestLength: stepsLength(isEncoded ? null : compiled.message, compiled.steps), sign, explain };
+  const digestLength = stepsLength(isEncoded ? null : compiled.message, compiled.steps);
+  return { digestLength, ...(compiled.tokens.some(isQuery) && { usesQuery: true }), sign, explain };
+}
+
+function isQuery({ source }: Pick<Token, 'source'>): boolean {
+  return source === 'query' || source === 'search';
 }
 
 function missingTokens(tokens: readonly Token[], request: SignableRequest): string[] {
   const missing = tokens.filter(
     ({ source, name }) =>
       (source === 'param' && paramOf(request, name) === undefined) ||
-      (source === 'extra' && extraOf(request, name) === undefined),
+      (source === 'extra' && extraOf(request, name) === undefined) ||
+      (isQuery({ source }) && isQueryUnknown(request)),
   );
-  return [...new Set(missing.map(({ source, name }) => `$${source}:${name}`))];
+  return [...new Set(missing.map(({ source, name }) => (name === '' ? `$${source}` : `$${source}:${name}`)))];
+}
+
+/** Whether the parameters must have been in a query, but not how it was written. */
+function isQueryUnknown({ query, params, body }: SignableRequest): boolean {
+  return query === undefined && params.length > 0 && body === null;
 }
 
 /** A recipe with its tokens and steps parsed. */
-interface CompiledRecipe extends CompiledMessage {
+interface CompiledRecipe extends KeyedMessage {
   readonly recipe: Recipe;
   readonly params: ParamsFormat;
-  readonly key: Template;
-  readonly sub: CompiledMessage | null;
+  readonly sub: KeyedMessage | null;
   /** `encode.block`, for `$params`. */
   readonly encodeBlock: TextChange;
   /** `encode.message` and `encode.lower`, for the whole message. */
@@ -83,6 +93,11 @@ interface CompiledRecipe extends CompiledMessage {
 interface CompiledMessage {
   readonly message: Template;
   readonly steps: readonly Step[];
+}
+
+interface KeyedMessage extends CompiledMessage {
+  readonly key: Template;
+  readonly decode: KeyDecoding;
 }
 
 /**
@@ -97,31 +112,49 @@ function parseParts(recipe: Recipe, field = ''): CompiledRecipe {
     message: parseTemplates(recipe.message, at('message'), recipe.join),
     steps: compileSteps(recipe.steps, recipe.output, at('steps')),
   };
-  const sub: CompiledMessage | null = recipe.sub && {
+  const key = parseTemplates(recipe.key.tokens, at('key.tokens'));
+  const sub: KeyedMessage | null = recipe.sub && {
     message: parseTemplates(recipe.sub.message, at('sub.message')),
     steps: compileSteps(recipe.sub.steps, null, at('sub.steps')),
+    key: recipe.sub.key === undefined ? key : parseTemplates(recipe.sub.key.tokens, at('sub.key.tokens')),
+    decode: (recipe.sub.key ?? recipe.key).decode,
   };
   if (!main.steps.some(({ kind }) => kind === 'digest')) checkIsOpen(main.message, at('message'));
-  const key = parseTemplates(recipe.key.tokens, at('key.tokens'));
 
-  const subNeeds = sub === null ? [] : [...tokensIn(sub), ...(usesKey(sub) ? tokensOf(key) : [])];
+  const subNeeds = sub === null ? [] : [...tokensIn(sub), ...(usesKey(sub) ? tokensOf(sub.key) : [])];
   if (subNeeds.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');
+  const params = compileParams(recipe.params, at('params'));
   const tokens = [...tokensIn(main), ...tokensOf(key), ...subNeeds];
   if (sub === null && tokens.some(isSub)) {
     throw new RecipeError(at('sub'), 'is missing, and $sub is used', 'Add {"message": […], "steps": […]}.');
   }
-  const params = compileParams(recipe.params, at('params'));
-  checkSecretFlow({ ...main, params: recipe.params, encode: recipe.encode, key, sub }, field);
+  checkSecretFlow(
+    { ...main, params: recipe.params, added: params.added, encode: recipe.encode, key, sub },
+    field,
+  );
   return {
     ...main,
     recipe,
     params,
     key,
+    decode: recipe.key.decode,
     sub,
     encodeBlock: { apply: encoders[recipe.encode.block], local: recipe.encode.block !== 'base64' },
     encodeMessage: compileMessageEncoding(recipe.encode),
-    tokens,
+    tokens: usedTokens({ ...main, key }, subNeeds, params),
   };
+}
+
+/** The tokens that sign a request: those of the key, of `$sub` and of added values, where these are used. */
+function usedTokens(
+  { key, ...main }: Omit<KeyedMessage, 'decode'>,
+  subNeeds: readonly Token[],
+  { added }: ParamsFormat,
+): Token[] {
+  const own = [...tokensIn(main), ...(usesKey(main) ? tokensOf(key) : [])];
+  const all = own.some(isSub) ? [...own, ...subNeeds] : own;
+  const usesPairs = all.some(({ source }) => ['params', 'names', 'values'].includes(source));
+  return usesPairs ? [...all, ...added.flatMap(({ value }) => tokensOf(value))] : all;
 }
 
 function compileMessageEncoding({ message, lower }: EncodeRule): TextChange {
@@ -197,6 +230,10 @@ class TokenValues {
         return renderer.open(pathOf(request.url, recipe.basePath));
       case 'url':
         return renderer.open(request.url);
+      case 'query':
+        return renderer.query(request.query ?? '');
+      case 'search':
+        return request.query ? `?${renderer.query(request.query)}` : '';
       case 'body':
         return renderer.open(request.body ?? '');
       case 'param':
@@ -206,14 +243,29 @@ class TokenValues {
     }
   }
 
-  #select(): readonly Param[] {
-    return this.#compiled.params.select(this.#request.params, this.#secret);
+  #select(): readonly SignedParam[] {
+    const { params } = this.#compiled;
+    return params.select(this.#request.params, this.#added());
+  }
+
+  /** The order depends on the values themselves, also where they are shown masked. */
+  #added(): SignedParam[] {
+    const { added } = this.#compiled.params;
+    if (added.length === 0) return [];
+    const plain = this.#renderer.isMasked
+      ? new TokenValues(this.#compiled, this.#request, this.#secret)
+      : this;
+    return added.flatMap(({ name, value, isOptional }): SignedParam[] => {
+      const text = plain.text(value);
+      if (isOptional && text === '') return [];
+      return [plain === this ? [name, text] : [name, text, this.text(value)]];
+    });
   }
 }
 
-function stepInputs(compiled: CompiledRecipe, values: TokenValues): StepInputs {
+function stepInputs({ key, decode }: KeyedMessage, values: TokenValues): StepInputs {
   return {
-    key: () => decodeKey(values.text(compiled.key), compiled.recipe.key.decode),
+    key: () => decodeKey(values.text(key), decode),
     text: (template) => values.text(template),
   };
 }
@@ -221,5 +273,6 @@ function stepInputs(compiled: CompiledRecipe, values: TokenValues): StepInputs {
 function subDigest(compiled: CompiledRecipe, request: SignableRequest, secret: Secret): string {
   if (compiled.sub === null) return '';
   const values = new TokenValues(compiled, request, secret);
-  return computeDigest(compiled.sub.steps, values.text(compiled.sub.message), stepInputs(compiled, values));
+  const { message, steps } = compiled.sub;
+  return computeDigest(steps, values.text(message), stepInputs(compiled.sub, values));
 }

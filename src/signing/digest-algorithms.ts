@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 
-export const algorithms = ['md5', 'sha1', 'sha256', 'sha512'] as const;
+export const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
 export type Algorithm = (typeof algorithms)[number];
 
 /** Formats of a digest; `base64-of-hex` is base64 of the lower-case hex text. */

@@ -8,7 +8,8 @@ import {
 } from './digest-algorithms.js';
 import { folds } from './encodings.js';
 import { type KeyDecoding, RecipeError } from './recipe.js';
-import { parseTemplate, type Source, type Template, tokensOf } from './template.js';
+import { type Source, type StepText, stepTexts } from './recipe-language.js';
+import { parseTemplate, type Template, tokensOf } from './template.js';
 
 /** The inputs of the steps besides the message. */
 export interface StepInputs {
@@ -53,7 +54,16 @@ function bytes(data: string | Buffer): Buffer {
 }
 
 /** Sources of a text that is sent as it is, such as one after the last digest: none contains the secret. */
-const openSources: ReadonlySet<Source> = new Set(['method', 'host', 'path', 'url', 'param', 'extra']);
+const openSources: ReadonlySet<Source> = new Set([
+  'method',
+  'host',
+  'path',
+  'url',
+  'query',
+  'search',
+  'param',
+  'extra',
+]);
 
 /**
  * Parses the steps of a signature, whose last digest is written as `output`, or those of `$sub`, where `output` is
@@ -88,7 +98,7 @@ export function checkIsOpen(template: Template, field: string): void {
   throw new RecipeError(
     field,
     `$${closed.source} without a digest after it would leave the machine with the signature`,
-    'Digest once more after it, or take $method $host $path $url $param:NAME $extra:NAME.',
+    'Digest once more after it, or take $method $host $path $url $query $search $param:NAME $extra:NAME.',
   );
 }
 
@@ -150,14 +160,8 @@ type TextStep =
   | { readonly kind: 'upper' | 'lower' }
   | { readonly kind: 'slice'; readonly from: number; readonly to: number };
 
-/** Every step but the digests, as it is written. */
-const stepForms: Readonly<Record<Exclude<Step['kind'], 'digest'>, string>> = {
-  append: 'append:TEXT',
-  prepend: 'prepend:TEXT',
-  upper: 'upper',
-  lower: 'lower',
-  slice: 'slice:FROM:TO',
-};
+/** One text for each kind of step. */
+const stepForms: Readonly<Record<Exclude<Step['kind'], 'digest'>, StepText>> = stepTexts;
 
 /** Formats of a digest that is the input of another step. */
 const stepFormats = ['hex', 'HEX', 'raw', 'base64'] as const;
@@ -174,7 +178,9 @@ function parseStep(text: string, field: string): Step {
   throw new RecipeError(
     field,
     `unknown step ${text}`,
-    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; ${Object.values(stepForms).join(', ')}.`,
+    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; ${Object.values(stepForms)
+      .map(({ form }) => form)
+      .join(', ')}.`,
   );
 }
 

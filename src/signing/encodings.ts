@@ -60,6 +60,11 @@ export function decodePercent(text: string): string {
   }
 }
 
+/** The characters in reverse order; a surrogate pair is one. */
+export function reverse(text: string): string {
+  return [...text].reverse().join('');
+}
+
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

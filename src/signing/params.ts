@@ -1,18 +1,30 @@
 import { encoders, escapePattern, folds } from './encodings.js';
 import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
+import type { Source } from './recipe-language.js';
 import type { Param } from './request.js';
-import type { Secret } from './secret.js';
 import { parseTemplate, type Renderer, renderTemplate, type Template, tokensOf } from './template.js';
+
+/** A parameter that is signed; `shown` is a value of the rule's own as it may be shown. */
+export type SignedParam = readonly [name: string, value: string, shown?: string];
+
+/** A parameter of the rule's own. */
+export interface AddedParam {
+  readonly name: string;
+  readonly value: Template;
+  /** Whether it is left out where its value is empty. */
+  readonly isOptional: boolean;
+}
 
 /** The parameters stage: selection, order and format. */
 export interface ParamsFormat {
-  select(params: readonly Param[], secret: Secret): readonly Param[];
+  readonly added: readonly AddedParam[];
+  select(params: readonly Param[], added: readonly SignedParam[]): readonly SignedParam[];
   /** The value of `$params` before `encode.block`. */
-  writePairs(params: readonly Param[], renderer: Renderer): string;
+  writePairs(params: readonly SignedParam[], renderer: Renderer): string;
   /** The value of `$names`. */
-  writeNames(params: readonly Param[], renderer: Renderer): string;
+  writeNames(params: readonly SignedParam[], renderer: Renderer): string;
   /** The value of `$values`. */
-  writeValues(params: readonly Param[], renderer: Renderer): string;
+  writeValues(params: readonly SignedParam[], renderer: Renderer): string;
 }
 
 /** @throws RecipeError for fields that contradict each other */
@@ -21,27 +33,34 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
   const { names, values, pairSep } = rule;
   const kvSep = names && values ? rule.kvSep : '';
   const pairEnd = parsePairEnd(rule.pairEnd, fieldPath(field, 'pairEnd'));
-  const write = compileParamText(rule);
-  const writeKey = (name: string) => (names ? write(name) : '') + kvSep;
+  const { writeName, writeValue } = compileWriters(rule);
+  const writeKey = (name: string) => (names ? writeName(name) : '') + kvSep;
   const select = compileSelection(rule);
-  const order = compileOrder(rule.order, ([name, value]) => writeKey(name) + (values ? write(value) : ''));
+  const order = compileOrder(
+    rule.order,
+    ([name, value]) => writeKey(name) + (values ? writeValue(value) : ''),
+  );
+  const change = { apply: writeValue, local: rule.json === 'none' };
+  const writtenValue = ([, value, shown]: SignedParam, renderer: Renderer) =>
+    shown === undefined ? renderer.value(value, writeValue) : renderer.change(shown, change);
 
   return {
-    select: (params, secret) => order(select(params, secret)),
+    added: compileAdded(rule, field),
+    select: (params, added) => order(select(params, added)),
     writePairs(params, renderer) {
       const end = renderTemplate(pairEnd, renderer, () => renderer.secret());
       let text = '';
       let separator = '';
-      for (const [name, value] of params) {
+      for (const param of params) {
         text +=
-          separator + renderer.open(writeKey(name)) + (values ? renderer.value(value, write) : '') + end;
+          separator + renderer.open(writeKey(param[0])) + (values ? writtenValue(param, renderer) : '') + end;
         separator = renderer.open(pairSep);
       }
       return text;
     },
-    writeNames: (params, renderer) => renderer.open(params.map(([name]) => write(name)).join(pairSep)),
+    writeNames: (params, renderer) => renderer.open(params.map(([name]) => writeName(name)).join(pairSep)),
     writeValues: (params, renderer) =>
-      params.map(([, value]) => renderer.value(value, write)).join(renderer.open(pairSep)),
+      params.map((param) => writtenValue(param, renderer)).join(renderer.open(pairSep)),
   };
 }
 
@@ -52,13 +71,40 @@ function checkParams(rule: ParamsRule, field: string): void {
   if (Object.hasOwn(rule.escape, '')) {
     throw new RecipeError(fieldPath(field, 'escape'), 'cannot replace the empty text');
   }
-  if (rule.secretAs !== null && Array.isArray(rule.order) && !rule.order.includes(rule.secretAs)) {
-    throw new RecipeError(
-      fieldPath(field, 'secretAs'),
-      `${rule.secretAs} is not in the order`,
-      'Add it to params.order, where the secret stands.',
-    );
-  }
+  const { order } = rule;
+  const missing = Object.keys(rule.add).find((name) => Array.isArray(order) && !order.includes(name));
+  if (missing === undefined) return;
+  throw new RecipeError(
+    fieldPath(field, 'add'),
+    `${missing} is not in the order`,
+    'Add it to params.order, where it stands.',
+  );
+}
+
+/** Sources of a value that the rule adds: not the parameters themselves, nor what may consist of them. */
+const addedSources: ReadonlySet<Source> = new Set([
+  'secret',
+  'method',
+  'host',
+  'path',
+  'url',
+  'query',
+  'search',
+  'body',
+  'param',
+  'extra',
+]);
+
+/** A value with text of its own or with the secret is never empty. */
+export function compileAdded({ add, empty }: ParamsRule, field = 'params'): AddedParam[] {
+  return Object.entries(add).map(([name, text]) => {
+    const at = fieldPath(fieldPath(field, 'add'), name);
+    const value = parseTemplate(text, at);
+    const other = tokensOf(value).find(({ source }) => !addedSources.has(source));
+    if (other !== undefined) throw new RecipeError(at, `takes no $${other.source}`);
+    const isFull = value.some((part) => typeof part === 'string' || part.source === 'secret');
+    return { name, value, isOptional: empty === 'drop' && !isFull };
+  });
 }
 
 function parsePairEnd(text: string, field: string): Template {
@@ -67,13 +113,13 @@ function parsePairEnd(text: string, field: string): Template {
   throw new RecipeError(field, 'takes no token but $secret');
 }
 
-type Compare = (a: Param, b: Param) => number;
+type Compare = (a: SignedParam, b: SignedParam) => number;
 
 /** Sorts entries into the recipe's order, in place; `writePair` gives the sort key of `pair`. */
 export function compileOrder(
   order: ParamsRule['order'],
-  writePair: (entry: Param) => string,
-): (entries: Param[]) => Param[] {
+  writePair: (entry: SignedParam) => string,
+): <T extends SignedParam>(entries: T[]) => T[] {
   if (order === 'sent') return (entries) => entries;
   const compare = compileCompare(order, writePair);
   return (entries) => entries.sort(compare);
@@ -81,7 +127,7 @@ export function compileOrder(
 
 function compileCompare(
   order: Exclude<ParamsRule['order'], 'sent'>,
-  writePair: (entry: Param) => string,
+  writePair: (entry: SignedParam) => string,
 ): Compare {
   switch (order) {
     case 'name':
@@ -109,25 +155,43 @@ function compareTexts(a: string, b: string): number {
 
 /**
  * Selects parameters, in request order: `nameCase`, then `exclude`, `include`, a fixed `order` and `empty`, then
- * `joinRepeated`; the secret is last. The caller may change the list.
+ * `joinRepeated`; those that the rule adds are last. The caller may change the list.
  */
-export function compileSelection(rule: ParamsRule): (params: readonly Param[], secret: Secret) => Param[] {
-  const { nameCase, joinRepeated, secretAs } = rule;
+export function compileSelection(
+  rule: ParamsRule,
+): <T extends SignedParam>(params: readonly Param[], added: readonly T[]) => (Param | T)[] {
+  const { nameCase, joinRepeated } = rule;
   const takesPart = compileFilter(rule);
-  return (params, secret) => {
+  return (params, added) => {
     const folded = nameCase === 'none' ? params : foldNames(params, folds[nameCase]);
     const named = folded.filter(takesPart);
     const kept = joinRepeated === null ? named : joinValues(named, joinRepeated);
-    if (secretAs !== null) kept.push([secretAs, secret.reveal()]);
-    return kept;
+    return added.length === 0 ? kept : [...kept, ...added];
   };
 }
 
 function compileFilter({ exclude, include, order, empty }: ParamsRule): (param: Param) => boolean {
-  const excluded = new Set(exclude);
-  const lists = [include, order].filter((list) => Array.isArray(list)).map((list) => new Set(list));
+  const isExcluded = compileNames(exclude);
+  const isIncluded = include === null ? () => true : compileNames(include);
+  const fixed = Array.isArray(order) ? new Set(order) : null;
   return ([name, value]) =>
-    (empty === 'keep' || value !== '') && !excluded.has(name) && lists.every((list) => list.has(name));
+    (empty === 'keep' || value !== '') &&
+    !isExcluded(name) &&
+    isIncluded(name) &&
+    (fixed === null || fixed.has(name));
+}
+
+/** Whether a list has a name: itself, or a beginning of it as `NAME*`. */
+export function compileNames(list: readonly string[]): (name: string) => boolean {
+  const names = new Set(list);
+  const prefixes = prefixesIn(list);
+  if (prefixes.length === 0) return (name) => names.has(name);
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** The NAMEs of the entries `NAME*`. */
+export function prefixesIn(list: readonly string[]): string[] {
+  return list.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
 }
 
 function foldNames(params: readonly Param[], fold: (name: string) => string): Param[] {
@@ -142,6 +206,16 @@ function joinValues(params: readonly Param[], separator: string): Param[] {
     values.set(name, before === undefined ? value : before + separator + value);
   }
   return [...values];
+}
+
+/** Format names and values: `json`, then `escape`, then `encode`, then `case`. */
+function compileWriters(rule: ParamsRule) {
+  const write = compileParamText(rule);
+  const writeJson = (text: string) => write(JSON.stringify(text));
+  return {
+    writeName: rule.json === 'both' ? writeJson : write,
+    writeValue: rule.json === 'none' ? write : writeJson,
+  };
 }
 
 /** Formats a name or a value: `escape`, then `encode`, then `case`. */

@@ -6,6 +6,7 @@ import {
   type EncodeRule,
   emptyRules,
   fieldPath,
+  jsonTexts,
   type KeyRule,
   keyDecodings,
   orders,
@@ -99,7 +100,7 @@ export function parseObject(value: unknown, field: string): Record<string, unkno
 const parseOrder: Parse<ParamsRule['order']> = (value, field) =>
   Array.isArray(value) ? parseTexts(value, field) : oneOf(orders)(value, field);
 
-const parseParams = fields<ParamsRule>(
+const parseParamFields = fields<ParamsRule & { readonly secretAs: string | null }>(
   {
     exclude: parseTexts,
     include: nullOr(parseTexts),
@@ -115,10 +116,20 @@ const parseParams = fields<ParamsRule>(
     encode: oneOf(textEncodings),
     case: oneOf(cases),
     nameCase: oneOf(cases),
+    json: oneOf(jsonTexts),
+    add: parseTextMap,
     secretAs: nullOr(parseText),
   },
-  recipeDefaults.params,
+  { ...recipeDefaults.params, secretAs: null },
 );
+
+/** `secretAs` is the older way to add the secret. */
+const parseParams: Parse<ParamsRule> = (value, field) => {
+  const { secretAs, ...rule } = parseParamFields(value, field);
+  if (secretAs === null) return rule;
+  if (!Object.hasOwn(rule.add, secretAs)) return { ...rule, add: { ...rule.add, [secretAs]: '$secret' } };
+  throw new RecipeError(fieldPath(field, 'secretAs'), `${secretAs} is in params.add too`);
+};
 
 const parseEncode = fields<EncodeRule>(
   { block: oneOf(blockEncodings), message: oneOf(textEncodings), lower: parseFlag },
@@ -127,6 +138,16 @@ const parseEncode = fields<EncodeRule>(
 
 const parseKey = fields<KeyRule>({ tokens: parseTexts, decode: oneOf(keyDecodings) }, recipeDefaults.key);
 
+const parseSubFields = fields<Omit<SubRule, 'key'> & { readonly key: KeyRule | null }>(
+  { message: parseTexts, steps: parseTexts, key: nullOr(parseKey) },
+  { key: null },
+);
+
+const parseSub: Parse<SubRule> = (value, field) => {
+  const { key, ...sub } = parseSubFields(value, field);
+  return key === null ? sub : { ...sub, key };
+};
+
 const parseFields = fields<Recipe>(
   {
     params: parseParams,
@@ -134,7 +155,7 @@ const parseFields = fields<Recipe>(
     join: parseText,
     basePath: parseText,
     encode: parseEncode,
-    sub: nullOr(fields<SubRule>({ message: parseTexts, steps: parseTexts })),
+    sub: nullOr(parseSub),
     steps: parseTexts,
     key: parseKey,
     output: oneOf(outputs),

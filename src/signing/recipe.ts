@@ -30,9 +30,9 @@ export interface Recipe {
 
 /** The value of `$params`: which parameters are included, their order and their format. */
 export interface ParamsRule {
-  /** Excluded names. */
+  /** Excluded names; `NAME*` stands for every name that begins with NAME. */
   readonly exclude: readonly string[];
-  /** The only names included; null for all. */
+  /** The only names included, `NAME*` as in `exclude`; null for all. */
   readonly include: readonly string[] | null;
   readonly empty: Empty;
   /** Joins the values of a repeated parameter, at the place of the first; null keeps them separate. */
@@ -53,8 +53,13 @@ export interface ParamsRule {
   readonly case: Case;
   /** Case of names, before anything else: the name lists of this rule contain names in this case. */
   readonly nameCase: Case;
-  /** Includes the secret as one more parameter under this name; null for none. */
-  readonly secretAs: string | null;
+  /** Writes values, or names and values, as JSON strings, before `escape`. */
+  readonly json: JsonTexts;
+  /**
+   * Values by name, literals and tokens, that are signed but not sent, behind the parameters and whatever `include`
+   * and `exclude` say: a constant, the secret, a header.
+   */
+  readonly add: Readonly<Record<string, string>>;
 }
 
 export interface EncodeRule {
@@ -69,6 +74,8 @@ export interface EncodeRule {
 export interface SubRule {
   readonly message: readonly string[];
   readonly steps: readonly string[];
+  /** The key of its HMAC steps. Default: the one of the recipe. */
+  readonly key?: KeyRule;
 }
 
 /** The key of every HMAC step. */
@@ -76,6 +83,9 @@ export interface KeyRule {
   readonly tokens: readonly string[];
   readonly decode: KeyDecoding;
 }
+
+export const jsonTexts = ['none', 'values', 'both'] as const;
+export type JsonTexts = (typeof jsonTexts)[number];
 
 export const emptyRules = ['keep', 'drop'] as const;
 export type Empty = (typeof emptyRules)[number];
@@ -97,7 +107,10 @@ export type KeyDecoding = (typeof keyDecodings)[number];
  * const json: RecipeJson = { message: ['$params', '$secret'], steps: ['sha256'] };
  */
 export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | 'key' | 'message' | 'steps'>> {
-  readonly params?: Partial<ParamsRule>;
+  readonly params?: Partial<ParamsRule> & {
+    /** The same as `add: {[secretAs]: '$secret'}`. */
+    readonly secretAs?: string | null;
+  };
   readonly message: readonly string[];
   readonly encode?: Partial<EncodeRule>;
   readonly steps: readonly string[];
@@ -133,7 +146,8 @@ export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
     encode: 'none',
     case: 'none',
     nameCase: 'none',
-    secretAs: null,
+    json: 'none',
+    add: {},
   },
   join: '',
   basePath: '',
@@ -148,10 +162,14 @@ export function completeRecipe(json: RecipeJson): Recipe {
   return {
     ...recipeDefaults,
     ...json,
-    params: { ...recipeDefaults.params, ...json.params },
+    params: completeParams({ ...recipeDefaults.params, ...json.params }),
     encode: { ...recipeDefaults.encode, ...json.encode },
     key: { ...recipeDefaults.key, ...json.key },
   };
+}
+
+function completeParams({ secretAs = null, ...rule }: ParamsRule & { secretAs?: string | null }): ParamsRule {
+  return secretAs === null ? rule : { ...rule, add: { ...rule.add, [secretAs]: '$secret' } };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { decodePercent, encoders } from './encodings.js';
 import type { Secret } from './secret.js';
 
 /**
@@ -24,6 +25,8 @@ export interface SignableRequest {
   readonly method: string;
   /** Scheme, host and path, without the query. */
   readonly url: string;
+  /** The query as sent, without the parameter that carries the signature; absent where it is not known. */
+  readonly query?: string;
   /** Query parameters, then form fields, in request order, raw and unencoded. */
   readonly params: readonly Param[];
   /** The body as sent; null for none. */
@@ -42,6 +45,40 @@ export function extraOf({ extra }: SignableRequest, name: string): string | unde
   if (Object.hasOwn(extra, name)) return extra[name];
   const lower = name.toLowerCase();
   return Object.entries(extra).find(([known]) => known.toLowerCase() === lower)?.[1];
+}
+
+/** The request without the parameters of these names, in `params` and in the query. */
+export function withoutParams(request: SignableRequest, names: readonly string[]): SignableRequest {
+  const { params, query } = request;
+  return {
+    ...request,
+    params: params.filter(([name]) => !names.includes(name)),
+    ...(query !== undefined && { query: queryWithout(query, names) }),
+  };
+}
+
+/** The query without the parameters of these names. */
+export function queryWithout(query: string, names: readonly string[]): string {
+  return pairsOf(query)
+    .filter((pair) => !names.includes(nameIn(pair)))
+    .join('&');
+}
+
+/** The query with this value in the place of the parameter; without one, at its end if `isAdded`. */
+export function withQueryValue(query: string, name: string, value: string, isAdded: boolean): string {
+  const pair = `${name}=${encoders.rfc3986(value)}`;
+  const pairs = pairsOf(query);
+  const place = pairs.findIndex((known) => nameIn(known) === name);
+  if (place < 0) return (isAdded ? [...pairs, pair] : pairs).join('&');
+  return pairs.with(place, pair).join('&');
+}
+
+function pairsOf(query: string): string[] {
+  return query === '' ? [] : query.split('&');
+}
+
+function nameIn(pair: string): string {
+  return decodePercent(pair.replace(/=.*$/s, '').replaceAll('+', ' '));
 }
 
 const urlShape = /^[a-z][a-z\d+.-]*:\/\/([^/]*)(.*)$/is;

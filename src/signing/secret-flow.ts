@@ -1,16 +1,23 @@
 import { algorithms } from './digest-algorithms.js';
 import type { Step } from './digest-steps.js';
+import type { AddedParam } from './params.js';
 import { type EncodeRule, fieldPath, type ParamsRule, RecipeError } from './recipe.js';
-import { parseTemplate, type Source, type Template, type Token, tokensOf } from './template.js';
+import type { Source } from './recipe-language.js';
+import { parseTemplate, type Template, type Token, tokensOf } from './template.js';
 
 /** The parts of a recipe, parsed. */
 export interface RecipeParts {
   readonly params: ParamsRule;
+  readonly added: readonly AddedParam[];
   readonly encode: EncodeRule;
   readonly message: Template;
   readonly steps: readonly Step[];
   readonly key: Template;
-  readonly sub: { readonly message: Template; readonly steps: readonly Step[] } | null;
+  readonly sub: {
+    readonly message: Template;
+    readonly steps: readonly Step[];
+    readonly key: Template;
+  } | null;
 }
 
 const wholeHint =
@@ -29,15 +36,22 @@ type Holding = (typeof holdings)[number];
 export function checkSecretFlow(parts: RecipeParts, field = ''): void {
   const at = (name: string) => fieldPath(field, name);
   const { params, encode, sub } = parts;
-  checkEscape(params, at('params.escape'));
-  checkOrder(parts, at('params.order'));
+  const addedHoldings = parts.added.map(({ name, value }) =>
+    holdingOf(value, ofSecretAlone, at(`params.add.${name}`)),
+  );
+  const value = most(addedHoldings);
+  if (value !== 'none') {
+    const names = parts.added.filter((_, index) => addedHoldings[index] !== 'none').map(({ name }) => name);
+    checkEscape(params, names, at('params.escape'));
+    checkOrder(parts, at('params.order'));
+    if (params.case !== 'none') checkFold(value, at('params.case'));
+  }
 
   const pairEnd = holdingOf(
     parseTemplate(params.pairEnd, at('params.pairEnd')),
-    () => 'text',
+    ofSecretAlone,
     at('params.pairEnd'),
   );
-  const value: Holding = params.secretAs === null ? 'none' : 'text';
   const pairs = most([pairEnd, params.values ? value : 'none']);
   const block = encode.block === 'base64' && pairs !== 'none' ? 'base64' : pairs;
   let ofSub: Holding = 'none';
@@ -54,11 +68,17 @@ export function checkSecretFlow(parts: RecipeParts, field = ''): void {
   if (sub !== null) {
     const message = holdingOf(sub.message, read, at('sub.message'));
     ofSub = holdingAfter(sub.steps, message, read, at('sub.steps'));
+    holdingOf(sub.key, read, at('sub.key.tokens'));
   }
   holdingOf(parts.key, read, at('key.tokens'));
   const message = holdingOf(parts.message, read, at('message'));
   if (encode.lower) checkFold(message, at('encode.lower'));
   holdingAfter(parts.steps, message, read, at('steps'));
+}
+
+/** Where no other token can hold the secret. */
+function ofSecretAlone({ source }: Token): Holding {
+  return source === 'secret' ? 'text' : 'none';
 }
 
 function most(all: readonly Holding[]): Holding {
@@ -127,24 +147,28 @@ function holdingBehindStep(
 }
 
 /** With one prefix for all of them, such as a backslash, replacements keep different texts different. */
-function checkEscape({ escape: table, secretAs }: ParamsRule, field: string): void {
+function checkEscape({ escape: table }: ParamsRule, names: readonly string[], field: string): void {
   const entries = Object.entries(table);
   const prefix = entries[0]?.[1].slice(0, -1);
   // Half of a character has no bytes of its own.
   const isCharacter = (text: string) => text.length === 1 && text.isWellFormed();
-  if (secretAs === null || entries.every(([text, by]) => isCharacter(text) && by === prefix + text)) return;
-  throw new RecipeError(field, `would replace parts of the secret, the value of ${secretAs}`, wholeHint);
+  if (entries.every(([text, by]) => isCharacter(text) && by === prefix + text)) return;
+  throw new RecipeError(
+    field,
+    `would replace parts of the secret, in the value of ${names.join(', ')}`,
+    wholeHint,
+  );
 }
 
 /** Sorted by values, names alone show where the secret is among the values that the host knows. */
 function checkOrder({ params, message, steps, key, sub }: RecipeParts, field: string): void {
-  const { secretAs, order, values } = params;
+  const { order, values } = params;
   const isByPair = order === 'pair' || order === 'pair-nocase';
-  if (secretAs === null || !(order === 'value' || (isByPair && values))) return;
+  if (!(order === 'value' || (isByPair && values))) return;
   const inSteps = [...steps, ...(sub?.steps ?? [])].flatMap((step) =>
     'template' in step ? [step.template] : [],
   );
-  const tokens = [message, key, sub?.message ?? [], ...inSteps].flatMap(tokensOf);
+  const tokens = [message, key, sub?.message ?? [], sub?.key ?? [], ...inSteps].flatMap(tokensOf);
   const shown = tokens.find(({ source }) => source === 'names' || (source === 'params' && !values));
   if (shown === undefined) return;
   throw new RecipeError(

@@ -34,6 +34,8 @@ export interface Explanation extends Signature {
  * const signer: Signer = compileRecipes(defaultRecipes).sign;
  */
 export interface Signer {
+  /** Whether it needs the `query` of a request. Default: no. */
+  readonly usesQuery?: boolean;
   /** The length of the digest in characters; null where it depends on the request. */
   readonly digestLength: number | null;
   sign(request: SignableRequest, secret: Secret): Signature;

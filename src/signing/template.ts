@@ -1,6 +1,7 @@
 import { algorithms, digestText } from './digest-algorithms.js';
-import { encoders, folds } from './encodings.js';
+import { decodePercent, encoders, folds, reverse } from './encodings.js';
 import { RecipeError } from './recipe.js';
+import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
 import { type Secret, secretLabel } from './secret.js';
 
 /** A change of text. A `local` one works character by character, so it can be applied part by part. */
@@ -18,37 +19,28 @@ export const modifiers: ReadonlyMap<string, TextChange> = new Map([
     whole(`${algorithm}:base64`, (text) => digestText(algorithm, text, 'base64')),
   ]),
   whole('MD5', (text) => digestText('md5', text, 'HEX')),
-  whole('base64', encoders.base64),
-  local('upper', folds.upper),
-  local('lower', folds.lower),
-  local('form', encoders.form),
-  local('form-dotnet', encoders['form-dotnet']),
-  local('rfc3986', encoders.rfc3986),
+  ...Object.entries(textModifiers()),
 ]);
+
+function textModifiers(): Readonly<Record<keyof typeof modifierTexts, TextChange>> {
+  return {
+    base64: { apply: encoders.base64, local: false },
+    reverse: { apply: reverse, local: false },
+    upper: { apply: folds.upper, local: true },
+    lower: { apply: folds.lower, local: true },
+    form: { apply: encoders.form, local: true },
+    'form-dotnet': { apply: encoders['form-dotnet'], local: true },
+    rfc3986: { apply: encoders.rfc3986, local: true },
+  };
+}
 
 function whole(name: string, apply: TextChange['apply']): [string, TextChange] {
   return [name, { apply, local: false }];
 }
 
-function local(name: string, apply: TextChange['apply']): [string, TextChange] {
-  return [name, { apply, local: true }];
-}
-
-const plainSources = [
-  'params',
-  'names',
-  'values',
-  'secret',
-  'method',
-  'host',
-  'path',
-  'url',
-  'body',
-  'sub',
-] as const;
-const namedSources = ['param', 'extra'] as const;
-
-export type Source = (typeof plainSources)[number] | (typeof namedSources)[number];
+const plainSources = (Object.keys(tokenTexts) as Source[]).filter(
+  (source) => !namedTokens.some((named) => named === source),
+);
 
 export interface Token {
   readonly source: Source;
@@ -81,13 +73,13 @@ function parseBracedToken(text: string, suffix: string, field: string): Token {
 function makeToken(stem: string, suffixes: readonly string[], field: string): Token {
   const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
   const source =
-    plainSources.find((known) => known === stem) ?? namedSources.find((known) => known === prefix);
+    plainSources.find((known) => known === stem) ?? namedTokens.find((known) => known === prefix);
   if (source === undefined) {
-    const tokens = plainSources.map((known) => `$${known}`).join(' ');
+    const tokens = (Object.keys(tokenTexts) as Source[]).map(tokenForm).join(' ');
     throw new RecipeError(
       field,
       `unknown token $${stem}`,
-      `Tokens are ${tokens} $param:NAME $extra:NAME; a literal $ is $$, and \${secret} keeps a token apart.`,
+      `Tokens are ${tokens}; a literal $ is $$, and \${secret} keeps a token apart.`,
     );
   }
   const changes = suffixes.map((suffix) => parseModifier(suffix, stem, field));
@@ -160,36 +152,48 @@ const subMark = '\udc01';
  */
 export class Renderer {
   readonly #secret: string;
-  readonly #isMasked: boolean;
+  readonly isMasked: boolean;
 
   constructor(secret: Secret, isMasked: boolean) {
     this.#secret = secret.reveal();
-    this.#isMasked = isMasked;
+    this.isMasked = isMasked;
   }
 
   /** A text that may be shown. */
   open(text: string): string {
-    return this.#isMasked ? text.toWellFormed() : text;
+    return this.isMasked ? text.toWellFormed() : text;
   }
 
   /** A value of the request. With app key and secret swapped, the secret is sent as one; it is masked there too. */
   value(text: string, write: (text: string) => string = String): string {
-    if (this.#isMasked && text !== '' && text === this.#secret) return secretMark;
+    if (this.isMasked && text !== '' && text === this.#secret) return secretMark;
     return this.open(write(text));
   }
 
+  /** A query; in it, a value that is the secret is masked too. */
+  query(text: string): string {
+    if (!this.isMasked || this.#secret === '') return text;
+    const written = (pair: string) => {
+      const at = pair.indexOf('=') + 1;
+      const value = pair.slice(at);
+      const isSecret = [value, value.replaceAll('+', ' ')].some((one) => decodePercent(one) === this.#secret);
+      return isSecret ? pair.slice(0, at) + secretMark : this.open(pair);
+    };
+    return text.split('&').map(written).join('&');
+  }
+
   secret(): string {
-    return this.#isMasked ? secretMark : this.#secret;
+    return this.isMasked ? secretMark : this.#secret;
   }
 
   /** The value of `$sub`. It nearly always contains the secret, so it is always masked. */
   sub(digest: string): string {
-    return this.#isMasked ? subMark : digest;
+    return this.isMasked ? subMark : digest;
   }
 
   /** A changed text. No change reaches a mark: a digest of the secret is masked as the secret is. */
   change(text: string, { apply, local }: TextChange): string {
-    if (!this.#isMasked) return apply(text);
+    if (!this.isMasked) return apply(text);
     if (local) return text.replace(/[^\udc00\udc01]+/gu, (open) => apply(open));
     return /[\udc00\udc01]/u.exec(text)?.[0] ?? apply(text);
   }

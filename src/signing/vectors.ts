@@ -1,4 +1,10 @@
-import { type RequestSignature, type SigningChoice, signaturesOf, signBoth } from './app-signatures.js';
+import {
+  type RequestSignature,
+  type SigningChoice,
+  signaturesOf,
+  signBoth,
+  withAppSign,
+} from './app-signatures.js';
 import { encoders } from './encodings.js';
 import type { Recipe, RecipeJson, SigningRecipes } from './recipe.js';
 import {
@@ -13,8 +19,9 @@ import {
   parseText,
   parseTextMap,
 } from './recipe-json.js';
-import type { Param, SignableRequest } from './request.js';
+import { type Param, type SignableRequest, withoutParams } from './request.js';
 import { Secret } from './secret.js';
+import type { Signer } from './signer.js';
 import { compareMessages, type Difference } from './verify/compare-messages.js';
 import { findMistakes, sentencesOf } from './verify/verify-signature.js';
 
@@ -34,7 +41,9 @@ export interface Vector {
   readonly signatures: Readonly<Record<string, Stages>>;
 }
 
-type VectorRequest = Required<Omit<Vector, 'signatures'>>;
+type VectorRequest = Required<Omit<Vector, 'signatures' | 'request'>> & {
+  readonly request: SignableRequest & { readonly query: string };
+};
 
 /** Test vectors as given to another team. */
 export interface VectorFile {
@@ -68,8 +77,9 @@ const about =
  */
 export function makeVectors(signing: SigningChoice): VectorFile {
   const secret = new Secret(vectorSecret);
-  const vectors = vectorRequests.map(({ name, why, request }) => {
-    const filled = fillAppSign(signing, request, secret);
+  const usesQuery = signersOf(signing).some((signer) => signer.usesQuery);
+  const vectors = vectorRequests.map(({ name, why, request: { query, ...request } }) => {
+    const filled = fillAppSign(signing, usesQuery ? { ...request, query } : request, secret);
     const signatures = signaturesOf(signing, filled).map((signature) => {
       const { params, message, digest } = signature.signer.sign(signature.request, secret);
       return [signature.name, { params, message, digest }];
@@ -77,6 +87,10 @@ export function makeVectors(signing: SigningChoice): VectorFile {
     return { name, why, request: filled, signatures: Object.fromEntries(signatures) };
   });
   return { about, ...recipesOf(signing), secret: vectorSecret, vectors };
+}
+
+function signersOf(signing: SigningChoice): Signer[] {
+  return signing.kind === 'one' ? [signing.signer] : [signing.signers.app_sign, signing.signers.sign];
 }
 
 function recipesOf(signing: SigningChoice): Pick<VectorFile, 'recipe' | 'recipes'> {
@@ -89,13 +103,10 @@ function recipesOf(signing: SigningChoice): Pick<VectorFile, 'recipe' | 'recipes
 /** The request with its `app_sign`; without one where a single recipe signs. */
 function fillAppSign(signing: SigningChoice, request: SignableRequest, secret: Secret): SignableRequest {
   if (signing.kind === 'one') {
-    return { ...request, params: request.params.filter(([name]) => name !== 'app_sign') };
+    return withoutParams(request, ['app_sign']);
   }
   const { digest } = signBoth(signing.signers, request, secret).app_sign;
-  return {
-    ...request,
-    params: request.params.map(([name, value]) => [name, name === 'app_sign' ? digest : value]),
-  };
+  return withAppSign(request, digest);
 }
 
 /**
@@ -131,10 +142,11 @@ const parseStages: Parse<Stages> = (json, field) => {
 };
 
 const parseRequest: Parse<SignableRequest> = (json, field) => {
-  const { method, url, params, body = null, extra = {} } = parseObject(json, field);
+  const { method, url, query, params, body = null, extra = {} } = parseObject(json, field);
   return {
     method: parseText(method, `${field}.method`),
     url: parseText(url, `${field}.url`),
+    ...(query !== undefined && { query: parseText(query, `${field}.query`) }),
     params: listOf(parsePair)(params, `${field}.params`),
     body: nullOr(parseText)(body, `${field}.body`),
     extra: parseTextMap(extra, `${field}.extra`),
@@ -270,11 +282,18 @@ const vectorRequests: readonly VectorRequest[] = [
 
 function query(name: string, why: string, params: readonly Param[]): VectorRequest {
   const url = 'https://api.example.com/api/v1/server/user/user_info_for_third';
-  return { name, why, request: { method: 'GET', url, params: [...base, ...params], body: null, extra: {} } };
+  const all = [...base, ...params];
+  const request = { method: 'GET', url, query: encodePairs(all), params: all, body: null, extra: {} };
+  return { name, why, request };
 }
 
 function form(name: string, why: string, fields: readonly Param[]): VectorRequest {
   const url = 'https://api.example.com/api/v1/server/user/passback_user_info';
-  const body = fields.map((pair) => pair.map(encoders.rfc3986).join('=')).join('&');
-  return { name, why, request: { method: 'PUT', url, params: [...base, ...fields], body, extra: {} } };
+  const params = [...base, ...fields];
+  const body = encodePairs(fields);
+  return { name, why, request: { method: 'PUT', url, query: encodePairs(base), params, body, extra: {} } };
+}
+
+function encodePairs(pairs: readonly Param[]): string {
+  return pairs.map((pair) => pair.map(encoders.rfc3986).join('=')).join('&');
 }

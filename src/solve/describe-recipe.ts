@@ -1,5 +1,6 @@
 import { algorithms } from '../signing/digest-algorithms.js';
 import type { ParamsRule, Recipe } from '../signing/recipe.js';
+import { stepTexts } from '../signing/recipe-language.js';
 import { orderWords } from '../signing/verify/recipe-suspects.js';
 
 /** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
@@ -8,17 +9,20 @@ export function describeRecipe(recipe: Recipe): string {
   const message = describeMessage(recipe);
   const usesBlock = /\$(?:params|names|values)\b/.test(recipe.message.join(' '));
   const isKeyed = steps.some((step) => step.startsWith('hmac-'));
-  const keyText = key.tokens.map(describeEntry).join(' + ');
+  const keyText = describeKey(key);
   return [
     describeSteps(steps, message) + outputWords[output],
-    ...(isKeyed && (keyText !== 'secret' || key.decode !== 'utf8')
-      ? [`key: ${keyText}${decodeWords[key.decode]}`]
-      : []),
+    ...(isKeyed && keyText !== 'secret' ? [`key: ${keyText}`] : []),
     ...(usesBlock ? [`parameters: ${describeParams(params, encode.block)}`] : []),
     ...(recipe.sub === null
       ? []
       : [`sub: ${describeSteps(recipe.sub.steps, recipe.sub.message.map(describeEntry).join(' + '))}`]),
+    ...(recipe.sub?.key === undefined ? [] : [`its key: ${describeKey(recipe.sub.key)}`]),
   ].join('; ');
+}
+
+function describeKey({ tokens, decode }: Recipe['key']): string {
+  return tokens.map(describeEntry).join(' + ') + decodeWords[decode];
 }
 
 const outputWords: Readonly<Record<Recipe['output'], string>> = {
@@ -58,13 +62,13 @@ function describeSteps(steps: readonly string[], message: string): string {
   let text = message;
   steps.forEach((step, index) => {
     const [, kind = '', rest = ''] = /^([\w-]+):?(.*)$/s.exec(step) ?? [];
-    if (kind === 'append') text = `(${text}) + ${describeTemplate(rest)}`;
-    else if (kind === 'prepend') text = `${describeTemplate(rest)} + (${text})`;
-    else if (kind === 'slice') text = `characters ${rest.replace(':', ' to ')} of ${text}`;
-    else {
+    const digest = digestName(step);
+    if (digest === null) {
+      const { words } = stepTexts[kind as keyof typeof stepTexts];
+      text = words(text, kind === 'slice' ? rest : describeTemplate(rest));
+    } else {
       const isLast = steps.slice(index + 1).every((later) => digestName(later) === null);
-      const format = isLast || rest === '' ? '' : ` (${rest})`;
-      text = `${digestName(step) ?? kind}${format} of ${text}`;
+      text = `${digest}${isLast || rest === '' ? '' : ` (${rest})`} of ${text}`;
     }
   });
   return text;
@@ -83,18 +87,24 @@ function digestName(step: string): string | null {
 }
 
 function describeParams(params: ParamsRule, block: Recipe['encode']['block']): string {
-  const { exclude, include, order, encode, nameCase, secretAs, pairEnd, joinRepeated } = params;
+  const { exclude, include, order, encode, nameCase, add, pairEnd, joinRepeated } = params;
   return [
     describeShape(params),
     typeof order === 'string' ? orderWords[order] : `in the order ${order.join(', ')}`,
     ...(include === null ? [] : [`only ${include.join(', ')}`]),
     ...(exclude.length === 0 ? [] : [`without ${exclude.join(', ')}`]),
     ...(params.empty === 'drop' ? ['empty values left out'] : []),
-    ...(secretAs === null ? [] : [`the secret among them as ${quote(secretAs)}`]),
+    ...Object.entries(add).map(
+      ([name, value]) =>
+        `${value === '$secret' ? 'the secret' : describeTemplate(value)} among them as ${quote(name)}`,
+    ),
     ...(pairEnd === '' ? [] : [`each followed by ${describeTemplate(pairEnd)}`]),
     ...(joinRepeated === null ? [] : [`repeated ones joined by ${quote(joinRepeated)}`]),
     ...Object.entries(params.escape).map(([text, other]) => `${quote(text)} written as ${quote(other)}`),
     ...(encode === 'none' ? [] : [`${encode}-encoded`]),
+    ...(params.json === 'none'
+      ? []
+      : [params.json === 'both' ? 'as JSON strings' : 'values as JSON strings']),
     ...(params.case === 'none' ? [] : [`in ${params.case} case`]),
     ...(nameCase === 'none' ? [] : [`names in ${nameCase} case`]),
     ...(block === 'none' ? [] : [`${block}-encoded as a whole`]),

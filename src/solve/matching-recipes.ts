@@ -12,7 +12,7 @@ import type { Hit } from './search/shares.js';
 import type { SolveTask } from './tasks.js';
 
 /** A hit, and the recipes to list for it. */
-interface Listing {
+export interface Listing {
   /** The task that was searched. */
   readonly task: SolveTask;
   readonly hit: Hit;
@@ -20,6 +20,9 @@ interface Listing {
   readonly slack: number;
   readonly pause: Pause;
 }
+
+/** Number of recipes that are tested between two pauses. */
+const betweenPauses = 256;
 
 /**
  * Every recipe that makes the message of the hit and fits all samples, the likeliest first. Of recipes for the same
@@ -32,7 +35,8 @@ export async function matchingRecipes(
   const { request, secret } = listing.task;
   const probes = probesFor(request);
   const functions = new Map<string, RecipeCandidate>();
-  for (const candidate of sortByBits(await candidatesFor(listing))) {
+  for (const [index, candidate] of sortByBits(await candidatesFor(listing)).entries()) {
+    if (index % betweenPauses === 0) await listing.pause();
     const signer = signerOf(candidate);
     if (signer === null || !samples.every((sample) => signs(signer, sample))) continue;
     const answers = probes.map((probe) => signer.sign(probe, secret).digest).join(' ');

@@ -3,8 +3,8 @@ import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { Signer } from '../signing/signer.js';
 import type { Weighted } from './candidates/cost.js';
-import { roleOf } from './candidates/pieces.js';
-import { probeNames, probeText, reordered } from './probes.js';
+import { roleOf } from './candidates/parameter-roles.js';
+import { probeNames, probeText, reordered, withOwnQuery } from './probes.js';
 import type { RecipeCandidate } from './reconstruct/target.js';
 
 /** A request whose signature would tell recipes apart. */
@@ -44,7 +44,7 @@ export function designSample(
     const from = best.request;
     const tried = open.map((change) => ({
       change,
-      judged: judge({ ...from, ...change[1](from) }, contenders, secret),
+      judged: judge(withOwnQuery({ ...from, ...change[1](from) }), contenders, secret),
     }));
     const most = tried.reduce<(typeof tried)[number] | null>(
       (known, one) => (known === null || isBetter(one.judged, known.judged) ? one : known),

@@ -1,3 +1,4 @@
+import { encoders } from '../signing/encodings.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 
 /** Characters that encodings, replacements and case changes treat differently. */
@@ -24,7 +25,7 @@ export function probesFor(request: SignableRequest): SignableRequest[] {
     ...params.map(([name], index): Param => [name, `${9 - (index % 10)}${probeText}`]),
     ...probeNames,
   ];
-  return [
+  const probes = [
     request,
     { ...request, params: reordered(special) },
     { ...rest, params: special },
@@ -34,6 +35,13 @@ export function probesFor(request: SignableRequest): SignableRequest[] {
     { ...request, params: everySecond(special, 1) },
     { ...rest, params: [...params, ...special.slice(0, params.length)] },
   ];
+  return [request, ...probes.slice(1).map(withOwnQuery)];
+}
+
+/** The request with a query of its parameters, where they are in it. */
+export function withOwnQuery(request: SignableRequest): SignableRequest {
+  if (request.query === undefined || request.body !== null) return request;
+  return { ...request, query: request.params.map((pair) => pair.map(encoders.rfc3986).join('=')).join('&') };
 }
 
 /** A request with these parameters and another method, host, path, body and other extra values. */

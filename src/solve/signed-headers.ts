@@ -1,5 +1,5 @@
 import type { Sample } from '../signing/request.js';
-import { roleOf } from './candidates/pieces.js';
+import { roleOf } from './candidates/parameter-roles.js';
 
 /**
  * Headers that clients, browsers and proxies add by themselves, and credentials. No documented rule signs them, except

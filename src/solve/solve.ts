@@ -1,12 +1,12 @@
 import { SampleError } from '../signing/samples/captured-request.js';
 import { readSignature } from './candidates/signature-reading.js';
-import { matchingRecipes } from './matching-recipes.js';
+import { type Listing, matchingRecipes } from './matching-recipes.js';
 import { designSample, type NextSample } from './next-sample.js';
 import type { Pause, RecipeCandidate } from './reconstruct/target.js';
 import type { Hit, SearchEnd } from './search/shares.js';
 import type { SolveTask } from './tasks.js';
 
-/** Runs the shares of a search in order until one has a hit or the time is over. */
+/** Runs the shares of a search in order until one has a hit or the time is over: at least the first. */
 export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
 
 /** The recipes of signed samples. */
@@ -17,16 +17,21 @@ export interface Solution extends Omit<SearchEnd, 'hit'> {
   readonly next: NextSample | null;
   /** Whether single samples have recipes, but no recipe fits all samples. */
   readonly isDivided: boolean;
+  /** Whether the time ended before all recipes that fit were listed: a likelier one may be missing. */
+  readonly isCutShort: boolean;
 }
 
 /** Maximum cost of a listed recipe above that of the hit, in bits. */
 const usualSlack = 11;
 
+/** Maximum where the time is over: these are listed in any case. */
+const leastSlack = 2;
+
 /** Maximum where no recipe within the usual one fits all samples. */
 const wideSlack = 15;
 
 /**
- * Finds the recipes that sign all samples. The sample with the fewest parameters is searched first: the message of
+ * Finds the recipes that sign all samples. `pause` may throw `TimeOver`. The sample with the fewest parameters is searched first: the message of
  * one sample is enough to list every recipe that makes it; the other samples then test these recipes.
  *
  * @throws SampleError for a signature that no recipe can write
@@ -37,10 +42,10 @@ export async function solve(tasks: readonly SolveTask[], search: Searcher, pause
   const hits: { readonly task: SolveTask; readonly hit: Hit }[] = [];
   let progress: Omit<SearchEnd, 'hit'> = { tried: 0, bits: 0, isComplete: false };
   const solutionFrom = async (task: SolveTask, hit: Hit, slack: number): Promise<Solution | null> => {
-    const fits = await matchingRecipes({ task, hit, slack, pause }, tasks);
+    const { fits, isCutShort } = await fitsWithin({ task, hit, slack, pause }, tasks);
     if (fits.length === 0) return null;
     const next = fits.length > 1 ? designSample(task.request, fits, task.secret) : null;
-    return { ...progress, fits, next, isDivided: false };
+    return { ...progress, fits, next, isDivided: false, isCutShort };
   };
   for (const task of bySize) {
     const { tried, hit, bits, isComplete } = await search(task);
@@ -54,13 +59,36 @@ export async function solve(tasks: readonly SolveTask[], search: Searcher, pause
     const solution = await solutionFrom(task, hit, wideSlack);
     if (solution !== null) return solution;
   }
-  return { ...progress, fits: [], next: null, isDivided: tasks.length > 1 && hits.length > 0 };
+  const isDivided = tasks.length > 1 && hits.length > 0;
+  return { ...progress, fits: [], next: null, isDivided, isCutShort: false };
+}
+
+/** Thrown by `pause` when the time to list recipes is over. */
+export class TimeOver extends Error {}
+
+/** The recipes that fit: all, or if the time ends before that, those about as likely as the hit. */
+async function fitsWithin(
+  listing: Listing,
+  tasks: readonly SolveTask[],
+): Promise<{ readonly fits: readonly RecipeCandidate[]; readonly isCutShort: boolean }> {
+  try {
+    return { fits: await matchingRecipes(listing, tasks), isCutShort: false };
+  } catch (error) {
+    if (!(error instanceof TimeOver)) throw error;
+    const slack = Math.min(listing.slack, leastSlack);
+    const pause = () => listing.pause().catch(ignoreTimeOver);
+    return { fits: await matchingRecipes({ ...listing, slack, pause }, tasks), isCutShort: true };
+  }
+}
+
+function ignoreTimeOver(error: unknown): void {
+  if (!(error instanceof TimeOver)) throw error;
 }
 
 function checkSignature(task: SolveTask): void {
   if (readSignature(task).length > 0) return;
   throw new SampleError(
     `a signature of ${task.signature.length} characters is no digest that a recipe can write`,
-    'Recipes write md5, sha1, sha256 and sha512, whole or cut, in hex or base64; an RSA signature has no rule to find.',
+    'Recipes write md5, sha1, sha256, sha384 and sha512, whole or cut, in hex or base64; an RSA signature has no rule to find.',
   );
 }

@@ -46,8 +46,8 @@ export function tasksForAppSign(samples: readonly SignedSample[]): SolveTask[] |
 
 /** What a rule may sign: of the headers only those that are worth a search. */
 function requestOf(sample: SignedSample): SignableRequest {
-  const { method, url, params, body } = sample;
-  return { method, url, params, body, extra: proposedExtra(sample) };
+  const { signature, signParam, secret, headers, ...request } = sample;
+  return { ...request, extra: proposedExtra(sample) };
 }
 
 function withOthers(tasks: readonly Omit<SolveTask, 'otherParams'>[]): SolveTask[] {

@@ -1,7 +1,9 @@
 /** Details of an error in addition to its message. */
 export interface UserInfoErrorOptions {
-  /** The next step of the user: one sentence, shown under the message. */
+  /** The next step of the user, in a sentence or two, shown under the message. */
   readonly hint?: string | undefined;
+  /** The commands that the hint is about, each as it is typed into a POSIX shell. */
+  readonly commands?: readonly string[] | undefined;
   /** Whether the request that the user asked for was sent, where the message does not say it. */
   readonly sent?: 'nothing' | undefined;
   readonly cause?: unknown;
@@ -24,6 +26,8 @@ export abstract class UserInfoError extends Error {
   /** Stable across versions, such as `INVALID_INPUT`. */
   abstract readonly code: string;
   readonly hint: string | undefined;
+  /** The commands that the hint is about, each as it is typed into a POSIX shell. */
+  readonly commands: readonly string[];
   /** `nothing` where no request was sent, and the message does not say it. */
   readonly sent: 'nothing' | undefined;
   /** Whether the same call can be made again later, unchanged, without doing something twice. */
@@ -36,6 +40,7 @@ export abstract class UserInfoError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
+    this.commands = options.commands ?? [];
     this.sent = options.sent;
   }
 

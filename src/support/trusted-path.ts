@@ -8,6 +8,7 @@ import { quoteWhereNeeded } from './shell.js';
 interface UnsafePath {
   readonly reason: string;
   readonly hint: string;
+  readonly commands?: readonly string[];
 }
 
 /**
@@ -64,6 +65,7 @@ function unsafeReason(path: string, found: Stats, isFurtherUp: boolean): UnsafeP
   if (isSafe || (found.mode & tooOpen) === 0) return null;
   return {
     reason: `${path} is writable by other users`,
-    hint: `Restrict it: chmod go-w ${quoteWhereNeeded(path)}`,
+    hint: 'Restrict it:',
+    commands: [`chmod go-w ${quoteWhereNeeded(path)}`],
   };
 }

@@ -15,16 +15,16 @@ it('admin audit prints what is asked for, a JSON object a line, and takes no val
     machine.run(['admin', ...args, '--database', machine.database], { stdin });
   const lines = (text: string) => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 
-  const everything = await run(['audit', '--limit', 'unlimited', '--since', '24h', '--json']);
+  const everything = await run(['audit', '--limit', 'unlimited', '--since', '24h', '-o', 'ndjson']);
   expect(lines(everything.stdout).map(({ action }) => action)).toEqual(['user show', 'user put', 'user put']);
-  const mine = ['audit', '--tenant-code', 'acme', '--primary-key', 'mobile', '--json'];
+  const mine = ['audit', '--tenant-code', 'acme', '--primary-key', 'mobile', '-o', 'ndjson'];
   const byValue = await run(mine, '13800138000\n');
   expect(lines(byValue.stdout)).toMatchObject([
     { action: 'user show', actor: 'anna', subject: '****', user_digest: digest },
     { action: 'user put' },
   ]);
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
-  const empty = await run(['audit', '--since', tomorrow, '--json']);
+  const empty = await run(['audit', '--since', tomorrow, '-o', 'ndjson']);
   expect([empty.status, empty.stdout]).toEqual([0, '']);
   // A table of 80 columns has no room for a digest.
   const table = await run(['audit', '--action', 'user show']);
@@ -38,6 +38,9 @@ it.each([
   [['audit', '--union-id', 'u001'], 'the tenant of the user is missing'],
   [['audit', '--tenant-code', 'acme', '--union-id', 'u', '--primary-key', 'mobile'], 'either --union-id or'],
   [['user', 'digest', '--tenant-code', 'acme'], 'either --union-id or'],
+  // Of a variable that is not set: "nobody" would be the wrong answer.
+  [['audit', '--tenant-code', 'acme', '--union-id', ''], '--union-id is empty'],
+  [['audit', '--tenant-code', ''], '--tenant-code is empty'],
   [['audit', '--since', 'yesterday'], '"yesterday" is not a time'],
   [['audit', '--since', '2026-13-40'], '"2026-13-40" is not a time'],
   [['audit', '--limit', 'all'], 'Give a number from 1, or "unlimited"'],

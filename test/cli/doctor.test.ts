@@ -40,7 +40,9 @@ describe('doctor', () => {
     expect(done.stdout).toMatch(
       /^✓ acceptance {4}app key, app_sign, sign, tenant and channel: only the code/m,
     );
-    expect(machine.log.slice(logged).trimEnd().split('\n')).toEqual([expect.stringContaining('401 read')]);
+    await expect
+      .poll(() => machine.log.slice(logged).trimEnd().split('\n'))
+      .toEqual([expect.stringContaining('401 read')]);
   });
 
   it('prints the same as JSON', async () => {
@@ -59,8 +61,9 @@ describe('doctor', () => {
     const { status, checks } = await diagnose();
     expect(status).toBe(0);
     expect(checks.base_url?.next).toMatch(
-      /^Warning: plain http is allowed \(profile "local"\): .*--no-allow-http/,
+      /^Warning: plain http is allowed \(profile "local"\): .*To disallow it:$/,
     );
+    expect(checks.base_url?.commands).toEqual(['userinfo profile set local --no-allow-http']);
     await machine.run(['profile', 'set', 'local', '--no-allow-http']);
     expect((await diagnose()).checks.base_url?.next).toBeNull();
   });
@@ -120,7 +123,8 @@ describe('doctor', () => {
     const found = await diagnose(given, options);
     expect(found).toMatchObject({ status, stderr: expect.stringContaining('checks failed') });
     expect(found.failed[0]).toBe(check);
-    expect(found.checks[check]?.next).toMatch(next);
+    const { next: sentence, commands } = found.checks[check] ?? {};
+    expect([sentence, ...(commands ?? [])].join('\n')).toMatch(next);
   });
 
   it('finds a profile file that others can read', async () => {
@@ -130,7 +134,8 @@ describe('doctor', () => {
     expect(found).toMatchObject({ status: 3, failed: ['profile_file'] });
     expect(found.checks.profile_file).toMatchObject({
       detail: expect.stringContaining('mode 0644'),
-      next: expect.stringContaining(`chmod 600 ${machine.profileFile}`),
+      next: 'Restrict it:',
+      commands: [`chmod 600 ${machine.profileFile}`],
     });
   });
 
@@ -224,7 +229,8 @@ describe('doctor reports a service', () => {
     const found = await diagnose(['--base-url', server.url, ...args], { env });
     await server.close();
     expect(found).toMatchObject({ status: 5, failed: [check] });
-    expect(found.checks[check]?.next).toMatch(next);
+    const { next: sentence, commands } = found.checks[check] ?? {};
+    expect([sentence, ...(commands ?? [])].join('\n')).toMatch(next);
   });
 
   it('with the validity of its certificate, directly and through a proxy', async () => {
@@ -271,6 +277,7 @@ describe('doctor reports a service', () => {
       check: 'tls',
       detail: expect.stringContaining(`, ${left}`),
       next,
+      commands: [],
     });
   });
 

@@ -24,7 +24,15 @@ describe('with --json, an error', () => {
     const lines = done.stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toEqual({
-      error: { code, message: expect.stringMatching(/^\S.*\S$/), hint: expect.stringMatching(/\S/), exit },
+      error: {
+        code,
+        message: expect.stringMatching(/^\S.*\S$/),
+        sent: null,
+        result_code: code === 'REJECTED' ? 40106 : null,
+        hint: expect.stringMatching(/\S/),
+        commands: code === 'PROFILE' ? ['userinfo profile list'] : expect.any(Array),
+        exit,
+      },
     });
     expect(done.stderr).not.toContain('\u009b');
   });

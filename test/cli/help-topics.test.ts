@@ -96,8 +96,28 @@ describe('help', () => {
       expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'));
   });
 
+  it.each([
+    ['bulk', /^Bulk runs: userinfo read --from/],
+    [
+      'rate',
+      /^--rate <n\/s> {2}maximum number of requests a second\n {2}in: userinfo read, userinfo passback, userinfo sign try\n {2}see: userinfo help bulk\n/,
+    ],
+    ['--rate', /^--rate <n\/s> /],
+    ['--timeout', /^--timeout <duration> .*\n {2}in: most commands\n {2}see: userinfo --help\n$/],
+    ['-p', /^-p, --profile <name> /],
+    ['retry', /^--attempts <n> /],
+    ['rotate-secret', /^userinfo admin app rotate-secret {2}/],
+  ])('finds %s', async (word, found) => {
+    const { status, stdout, stderr } = await machine.run(['help', word]);
+    expect([status, stdout, stderr]).toEqual([0, expect.stringMatching(found), '']);
+  });
+
   it('suggests a similar word for an unknown one', async () => {
     const done = await machine.run(['help', 'exit-code']);
-    expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('"exit-codes"?') });
+    expect(done).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Did you mean:\n  userinfo help exit-codes\n'),
+    });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CommonOption, infoNamesPage, listNames } from '../../src/cli/help-layout.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
-import { commands, examplesIn, groups, helps, program } from '../support/help-texts.js';
+import { commands, completeHelps, examplesIn, groups, helps, program } from '../support/help-texts.js';
 
 describe('the help of', () => {
   it('lists every command', () => {
@@ -20,6 +20,25 @@ describe('the help of', () => {
       const lines = help.trimEnd().split('\n');
       expect(lines.length).toBeLessThanOrEqual(60);
       expect(lines.filter((line) => stringWidth(line) > 80)).toEqual([]);
+    },
+  );
+
+  it.each([...commands, ...groups].map((command) => [command.join(' ')]))(
+    '%s is complete with --help: each option has its meaning',
+    (name) => {
+      const complete = completeHelps.get(name) ?? '';
+      expect(complete.split('\n').filter((line) => stringWidth(line) > 80)).toEqual([]);
+      let command = program;
+      for (const word of name === '' ? [] : name.split(' '))
+        command = command.commands.find((one) => one.name() === word) ?? command;
+      const help = command.createHelp();
+      for (const { flags, description } of [
+        ...help.visibleOptions(command),
+        ...help.visibleGlobalOptions(command),
+      ]) {
+        const [first = ''] = description.split(' ');
+        expect(complete).toMatch(new RegExp(`^  ${flags.replace(/[|[\]]/g, '\\$&')}\\s+${first}`, 'm'));
+      }
     },
   );
 

@@ -33,7 +33,7 @@ it('migrates a database apart from the service, which says how where that is wan
 
   createThirdVersion(`${machine.folder}/old.db`);
   const refused = await machine.run([...serve, '--database', 'old.db']);
-  const [, command = ''] = /^Run: userinfo (.*)$/m.exec(refused.stderr) ?? [];
+  const [, command = ''] = /^ {2}userinfo (.*)$/m.exec(refused.stderr) ?? [];
   expect([refused.status, command]).toEqual([2, 'migrate --database old.db']);
   const admin = await machine.run(['admin', 'app', 'list', '--database', 'old.db'], {
     env: { USERINFO_NO_MIGRATE: '1' },

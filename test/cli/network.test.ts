@@ -102,7 +102,7 @@ describe('plain http to another machine', () => {
     const refused = await machine.run(there);
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toMatch(
-      /the base URL \(--base-url\) is plain http: .* unencrypted to service\.invalid","hint":".*--allow-http/,
+      /the base URL \(--base-url\) is plain http: .* unencrypted to service\.invalid",.*"hint":".*--allow-http/,
     );
     expect((await machine.run([...there, '--allow-http', '--attempts', '1'])).status).toBe(5);
   });

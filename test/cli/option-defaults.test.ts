@@ -29,9 +29,11 @@ it('a command line without options has the defaults of all options with a value'
     read: { '--concurrency': 32 },
     passback: { '--concurrency': 32 },
     worker: { '--concurrency': 32 },
+    probe: { '--pause': 250 },
     'sign explain read': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
     'sign explain passback': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
     'sign solve': { '--max-time': 20_000 },
+    'sign try': { '--rate': 1 },
     serve: {
       '--host': '127.0.0.1',
       '--port': 8787,
@@ -50,7 +52,7 @@ it('what is on without its --no- option is on', () => {
     return options.map((option) => [words, option.long, command.getOptionValue(option.attributeName())]);
   });
   expect(negated.toSorted()).toEqual([
-    ['', '--no-color', true],
+    ['', '--no-color', undefined], // beside --color
     ['', '--no-input', true],
     ['passback', '--no-preflight', true],
     ['profile set', '--no-allow-http', undefined],

@@ -31,7 +31,7 @@ describe.skipIf(process.platform === 'win32')('a hint that is pasted into a shel
     chmodSync(folder, 0o777);
     const { status, stderr } = await machine.run(['read', 'c1'], { env });
     expect(status).toBe(3);
-    paste(stderr.replace(/.*Restrict it: /s, ''));
+    paste(stderr.replace(/.*Restrict it:\n/s, ''));
     expect(existsSync(path('PWN'))).toBe(false);
     expect(statSync(folder).mode & 0o777).toBe(0o755);
     expect((await machine.run(['read', 'c1'], { env })).stderr).toContain('ended with exit status 7');

@@ -74,7 +74,7 @@ describe('production', () => {
     ['n', 2, 0],
     ['', 2, 0],
   ])('asks on a terminal: "%s" ends with status %i, %i requests', async (answer, status, requests) => {
-    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production?', answer]], { env });
+    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production', answer]], { env });
     expect(done.status).toBe(status);
     expect(server.requests).toHaveLength(requests);
   });
@@ -178,7 +178,7 @@ describe('a write to production without confirmation', () => {
   });
 
   it('is not sent if the prompt is interrupted', async () => {
-    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production?', null]], { env });
+    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production', null]], { env });
     expect(done.status).toBe(130);
     expect(server.requests).toHaveLength(0);
   });

@@ -157,7 +157,9 @@ describe('profiles', () => {
       { name: 'shop-test', active: false, environment: 'test' },
       { name: 'shop', active: true, environment: 'production', base_url: 'https://test.example.com' },
     ]);
-    expect((await machine.run(['profile', 'list'])).stdout).toMatch(/│ \* │ shop +│ production +│/);
+    expect((await machine.run(['profile', 'list'])).stdout).toBe(
+      '  shop-test  test        test.example.com\n* shop       production  test.example.com\n',
+    );
 
     await machine.run([
       'profile',
@@ -209,11 +211,11 @@ describe('profiles', () => {
     writeFileSync(machine.profileFile, JSON.stringify({ ...file(), active: 'gone' }));
     expect((await machine.run(['read', 'c', '--dry-run'])).stderr).toBe(
       'error: the active profile "gone" does not exist\n' +
-        'Select one with "userinfo profile use <name>", or for this command only with -p <name>.\n',
+        'Select one with -p, or for all commands:\n  userinfo profile use shop\n',
     );
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(3);
     expect((await machine.run(['read', 'c', '--dry-run', '-p', 'shop'])).status).toBe(0);
-    expect((await machine.run(['profile', 'list'])).stdout).toMatch(/│ +│ shop +│/);
+    expect((await machine.run(['profile', 'list'])).stdout).toMatch(/^ {2}shop /);
     expect((await machine.run(['profile', 'set', 'shop', '--channel', 'app'])).status).toBe(0);
     expect((await machine.run(['profile', 'use', 'shop'])).status).toBe(0);
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(0);
@@ -332,7 +334,7 @@ describe('admin app create --profile', () => {
       },
     );
   const apps = async () => {
-    const list = await machine.run(['admin', 'app', 'list', '--json'], {
+    const list = await machine.run(['admin', 'app', 'list', '-o', 'ndjson'], {
       env: { XDG_DATA_HOME: machine.folder },
     });
     return list.stdout.split('\n').length - 1;
@@ -370,7 +372,9 @@ describe('admin app create --profile', () => {
     const done = await create('shop');
     expect(done).toMatchObject({ status: 2, stdout: '' });
     expect(done.stderr).toContain(`profile "shop" ${fault}`);
-    expect(done.stderr).toContain('userinfo profile rename shop <name>');
+    expect(done.stderr).toContain(
+      '\n  userinfo profile rename shop shop-old\n  userinfo profile delete shop\n',
+    );
     expect(readFileSync(machine.profileFile)).toEqual(before);
     expect(await create('other')).toMatchObject({ status: 0 });
     expect(await apps()).toBe(1);

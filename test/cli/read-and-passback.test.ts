@@ -90,7 +90,7 @@ describe('passback', () => {
 
   it.each([
     [['a=x'], 'the user is not named\nAdd --union-id <id>, or --primary-key <key>'],
-    [['union_id=u001', 'a=x'], '"union_id" cannot be passed back\nName the user with --union-id <id>.'],
+    [['union_id=u001', 'a=x'], '"union_id" cannot be passed back\nName the user with --union-id u001'],
     [['-a=x', '--union-id', 'u001'], 'unknown option "-a"\nPut -- before an argument that begins with -'],
     [['mobile:=""', 'a=x', '--primary-key', 'mobile'], 'primary_key "mobile" has no usable value'],
     [['a=x', '--primary-key', 'mobile'], '--primary-key "mobile": no pair has this key\nAdd the pair'],
@@ -191,7 +191,7 @@ describe('passback', () => {
     put.kill('SIGINT');
     expect(await status).toBe(130);
     expect(said).toBe(
-      'Some records may be stored; "userinfo admin audit" counts them. To store all, put the file again: records are replaced as a whole.\ninterrupted\n',
+      'Some records may be stored. To store all, put the file again: records are replaced as a whole.\ninterrupted\n',
     );
     expect(await stored()).toBe(5001);
   });

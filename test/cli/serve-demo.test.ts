@@ -55,11 +55,12 @@ describe('serve --demo', { timeout: 60_000 }, () => {
       expect(inputs).toBe(
         'Signed with the secret in USERINFO_APP_SECRET, not that of profile "demo", by the default recipes.',
       );
-      const [explain = '', solve, doctor = ''] = [...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm)].map(
-        ([, text]) => text,
-      );
+      const [explain = '', solve, tryPresets, doctor = ''] = [
+        ...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm),
+      ].map(([, text]) => text);
       expect((await machine.shell(explain)).stdout).toContain('&key=<secret>');
       expect(solve).toBe('userinfo sign solve - --save demo -p demo');
+      expect(tryPresets).toBe('userinfo sign try --save demo -p demo');
       expect((await machine.shell(doctor)).status).toBe(0);
       const page = await (await fetch(url)).text();
       expect(page).toContain('It was signed with the app key in place of the secret.');
@@ -113,7 +114,7 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toBe(
       'error: profile "demo" is for another service: it is not overwritten\n' +
-        'Rename it (userinfo profile rename demo <name>), or remove it (userinfo profile delete demo).\n',
+        'Rename it, or remove it:\n  userinfo profile rename demo demo-old\n  userinfo profile delete demo\n',
     );
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
   });

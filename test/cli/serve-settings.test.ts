@@ -2,7 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { migrateDatabase } from '../../src/service/index.js';
 import { Machine, printedBy } from '../support/cli.js';
 
 let machine: Machine;
@@ -41,6 +43,30 @@ it('a setting is a flag, else a variable', async () => {
   expect([await put(url, 1000), await put(url, 1100)]).toEqual([400, 413]);
 });
 
+it('accepts two admin tokens, while one replaces the other, and deletes lines of the audit at their age', async () => {
+  const tokens = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')];
+  await migrateDatabase({ database: machine.database, actor: 'anna' });
+  const tables = new DatabaseSync(machine.database);
+  tables.exec(
+    "INSERT INTO audit SELECT at - 3 * 86400, 'old', 'ben', action, NULL, subject, NULL, NULL FROM audit",
+  );
+  const env = { USERINFO_ADMIN_TOKEN: tokens.join(','), USERINFO_AUDIT_DAYS: '2' };
+  const args = ['serve', '--port', '0', '--admin-port', '0', '--database', machine.database];
+  service = machine.start(args, { env });
+  const [, url = ''] = await printedBy(service, /monitoring on (http:\S+)/);
+  const post = async (token = '') => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${url}/codes`, { method: 'POST', headers, body: '{}' })).status;
+  };
+  // The body is refused after the token.
+  expect([await post(tokens[0]), await post(tokens[1]), await post(tokens.join(','))]).toEqual([
+    400, 400, 401,
+  ]);
+  const actors = () => tables.prepare('SELECT actor FROM audit').all();
+  await expect.poll(actors).toEqual([{ actor: 'anna' }]);
+  tables.close();
+});
+
 it('refuses what is wrong in the environment as it does in a flag', async () => {
   const refused = async (env: Record<string, string>, args: readonly string[] = []) => {
     const { status, stdout, stderr } = await machine.run(['serve', ...args], { env });
@@ -55,6 +81,9 @@ it('refuses what is wrong in the environment as it does in a flag', async () => 
   );
   expect(await refused({ USERINFO_NO_PAGE: 'perhaps' })).toContain(
     'USERINFO_NO_PAGE: "perhaps" is neither on nor off',
+  );
+  expect(await refused({ USERINFO_ADMIN_TOKEN: ',0123456789abcdef' }, ['--admin-port', '0'])).toContain(
+    'an admin token is missing before or after a comma',
   );
   expect(await refused({ PORT: '8787', USERINFO_ADMIN_PORT: '8787' })).toContain(
     '--port and --admin-port are both 8787',
@@ -98,7 +127,7 @@ it('admin works on the database of the same variable', async () => {
   );
   expect(created.status).toBe(0);
   const { stdout } = await machine.run(['admin', 'app', 'list', '--json', '--database', env.DATABASE_URL]);
-  expect(JSON.parse(stdout)).toMatchObject({ app_key: 'a' });
+  expect(JSON.parse(stdout)).toMatchObject([{ app_key: 'a' }]);
 });
 
 it('takes the master key from a file, and needs it from then on', async () => {

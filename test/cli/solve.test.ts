@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -146,6 +147,77 @@ describe('sign solve', () => {
     },
   );
 
+  it('saves nothing from a request that the rule of the profile signs already', patient, async () => {
+    const own = await capturedRead('local');
+    const before = readFileSync(machine.profileFile, 'utf8');
+    const solve = ['sign', 'solve', own, '-p', 'local'];
+    const saved = await machine.run([...solve, '--save', 'local', ...unhurried]);
+    expect(saved).toMatchObject({ status: 4, stdout: '' });
+    expect(saved.stderr).toContain(
+      'this is signed by the rule that profile "local" already has: nothing was saved',
+    );
+    expect(saved.stderr).toContain('take one that the platform accepted');
+    expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
+    const shown = await machine.run([...solve, ...unhurried, '--json']);
+    expect(shown).toMatchObject({ status: 0 });
+    expect(shown.stderr).toContain('this is signed by the default recipes. If the platform refused it');
+    const other = await capturedRead('odd');
+    const both = await machine.run([...solve, other, '--save', 'local', '--max-time', '500ms']);
+    expect(both).toMatchObject({ status: 4 });
+    expect(both.stderr).toContain('request 1 is signed by the rule that profile "local" already has.');
+    expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
+  });
+
+  it('lists what fits in the time of the search, and says that others may be missing', patient, async () => {
+    const args = ['sign', 'solve', '--sample', sampleOf('taobao-top-hmac-md5'), '--max-time', '1ms'];
+    const { status, stdout } = await machine.run([...args, '--json']);
+    expect(status).toBe(0);
+    const { all_listed, fits } = JSON.parse(stdout);
+    expect({ all_listed, first: fits[0].recipe.steps }).toEqual({ all_listed: false, first: ['hmac-md5'] });
+    const table = await machine.run(args);
+    expect(table.stdout).toMatch(/recipes that fit +│ \d+, and others: the time was over \(--max-time\)/);
+  });
+
+  it(
+    'finds a rule that signs headers, from a curl command with the signature in a header',
+    patient,
+    async () => {
+      const digest = createHash('md5').update('17n-1pa55word').digest('hex');
+      const headers = ['Accept: */*', 'X-Timestamp: 17', 'X-Nonce: n-1', `X-Sign: ${digest}`];
+      const curl = `curl 'https://a.example/x?a=1' ${headers.map((header) => `-H '${header}'`).join(' ')}`;
+      const env = { USERINFO_APP_SECRET: 'pa55word' };
+      const args = ['sign', 'solve', curl, '--sign-param', 'x-sign', '--json', ...unhurried];
+      const { status, stdout } = await machine.run(args, { env });
+      expect(status).toBe(0);
+      const { fits } = JSON.parse(stdout);
+      expect(fits[0].recipe.message).toEqual(['$extra:X-Timestamp', '$extra:X-Nonce', '$secret']);
+      expect(stdout).not.toContain('pa55word');
+    },
+  );
+
+  it('takes requests out of a log by number, and says which', patient, async () => {
+    const line = (digest: string, n: number) => `10.0.0.1 "GET /x?a=${n}&sign=${digest} HTTP/1.1" 200\n`;
+    const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+    const log = join(machine.folder, 'access.log');
+    writeFileSync(log, line(md5('a=1&key=pa55word'), 1) + line(md5('a=2&key=pa55word'), 2));
+    const env = { USERINFO_APP_SECRET: 'pa55word' };
+    const solve = ['sign', 'solve', '--sample', log, ...unhurried];
+    const several = await machine.run(solve, { env });
+    expect(several).toMatchObject({ status: 2, stdout: '' });
+    expect(several.stderr).toBe(
+      'error: the text has 2 requests\nChoose one with --pick N:\n1  GET /x (line 1)\n2  GET /x (line 2)\n',
+    );
+    const both = await machine.run([...solve, '--pick', '1,2', '--json'], { env });
+    expect(both).toMatchObject({ status: 0 });
+    expect(both.stderr).toBe(
+      'taken: GET /x (lines of a log, line 1)\ntaken: GET /x (lines of a log, line 2)\n',
+    );
+    const verify = ['sign', 'verify', '--sample', log, '--recipe', 'sorted-md5', '--json'];
+    const verified = await machine.run([...verify, '--pick', '2'], { env });
+    expect(verified).toMatchObject({ status: 0, stderr: 'taken: GET /x (lines of a log, line 2)\n' });
+    expect(JSON.parse(verified.stdout)).toMatchObject({ right: true, rule: 'the preset sorted-md5' });
+  });
+
   it(
     'ends with 4 if nothing fits within the time limit, and says what to ask the operator',
     patient,
@@ -155,6 +227,9 @@ describe('sign solve', () => {
       expect(status).toBe(4);
       expect(JSON.parse(stdout)).toMatchObject({ fits: [], complete: false, next_sample: null });
       expect(stderr).toMatch(/no recipe found for sign: [\d,]+ were tried.*Ask the operator/s);
+      for (const next of ['A second --sample', 'sign explain --recipe rule.json', '--signing-module']) {
+        expect(stderr).toContain(next);
+      }
     },
   );
 

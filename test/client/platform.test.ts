@@ -103,7 +103,7 @@ describe('an error of a call', () => {
 describe("a platform's own result codes", () => {
   const result_codes = {
     1001: 'tooManyRequests',
-    1003: 'codeNotValid',
+    1003: { means: ['codeNotValid', 'wrongSign'] },
     1010: { retry: 'passback', hint: 'See the status page.' },
   } as const;
 
@@ -128,6 +128,8 @@ describe("a platform's own result codes", () => {
     [{ x: 'codeNotValid' }, '"x" is not a result code'],
     [{ 200: 'codeNotValid' }, '"200" is not a result code'],
     [{ 1: 'codeNotvalid' }, '"1": means is not valid'],
+    [{ 1: { means: ['codeNotValid', 'ok'] } }, '"1": means is not valid'],
+    [{ 1: { means: [] } }, '"1": means is not valid'],
     [{ 1: { again: 'any' } }, '"1" has the unknown field "again"'],
     [{ 1: { retry: 'often' } }, '"1": retry is not valid'],
     [{ 1: null }, '"1" is not an object'],

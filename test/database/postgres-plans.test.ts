@@ -7,15 +7,7 @@ import { fillStore, plansOf } from '../support/postgres/postgres-plans.js';
 import { execute } from '../support/postgres/test-schema.js';
 
 /** What they look up they find by key: only these check more of the row than its key. */
-const checksMore = [
-  'findRevision',
-  'useCode',
-  'useNonce',
-  'leasePurge',
-  'releasePurge',
-  'setStoredSecrets',
-  'setDigestKey',
-];
+const checksMore = ['findRevision', 'useCode', 'useNonce', 'leasePurge', 'releasePurge', 'setStoredSecrets'];
 
 it('uses an index of PostgreSQL for every statement of the store', async () => {
   const database = await createPostgresDatabase();

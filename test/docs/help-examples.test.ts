@@ -30,6 +30,7 @@ const story = [
   'demo',
   'explain',
   'doctor',
+  'probe',
   'openapi',
   'completion',
   'sign explain read',
@@ -37,6 +38,7 @@ const story = [
   'sign explain',
   'sign verify',
   'sign solve',
+  'sign try',
   'sign presets',
   'sign vectors export',
   'sign vectors verify',
@@ -70,6 +72,7 @@ const overQueue = [
 
 /** These ask questions, or lock the database for the others: they have tests of their own. */
 const interactive = [
+  'userinfo sign try -p local',
   'userinfo profile add shop',
   'userinfo profile import shop-test.json',
   'userinfo profile delete shop-test',

@@ -4,7 +4,20 @@ import { environmentTopic, exitMeanings, topicPage } from '../../src/cli/command
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
+import { algorithms, outputs } from '../../src/signing/digest-algorithms.js';
+import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
 import { presets } from '../../src/signing/presets.js';
+import { emptyRules, jsonTexts, keyDecodings, orders, recipeDefaults } from '../../src/signing/recipe.js';
+import {
+  digestModifierText,
+  digestStepText,
+  fieldTexts,
+  modifierTexts,
+  type Source,
+  stepTexts,
+  tokenForm,
+  tokenTexts,
+} from '../../src/signing/recipe-language.js';
 import { sampleFormats } from '../../src/signing/samples/formats.js';
 import { errorTexts } from './messages.js';
 
@@ -96,6 +109,7 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   pages.set('result-codes.md', `${made}# Result codes\n\n${table(heads, codes)}`);
   const rules = presets.map(({ name, description }) => [`\`${name}\``, description]);
   pages.set('presets.md', `${made}# Signing presets\n\n${table(['preset', 'rule'], rules)}`);
+  pages.set('recipes.md', recipesPage());
   const formats = sampleFormats.map(({ name, from }) => [name, from]);
   pages.set('requests.md', `${made}# Requests that can be read\n\n${table(['format', 'from'], formats)}`);
   pages.set('messages.md', messagesPage());
@@ -108,9 +122,84 @@ function indexPage(commands: readonly Documented[]): string {
   return `${made}# Reference
 
 [Exit statuses](exit-codes.md) · [environment variables](environment.md) · [result codes](result-codes.md) ·
-[error messages](messages.md) · [signing presets](presets.md) · [requests](requests.md) · [info names](info-names.md)
+[error messages](messages.md) · [recipes](recipes.md) · [signing presets](presets.md) · [requests](requests.md) ·
+[info names](info-names.md)
 
 ${table(['command', 'what it does'], rows)}`;
+}
+
+/** The language of recipes, from the list that the hints of its errors come from. */
+function recipesPage(): string {
+  const { params, encode, key, ...others } = recipeDefaults;
+  const defaults: Readonly<Record<string, unknown>> = {
+    ...others,
+    ...Object.fromEntries(
+      Object.entries({ params, encode, key }).flatMap(([name, fields]) =>
+        Object.entries(fields).map(([field, value]) => [`${name}.${field}`, value]),
+      ),
+    ),
+  };
+  const code = (text: string) => `\`${text}\``;
+  const choices: Readonly<Record<string, readonly string[]>> = {
+    'params.empty': emptyRules,
+    'params.order': orders,
+    'params.json': jsonTexts,
+    'params.encode': textEncodings,
+    'params.case': cases,
+    'params.nameCase': cases,
+    'encode.block': blockEncodings,
+    'encode.message': textEncodings,
+    'key.decode': keyDecodings,
+    output: outputs,
+  };
+  const fieldRows = Object.entries(fieldTexts).map(([field, about]) => {
+    const value = defaults[field];
+    const allowed = choices[field]?.map(code).join(' ');
+    const text = allowed === undefined ? about : `${about}: ${allowed}`;
+    return [
+      code(field),
+      text,
+      value === undefined ? '' : value === '' ? 'nothing' : code(JSON.stringify(value)),
+    ];
+  });
+  const digests = algorithms.map((name) => code(`.${name}`)).join(' ');
+  const steps = algorithms.flatMap((name) => [name, `hmac-${name}`]).map(code);
+  return `${made}# Recipes
+
+[Signing](../signing.md#recipes) says what a recipe is. This page has every part of the language.
+
+## Fields
+
+In the order of computation: parameters are selected, added, sorted and written, then the message is made and digested.
+
+${table(['field', 'meaning', 'default'], fieldRows)}
+## Tokens
+
+In \`message\`, \`params.add\`, \`params.pairEnd\`, \`sub.message\`, \`key.tokens\`, and the text of steps. \`$$\` is a dollar sign;
+\`\${secret}\` separates a token from the text after it, and \`\${param:NAME}\` takes any name.
+
+${table(
+  ['token', 'stands for'],
+  (Object.keys(tokenTexts) as Source[]).map((source) => [code(tokenForm(source)), tokenTexts[source]]),
+)}
+Behind a token stand its modifiers, from left to right: \`$secret.md5.upper\`.
+
+${table(
+  ['modifier', 'gives'],
+  [
+    [digests, digestModifierText],
+    ...Object.entries(modifierTexts).map(([name, about]) => [code(`.${name}`), about]),
+  ],
+)}
+## Steps
+
+${table(
+  ['step', 'gives'],
+  [
+    [steps.join(' '), digestStepText],
+    ...Object.values(stepTexts).map(({ form, about }) => [code(form), about]),
+  ],
+)}`;
 }
 
 function messagesPage(): string {

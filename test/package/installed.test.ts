@@ -151,7 +151,7 @@ describe('installed without the native SQLite', () => {
     expect([status, stderr]).toEqual([
       2,
       expect.stringMatching(
-        /photostructure.* cannot be loaded.*\nRun "npm install @photostructure\/sqlite", use Node 22/,
+        /photostructure.* cannot be loaded.*\nIt was not downloaded with userinfo-cli: install that again. Or use Node 22/,
       ),
     ]);
   });

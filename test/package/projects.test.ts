@@ -23,7 +23,7 @@ describe('a program of TypeScript', () => {
         ['', ' node'].map((types) => `${version} ${resolution}${types}`),
       ),
     );
-    expect(lines).toEqual(wanted.map((line) => line.trimEnd()));
+    expect(lines.sort()).toEqual(wanted.sort());
   });
 
   it.each(['node16', 'nodenext', 'bundler'])('compiles by TypeScript 7 with %s', (resolution) => {
@@ -42,10 +42,6 @@ describe('a program of TypeScript', () => {
       );
     tsc('--types', 'node', '--ignoreConfig', 'types.mts', 'types.cts');
     tsc('--types', '', '--lib', 'es2022,dom,esnext.disposable', '--ignoreConfig', 'types.mts', 'types.cts');
-  });
-
-  it('compiles as CommonJS', () => {
-    run(consumer, process.execPath, bin('typescript/bin/tsc'), '--noEmit', '--skipLibCheck', 'false');
   });
 });
 

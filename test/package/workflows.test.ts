@@ -73,7 +73,15 @@ describe('the workflows', () => {
       'npm pack',
       'actions/upload-artifact',
       'bash .ci/run',
+      'npm run audit',
     ]);
+  });
+
+  it('audit the bundled packages each week', () => {
+    const text = texts.find(([name]) => name === 'audit.yml')?.[1] ?? '';
+    expect(text).toMatch(/^ {2}schedule:\n {4}- cron: '\d+ \d+ \* \* \d'$/m);
+    const [{ steps = [] } = {}] = Object.values(workflows.get('audit.yml')?.jobs ?? {});
+    expect(steps.at(-1)?.run).toBe('npm run audit');
   });
 
   it('test every version of Node that is maintained, and the oldest that "engines" allows', () => {

@@ -30,7 +30,7 @@ export function temporaryFolder(): string {
 /** What a promise that must reject rejects with. */
 export async function rejection(
   promise: Promise<unknown>,
-): Promise<Error & { code?: string; hint?: string }> {
+): Promise<Error & { code?: string; hint?: string; commands?: readonly string[] }> {
   const outcome = await promise.then(
     () => null,
     (error: unknown) => error,

@@ -79,8 +79,8 @@ describe('the list of profiles', () => {
   it.each([
     ['shpo', 'Did you mean "shop"?'],
     ['LIVE', 'Did you mean "live"?'],
-    ['something-else', '"userinfo profile list" lists the profiles'],
-    ['constructor', '"userinfo profile list" lists the profiles'],
+    ['something-else', 'The profiles are listed by:'],
+    ['constructor', 'The profiles are listed by:'],
   ])('suggests a similar name when there is no profile %j', (name, hint) => {
     for (const attempt of [findProfile, activateProfile, removeProfile]) {
       expect(() => attempt(both, name)).toThrow(

@@ -255,8 +255,8 @@ describe('writing', () => {
     }
     // The disk is mounted, and the hint is pasted.
     mkdirSync(join(target, '..'));
-    const { hint = '' } = await rejection(store.load());
-    execFileSync('sh', ['-c', hint.replace(/.*: (?=echo)/s, '')], { cwd: disk });
+    const { commands: [command = ''] = [] } = await rejection(store.load());
+    execFileSync('sh', ['-c', command], { cwd: disk });
     await change();
     expect(readFileSync(target, 'utf8')).toContain('"shop"');
     expect(readdirSync(disk)).toEqual(["o'clock"]);

@@ -116,14 +116,14 @@ describe('what is missing or wrong', () => {
       message:
         'missing: base URL (--base-url or USERINFO_BASE_URL), tenant code (--tenant-code or USERINFO_TENANT_CODE), ' +
         'app secret (USERINFO_APP_SECRET)',
-      hint: expect.stringContaining('userinfo profile add'),
+      commands: ['userinfo profile add shop'],
     });
   });
 
   it('leads to "profile use" if there are profiles but none is active', async () => {
     const store = await storeOf(sampleProfile(), live);
     await store.change((list) => removeProfile(list, 'shop'));
-    expect((await rejection(resolve(store))).hint).toContain('userinfo profile use');
+    expect((await rejection(resolve(store))).commands).toEqual(['userinfo profile use live']);
   });
 
   it('is an unknown profile, with the source of its name', async () => {

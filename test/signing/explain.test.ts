@@ -104,3 +104,34 @@ test('what is shown does not depend on the secret', () => {
     }),
   );
 });
+
+test('the secret in a value that the rule adds is not shown, and sorted as it is signed', () => {
+  const add = { k1: 'zz$secret', k2: '$secret.base64', k3: 'a$extra:x' };
+  const shown = explain({
+    params: { add, order: 'value', json: 'values' },
+    message: ['$params'],
+    steps: ['md5'],
+  });
+  // s3cret in base64 begins with c: before <secret> & s3cret would be wrong, so it is behind.
+  expect(shown.message).toBe('code=""&name="<secret> & s3cret"&k3="a"&k2=<secret>&k1=<secret>');
+  expect(explain({ params: { add, order: 'sent' }, message: ['$params'], steps: ['md5'] }).message).toBe(
+    'name=<secret> & s3cret&code=&k1=zz<secret>&k2=<secret>&k3=a',
+  );
+});
+
+test('a secret that was sent in the query is not shown there either', () => {
+  const sent = { ...request, query: 'a=1&app_key=s3cret&b=%733cret&c=s3cre' };
+  const recipe = completeRecipe({ message: ['$path$search', '$query.md5'], steps: ['md5'] });
+  const { message } = compileRecipe(recipe).explain(sent, new Secret('s3cret'));
+  expect(message).toBe('/v1/users?a=1&app_key=<secret>&b=<secret>&c=s3cre<secret>');
+});
+
+test('a query that is not known is named; one that cannot be is not', () => {
+  const missing = (change: object) =>
+    compileRecipe(completeRecipe({ message: ['$path$search'], steps: ['md5'] })).explain(
+      { ...request, ...change },
+      new Secret('s3cret'),
+    ).missing;
+  expect(missing({})).toEqual(['$search']);
+  expect([missing({ query: '' }), missing({ body: 'code=' }), missing({ params: [] })]).toEqual([[], [], []]);
+});

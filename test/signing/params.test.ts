@@ -39,6 +39,47 @@ test('exclude, include and empty choose the parameters', () => {
   expect(write({ include: ['a_b', 'B'], exclude: ['B'], order: ['B', 'a_b', 'ab'] }, params)).toBe('a_b=');
 });
 
+test('NAME* in exclude and include stands for every name that begins so', () => {
+  expect(write({ exclude: ['a*'] }, params)).toBe('B=1&b=2&b=0');
+  expect(write({ include: ['a*', 'B'], exclude: ['a_*'] }, params)).toBe('B=1&ab=3');
+  expect(write({ include: ['*'], exclude: ['b'] }, params)).toBe('B=1&a_b=&ab=3');
+  expect(
+    write({ include: ['X-*'], nameCase: 'upper' }, [
+      ['x-a', '1'],
+      ['y', '2'],
+    ]),
+  ).toBe('X-A=1');
+  expect(write({ order: ['b*', 'ab'], include: ['a*', 'b*'] }, [...params, ['b*', '7']])).toBe('b*=7&ab=3');
+});
+
+test('json writes values, or names too, as JSON strings, before they are replaced and encoded', () => {
+  const odd: readonly Param[] = [['a"', 'x"\\\n/\u0001é\ud800']];
+  const value = String.raw`"x\"\\\n/\u0001é\ud800"`;
+  expect(write({ json: 'values' }, odd)).toBe(`a"=${value}`);
+  expect(write({ json: 'both', kvSep: ':' }, odd)).toBe(String.raw`"a\"":` + value);
+  expect(write({ json: 'values', escape: { '/': '\\/' }, encode: 'rfc3986' }, [['a', '/']])).toBe(
+    'a=%22%5C%2F%22',
+  );
+  expect(
+    write({ json: 'values', order: 'pair' }, [
+      ['a', 'b'],
+      ['a', '!'],
+    ]),
+  ).toBe('a="!"&a="b"');
+});
+
+test('add signs what is not sent, in its place in the order, whatever else is selected', () => {
+  const add = { a_z: '1', client: 'v$extra:client;', key: '$secret', none: '$extra:none' };
+  const request = requestOf(params.slice(0, 2), { extra: { client: 'ios' } });
+  const signed = (rule: object) =>
+    signWith({ params: { add, ...rule }, message: ['$params'], steps: ['md5'] }, request).message;
+  expect(signed({})).toBe('a_b=&a_z=1&b=2&client=vios;&key=s3cret&none=');
+  expect(signed({ order: 'sent', include: ['b'] })).toBe('b=2&a_z=1&client=vios;&key=s3cret&none=');
+  expect(signed({ exclude: ['*'], empty: 'drop', nameCase: 'upper' })).toBe('a_z=1&client=vios;&key=s3cret');
+  const order = ['key', 'none', 'client', 'b', 'a_z'];
+  expect(signed({ order, names: false, pairSep: '|' })).toBe('s3cret||vios;|2|1');
+});
+
 test('names, values and separators say how a pair is written', () => {
   expect(write({ kvSep: ':', pairSep: '; ' }, params.slice(0, 2))).toBe('a_b:; b:2');
   expect(write({ names: false }, params.slice(0, 3))).toBe('1&&2');

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { outputs } from '../../src/signing/digest-algorithms.js';
 import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
-import { keyDecodings, orders, type Recipe, RecipeError, type RecipeJson } from '../../src/signing/recipe.js';
+import {
+  jsonTexts,
+  keyDecodings,
+  orders,
+  type Recipe,
+  RecipeError,
+  type RecipeJson,
+} from '../../src/signing/recipe.js';
 import { formatRecipe, parseRecipe, parseSigningRecipes } from '../../src/signing/recipe-json.js';
 
 const short: RecipeJson = { message: ['$params', '&key=', '$secret'], steps: ['md5'] };
@@ -24,7 +31,8 @@ test('a recipe needs its message and its steps; every other field has a default'
       encode: 'none',
       case: 'none',
       nameCase: 'none',
-      secretAs: null,
+      json: 'none',
+      add: {},
     },
     message: ['$params', '&key=', '$secret'],
     join: '',
@@ -56,6 +64,8 @@ const message = fc.array(fc.oneof(literal, fc.constantFrom('$params', '$secret.m
 });
 const steps = fc.constantFrom(['md5'], ['sha1:raw', 'append:$secret', 'hmac-md5'], ['sha512', 'slice:0:8']);
 
+const key = fc.record({ tokens: message, decode: fc.constantFrom(...keyDecodings) });
+
 const anyFields: fc.Arbitrary<Recipe> = fc.record({
   params: fc.record({
     exclude: texts,
@@ -75,7 +85,10 @@ const anyFields: fc.Arbitrary<Recipe> = fc.record({
     encode: fc.constantFrom(...textEncodings),
     case: fc.constantFrom(...cases),
     nameCase: fc.constantFrom(...cases),
-    secretAs: fc.option(fc.constant('token')),
+    json: fc.constantFrom(...jsonTexts),
+    add: fc.dictionary(fc.constant('token'), fc.constantFrom('$secret', 'a', '$extra:a'), {
+      noNullPrototype: true,
+    }),
   }),
   message,
   join: fc.string(),
@@ -85,16 +98,18 @@ const anyFields: fc.Arbitrary<Recipe> = fc.record({
     message: fc.constantFrom(...textEncodings),
     lower: fc.boolean(),
   }),
-  sub: fc.option(fc.record({ message, steps })),
+  sub: fc.option(fc.record({ message, steps, key }, { requiredKeys: ['message', 'steps'] })),
   steps,
-  key: fc.record({ tokens: message, decode: fc.constantFrom(...keyDecodings) }),
+  key,
   output: fc.constantFrom(...outputs),
 });
 
 /** Without the pairs of fields that would give away a part of the secret. */
 const anyRecipe = anyFields.map((recipe): Recipe => {
   const { params, encode } = recipe;
-  const table = params.secretAs === null ? params.escape : { ':': '\\:', '|': '\\|' };
+  const table = Object.values(params.add).every((value) => value !== '$secret')
+    ? params.escape
+    : { ':': '\\:', '|': '\\|' };
   const lower = encode.lower && encode.block !== 'base64';
   return { ...recipe, params: { ...params, escape: table }, encode: { ...encode, lower } };
 });
@@ -127,7 +142,24 @@ test.each<[object, string]>([
   [{ ...short, params: { escape: { '': 'x' } } }, 'sign.params.escape: cannot replace the empty text'],
   [{ ...short, params: { escape: { a: null } } }, 'sign.params.escape.a: must be a text'],
   [{ ...short, params: { pairEnd: '$params' } }, 'sign.params.pairEnd: takes no token but $secret'],
-  [{ ...short, params: { order: ['a'], secretAs: 'k' } }, 'sign.params.secretAs: k is not in the order'],
+  [{ ...short, params: { order: ['a'], secretAs: 'k' } }, 'sign.params.add: k is not in the order'],
+  [{ ...short, params: { add: { k: 'a' }, secretAs: 'k' } }, 'sign.params.secretAs: k is in params.add too'],
+  [{ ...short, params: { add: { k: '$params' } } }, 'sign.params.add.k: takes no $params'],
+  [{ ...short, params: { add: { k: '$sub' } } }, 'sign.params.add.k: takes no $sub'],
+  [{ ...short, params: { add: { k: 1 } } }, 'sign.params.add.k: must be a text'],
+  [{ ...short, params: { json: true } }, 'sign.params.json: cannot be true'],
+  [
+    { ...short, sub: { message: ['x'], steps: ['md5'], key: { token: [] } } },
+    'sign.sub.key.token: unknown field',
+  ],
+  [
+    {
+      ...short,
+      key: { tokens: ['$sub'] },
+      sub: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$sub'] } },
+    },
+    'sign.sub: takes $sub, which is itself',
+  ],
   [{ ...short, encode: { lower: 'yes' } }, 'sign.encode.lower: must be true or false'],
   [{ ...short, encode: { message: 'base64' } }, 'sign.encode.message: cannot be "base64"'],
   [{ ...short, key: { tokens: ['$sekret'] } }, 'sign.key.tokens[0]: unknown token $sekret'],

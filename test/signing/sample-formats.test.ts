@@ -312,7 +312,7 @@ describe('of several requests', () => {
   });
 
   it('none of which is signed, the message says so', () => {
-    expect(messageOf(log, 'signature_2')).toContain('this is no request that can be read');
+    expect(messageOf(log, 'signature_2')).toContain('In a log, "signature_2" is looked for');
     expect(messageOf("curl 'https://e.com/a?x=1'\ncurl 'https://e.com/b?x=1'")).toContain(
       'the text has 2 requests, none of them with "sign"',
     );

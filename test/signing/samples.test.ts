@@ -36,7 +36,8 @@ const bodyOf = ({ form }: Made) => (form === null ? null : encodePairs(form));
 
 function expected(request: Made): SignableRequest {
   const { url, method, query, form } = request;
-  return { url, method, params: [...query, ...(form ?? [])], body: bodyOf(request), extra: {} };
+  const params = [...query, ...(form ?? [])];
+  return { url, method, query: encodePairs(query), params, body: bodyOf(request), extra: {} };
 }
 
 const inSingleQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
@@ -175,7 +176,7 @@ describe('a curl command', () => {
     ['curl https://e.com https://f.com', 'the curl command has 2 URLs'],
     ['curl https://e.com?a=%B2%E2', 'parameter "a" is not percent-encoded UTF-8'],
     ['curl "https://e.com?sign=1&sign=2"', 'parameter "sign" is given twice'],
-    ['curl failed', 'this is no request that can be read'],
+    ['curl failed', 'this does not look like a request'],
     ['', 'the request is empty'],
     ['GET /p HTTP/1.1\n\n', 'the HTTP request has no Host header'],
     ['GET /p HTTP/1.1\nHost e.com\n', 'line 2 of the HTTP request is no header'],
@@ -302,9 +303,13 @@ describe('a sample file', () => {
     ['{"params":[["a"]]}', 'sample.params[0]: must be [name, value]'],
     ['{"params":{},"extra":[]}', 'sample.extra: must be an object'],
     ['{"url":"a","url":"b"}', 'sample.url: stands there twice'],
-    ['{"url":"https://e.com?a=1","params":{}}', 'sample.url: has a query, and there are params'],
     ['{"secret":"s3cret"', 'the sample is not JSON'],
   ])('%s is refused: %s', (json, problem) => {
     expect(() => read(json)).toThrow(problem);
+  });
+
+  it('with a query beside its params: they are the params, and the query is the query', () => {
+    const sample = '{"url":"https://e.com/p?b=%2F&sign=x&a=1","params":{"c":"2"},"signature":"y"}';
+    expect(read(sample)).toMatchObject({ url: 'https://e.com/p', query: 'b=%2F&a=1', params: [['c', '2']] });
   });
 });

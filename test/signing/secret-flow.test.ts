@@ -110,6 +110,44 @@ test.each<[string, Given, string]>([
     { message: ['$params'], params: { secretAs: 'k', escape: { b: 'xb', ab: 'xab' } } },
     'params.escape: would replace',
   ],
+  [
+    'an added value',
+    { message: ['$params'], params: { add: { k: 'a$secret.reverse' } }, steps: ['slice:0:3', 'md5'] },
+    cut('steps[0]'),
+  ],
+  [
+    'the place of an added value',
+    { message: ['$names'], params: { add: { k: '$secret.base64' }, order: 'value' } },
+    'params.order: $names would show the place',
+  ],
+  [
+    'names in the key of $sub',
+    {
+      message: ['$sub'],
+      params: { add: { k: '$secret' }, order: 'value' },
+      sub: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$names'], decode: 'utf8' } },
+    },
+    'params.order: $names',
+  ],
+  [
+    'an added value in base64, in lower case',
+    { message: ['$params'], params: { add: { k: '$secret.base64' }, case: 'lower' } },
+    caseOf('params.case'),
+  ],
+  [
+    'base64 in an added value',
+    { message: ['$params'], params: { add: { k: '$secret.base64.upper' } } },
+    caseOf('params.add.k'),
+  ],
+  [
+    'the key of $sub',
+    {
+      message: ['$sub'],
+      sub: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$secret.base64.lower'], decode: 'utf8' } },
+    },
+    caseOf('sub.key.tokens'),
+  ],
+  ['reversed text', { message: ['$secret.reverse'], steps: ['slice:0:3', 'md5'] }, cut('steps[0]')],
   ['base64 in lower case', { message: ['$secret.base64.lower'] }, caseOf('message')],
   [
     'base64 of a block',
@@ -163,6 +201,11 @@ test.each<[string, Given]>([
     'names by pair',
     { params: { secretAs: 'k', order: 'pair', values: false }, message: ['$params', '$secret'] },
   ],
+  [
+    'a digest of it among sorted names',
+    { params: { add: { k: '$secret.md5' }, order: 'value' }, message: ['$names'] },
+  ],
+  ['its JSON', { params: { add: { k: '$secret' }, json: 'both', case: 'lower' }, message: ['$params'] }],
   ['backslashes', { params: { secretAs: 'k', escape: { '\\': '\\\\', ':': '\\:' } }, message: ['$params'] }],
   ['other values replaced', { params: { escape: { a: '' } }, message: ['$params', '$secret'] }],
 ])('rules that keep the whole secret are taken: %s', (_, given) => {

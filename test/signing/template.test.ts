@@ -52,6 +52,22 @@ test('modifiers are applied from left to right', () => {
   expect(message('$body.md5:base64')).toBe('olVRL51hpnd71aMEI1vSbQ==');
 });
 
+test('the query is what was sent; $search has its question mark, if there is one', () => {
+  const sent = (query?: string) =>
+    signWith(
+      { message: ['$path$search|$query'], steps: ['md5'] },
+      requestOf([], query === undefined ? {} : { query }),
+    ).message;
+  expect(sent('b=%2f&a=+')).toBe('/v1/users?b=%2f&a=+|b=%2f&a=+');
+  expect([sent(''), sent()]).toEqual(['/v1/users|', '/v1/users|']);
+});
+
+test('reverse keeps a surrogate pair', () => {
+  expect(
+    signWith({ message: ['$body.reverse'], steps: ['md5'] }, requestOf([], { body: 'a😀b' })).message,
+  ).toBe('b😀a');
+});
+
 test('what the request does not have is an empty text', () => {
   expect(message('[', '$param:none', '$extra:none', '$extra:constructor', ']')).toBe('[]');
 });

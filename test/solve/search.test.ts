@@ -8,7 +8,7 @@ import { maxBits, type Share, ShareQueue, slicesOf } from '../../src/solve/searc
 import { solve } from '../../src/solve/solve.js';
 import { searchUpTo } from '../support/search-up-to.js';
 
-const secret = new Secret('5up3r-53cr37-K3y');
+const secret = new Secret('5up3r+53cr37+K3y');
 
 const small: SignableRequest = {
   method: 'GET',
@@ -90,13 +90,157 @@ describe('the rule is found', () => {
       { params: [['SHOPID', '77']] },
       { message: ['$params', '&SHOPKEY=', '$secret'], steps: ['md5'] },
     ],
+    [
+      'of headers, in any order, in front of the parameters',
+      {
+        params: [
+          ['b', '2'],
+          ['a', '1'],
+        ],
+        extra: { 'X-Key': 'k-0001', 'X-Time': '1795283538', 'X-Nonce': 'n-4711' },
+      },
+      { message: ['$extra:X-Time', '$extra:X-Key', '$extra:X-Nonce', '$params', '$secret'], steps: ['md5'] },
+    ],
+    [
+      'of the headers of the app, the time and a nonce, among others',
+      {
+        method: 'POST',
+        params: [],
+        body: '{"a":1}',
+        extra: {
+          'X-App-Id': 'app-01',
+          'X-Nonce': 'n-4711',
+          'X-Timestamp': '1795283538',
+          'X-Request-Id': 'r-778812',
+          'X-Version': '2.1',
+          'Content-Type': 'application/json',
+        },
+      },
+      {
+        message: ['$extra:X-App-Id', '$extra:X-Timestamp', '$extra:X-Nonce', '$body', '$secret'],
+        steps: ['md5'],
+      },
+    ],
+    [
+      'of lines: method, path, digest of the body, header',
+      { method: 'POST', params: [], body: '{"a":1}', extra: { KEY: 'k-0001', Timestamp: '1795283538' } },
+      {
+        message: ['$method', '$path', '$body.sha512', '$extra:Timestamp'],
+        join: '\n',
+        steps: ['hmac-sha512'],
+      },
+    ],
+    [
+      'of headers with their names',
+      { params: [], extra: { 'X-App-Id': 'app-01', 'X-Time': '1795283538' } },
+      { message: ['x-app-id:$extra:X-App-Id', 'x-time:$extra:X-Time'], join: '\n', steps: ['hmac-sha256'] },
+    ],
+    [
+      'of the lines of the draft of HTTP signatures',
+      { params: [], url: 'https://example.com/v1/x', extra: { Date: 'Thu, 01 Aug 2019 01:53:21 GMT' } },
+      {
+        message: ['(request-target): $method.lower $path', 'host: $host', 'date: $extra:Date'],
+        join: '\n',
+        steps: ['hmac-sha256'],
+        output: 'base64',
+      },
+    ],
+    [
+      'of a header among the sorted parameters',
+      {
+        params: [
+          ['b', '2'],
+          ['z', '26'],
+        ],
+        extra: { 'X-Time': '1795283538' },
+      },
+      { params: { add: { time: '$extra:X-Time' } }, message: ['$params', '$secret'], steps: ['md5'] },
+    ],
+    [
+      'with a separator after every pair',
+      {
+        params: [
+          ['b', '2'],
+          ['a', '1'],
+        ],
+      },
+      { params: { pairSep: '', pairEnd: '|' }, message: ['$params', '$secret'], steps: ['md5'] },
+    ],
+    [
+      'of values in quotes',
+      {
+        params: [
+          ['b', 'x"'],
+          ['a', '1'],
+        ],
+      },
+      { params: { json: 'values', order: 'sent' }, message: ['$params', '$secret'], steps: ['md5'] },
+    ],
+    [
+      'whose key is the digest of the secret, as bytes',
+      {},
+      { message: ['$params'], steps: ['hmac-sha256'], key: { tokens: ['$secret.sha256'], decode: 'hex' } },
+    ],
+    [
+      'of the last part of a deep path',
+      { url: 'https://example.com/a/b/c/detail', params: [['t', '17']] },
+      { basePath: '/a/b/c/', message: ['$path', '$param:t', '$secret'], steps: ['md5'] },
+    ],
+    [
+      'whose base64 has a label',
+      {},
+      { message: ['$params'], steps: ['hmac-sha256', 'prepend:HMACSHA256='], output: 'base64' },
+    ],
+    [
+      'whose base64url has its padding',
+      {},
+      { message: ['$params', '$secret'], steps: ['sha256', 'append:='], output: 'base64url' },
+    ],
+    [
+      'whose label is in the message too',
+      { method: 'POST', params: [], body: '{"a":1}', extra: { 'X-Time': '1531420618' } },
+      { message: ['v0', '$extra:X-Time', '$body'], join: ':', steps: ['hmac-sha256', 'prepend:v0='] },
+    ],
+    [
+      'with a name of the secret in three words',
+      {},
+      { message: ['$params', '&merchantSignKey=', '$secret'], steps: ['md5'] },
+    ],
+    [
+      'of a digest behind the path, with a key in base64',
+      {
+        method: 'POST',
+        url: 'https://example.com/0/private/AddOrder',
+        params: [['nonce', '1616492376594']],
+        body: 'nonce=1616492376594&a=1',
+      },
+      {
+        message: ['$param:nonce', '$body'],
+        steps: ['sha256:raw', 'prepend:$path', 'hmac-sha512'],
+        key: { decode: 'base64' },
+        output: 'base64',
+      },
+    ],
+    [
+      'whose message is empty, with the time in the key',
+      {},
+      {
+        message: [''],
+        steps: ['hmac-sha256'],
+        key: { tokens: ['$param:t', '\n', '$secret'] },
+        output: 'base64',
+      },
+    ],
   ])('%s', async (_, change, json) => {
     const request = { ...small, ...change };
     const rule = compileRecipe(completeRecipe(json));
     const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
     const { fits } = await solve([task], searchUpTo(500_000), async () => {});
     const params = request.params.map(([name, value]) => [name, `${value}9`] as const);
-    const later = { ...request, params, body: request.body && '{"b":2}' };
+    const extra = Object.fromEntries(
+      Object.entries(request.extra).map(([name, value]) => [name, `${value}9`]),
+    );
+    const later = { ...request, params, extra, body: request.body && '{"b":2}' };
     const { digest } = rule.sign(later, secret);
     expect(fits.map(({ recipe }) => compileRecipe(recipe).sign(later, secret).digest)).toContain(digest);
   });

@@ -51,8 +51,9 @@ describe('a signature is parsed', () => {
   });
 
   it('without padding or + and / as either base64', () => {
+    expect(readings(Buffer.alloc(30, 7).toString('base64'))).toEqual([]);
     const sha384 = Buffer.alloc(48, 7).toString('base64');
-    expect(readings(sha384)).toEqual([]);
+    expect(readings(sha384).map(({ output }) => output)).toEqual(['base64', 'base64url']);
     const even = Buffer.alloc(32, 7).toString('base64url');
     expect(readings(even)).toEqual([
       { algorithm: 'sha256', digest: '07'.repeat(32), output: 'base64url', after: [] },
@@ -81,6 +82,25 @@ describe('a signature is parsed', () => {
     // No token can hold such a name, and so short a value may be there by accident.
     expect(steps(`${digest},1795283538`, [['{t}', '1795283538']])).toEqual(['append:,1795283538']);
     expect(steps(`${digest},17`, [['t', '17']])).toEqual(['append:,17']);
+  });
+
+  it('in base64 behind a label, which may be a value of the request', () => {
+    const digest = sha256.toString('base64');
+    const stepsBehind = (signature: string) => readings(signature).map((reading) => reading.after);
+    expect(stepsBehind(`HMACSHA256=${digest}`)).toEqual([['prepend:HMACSHA256=']]);
+    expect(stepsBehind(`1795283538:${digest}`)).toEqual([[`prepend:${'$'}{param:timestamp}:`]]);
+    expect(stepsBehind(`key:${Buffer.alloc(32, 255).toString('base64url')}=`)).toEqual([
+      ['append:=', 'prepend:key:'],
+    ]);
+  });
+
+  it('in base64url with its padding, too', () => {
+    const padded = `${Buffer.alloc(32, 255).toString('base64url')}=`;
+    const read = { algorithm: 'sha256', digest: 'ff'.repeat(32) };
+    expect(readings(padded)).toEqual([{ ...read, output: 'base64url', after: ['append:='] }]);
+    const [plain, url] = readings(Buffer.alloc(32, 7).toString('base64'));
+    expect(plain).toMatchObject({ output: 'base64', after: [] });
+    expect(url).toMatchObject({ output: 'base64url', after: ['append:='] });
   });
 
   it('never with the secret in a step, even if it was sent beside the digest', () => {

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,6 +98,30 @@ export class Machine implements Disposable {
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     );
+  }
+
+  /**
+   * Runs a line of a shell in which each `userinfo` is run by `run`, after the rest of the line, and returns what the
+   * last of them did, with what all of them printed to stderr.
+   */
+  async type(line: string, options: Pick<RunOptions, 'env'> = {}): Promise<Finished> {
+    const calls = mkdtempSync(join(this.folder, 'calls-'));
+    // Each call leaves its arguments and its standard input, in their order.
+    const record = `userinfo() { n=$(ls '${calls}' | wc -l); n=$((100 + n))
+      printf '%s\\0' "$@" > '${calls}/'$n.args; cat > '${calls}/'$n.stdin; }`;
+    const script = `${record}\n${line}`;
+    spawnSync('sh', ['-c', script], { cwd: this.folder, env: this.#environment({}), input: '' });
+    let done: Finished | undefined;
+    let stderr = '';
+    for (const name of readdirSync(calls).sort()) {
+      if (!name.endsWith('.args')) continue;
+      const args = readFileSync(join(calls, name), 'utf8').split('\0').slice(0, -1);
+      const stdin = readFileSync(join(calls, name.replace('.args', '.stdin')));
+      done = await this.run(args, { ...options, stdin });
+      stderr += done.stderr;
+    }
+    if (done === undefined) throw new Error(`no command of userinfo in: ${line}`);
+    return { ...done, stderr };
   }
 
   /** Runs a command on a terminal, typing each answer when its prompt is shown; `null` is Ctrl-C. */

@@ -14,6 +14,8 @@ export interface ExportedCall {
   readonly module: string;
   readonly request: SignableRequest;
   readonly secret: string;
+  /** Whether the exported rule takes the URL with its query. */
+  readonly usesQuery?: boolean | undefined;
 }
 
 /** How the rules of a language are built and run in one process. */
@@ -155,8 +157,9 @@ export class ExportedRules implements Disposable {
   }
 }
 
-function lineOf({ module, request, secret }: ExportedCall): string {
-  const { method, url, params, body, extra } = request;
+function lineOf({ module, request, secret, usesQuery }: ExportedCall): string {
+  const { method, params, query, body, extra } = request;
+  const url = usesQuery ? `${request.url}?${query ?? ''}` : request.url;
   const pairs = (list: readonly (readonly string[])[]) =>
     list.map((pair) => pair.map(units).join('=')).join(',');
   const texts = [method, url].map(units);

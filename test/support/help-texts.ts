@@ -27,18 +27,21 @@ export const commands = leaves(program);
 /** The words of each group of commands; none for the program itself. */
 export const groups = groupsIn(program);
 
-/** The help of each command and group, by its words. */
-export const helps = new Map<string, string>();
-for (const words of [...commands, ...groups]) {
-  const written = new PassThrough();
-  const status = await run(
-    [...words, '--help'],
-    { stdin, stdout: written, stderr: written, env: {} },
-    signal,
-  );
-  if (status !== 0) throw new Error(`userinfo ${words.join(' ')} --help ended with ${status}`);
-  helps.set(words.join(' '), String(written.read()));
+async function helpsBy(flag: '-h' | '--help'): Promise<Map<string, string>> {
+  const helps = new Map<string, string>();
+  for (const words of [...commands, ...groups]) {
+    const written = new PassThrough();
+    const status = await run([...words, flag], { stdin, stdout: written, stderr: written, env: {} }, signal);
+    if (status !== 0) throw new Error(`userinfo ${words.join(' ')} ${flag} ended with ${status}`);
+    helps.set(words.join(' '), String(written.read()));
+  }
+  return helps;
 }
+
+/** The short help of each command and group, by its words. */
+export const helps = await helpsBy('-h');
+/** The complete help of each. */
+export const completeHelps = await helpsBy('--help');
 
 /** The commands of the examples of a help, each in one line. */
 export const examplesIn = (help: string) =>

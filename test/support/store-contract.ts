@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
 import type { Sql, SqlDriver } from '../../src/database/sql-driver.js';
-import { InvalidInputError } from '../../src/protocol/errors.js';
+import { InvalidInputError, UserInfoError } from '../../src/protocol/errors.js';
 import { maxClockWindowSeconds } from '../../src/protocol/limits.js';
 import { applyPassback } from '../../src/protocol/passback.js';
 import { parseUserInfo } from '../../src/protocol/user-info.js';
+import { checkRecordSize, type UserRecord } from '../../src/protocol/user-record.js';
 import type { Code } from '../../src/service/store/codes.js';
 import type { PassbackRequest, ReadRequest } from '../../src/service/store/operations.js';
 import { statements, storeSchema } from '../../src/service/store/statements.js';
@@ -380,6 +381,25 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         code: text,
         ...of,
       });
+
+    it('adds a user once for passbacks that arrive together and name nobody', async () => {
+      await store.write(({ apps }) => apps.add(one));
+      const together = Array.from({ length: 24 }, (_, i) =>
+        passBack(['mobile', '138'], `{"mobile":"138","k${i}":"v"}`, { newUnionId: `new ${i}` }),
+      );
+      const ids = (await Promise.all(together)).map((outcome) => (outcome as UserRecord).union_id);
+      expect(new Set(ids).size).toBe(1);
+      expect(Object.keys((await find(ids[0] ?? ''))?.extension_info ?? {})).toHaveLength(24);
+      expect(await passBack('u7', '{"a":"1"}', { newUnionId: 'new' })).toMatchObject({ union_id: 'u7' });
+      expect(await passBack('u8', '{"a":"1"}')).toBe('no user');
+      const tooLarge = `{"mobile":"139","a":"${'x'.repeat(300_000)}"}`;
+      const change: PassbackRequest['change'] = (record) =>
+        checkRecordSize(applyPassback(record, parseUserInfo(tooLarge), 'text'), record);
+      expect(await passBack(['mobile', '139'], tooLarge, { newUnionId: 'new', change })).toBeInstanceOf(
+        UserInfoError,
+      );
+      expect(await find('new')).toBeNull();
+    });
 
     it('carries out reads that arrive together, each code and each random as often as allowed', async () => {
       await store.write(({ apps }) => apps.add(one));

@@ -38,7 +38,9 @@ export function refuseSame(files: Readonly<Record<string, string | null | undefi
     const place = realPath(path);
     const other = seen.get(place);
     if (other !== undefined) {
-      throw new InvalidInputError(`--${other} and --${option} are the same file: ${quoteName(path)}`);
+      throw new InvalidInputError(`--${other} and --${option} are the same file: ${quoteName(path)}`, {
+        hint: `Name another file with --${option}.`,
+      });
     }
     seen.set(place, option);
   }

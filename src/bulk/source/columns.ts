@@ -1,7 +1,6 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName, spaceAround, textFault } from '../../protocol/unsafe-text.js';
 import { type FlatValue, isDamagedNumber, JsonNumber } from '../../protocol/user-info.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
 import { RunInputError } from './input.js';
 
 /** The types of the cells of a column; the default is text. */
@@ -42,13 +41,10 @@ export function parseCell(
 }
 
 function shortened(column: string, canBeTyped: boolean): InvalidInputError {
-  const meant = ` To send it as it is: --types ${quoteWhereNeeded(`${column}:text`)}`;
-  return new InvalidInputError(
-    `the cell of column ${quoteName(column)} is a number that a spreadsheet damaged, like 1.38E+10 or 138.0`,
-    {
-      hint: `Format the column as text in Excel, enter the numbers again and save it as CSV.${canBeTyped ? meant : ''}`,
-    },
-  );
+  const message = `the cell of column ${quoteName(column)} is a number that a spreadsheet damaged, like 1.38E+10 or 138.0`;
+  const hint = 'Format the column as text in Excel, enter the numbers again and save it as CSV.';
+  if (!canBeTyped) return new InvalidInputError(message, { hint });
+  return new RunInputError(message, `${hint} To send it as it is:`, '--types', `${column}:text`);
 }
 
 function parseNumber(cell: string, column: string): JsonNumber {
@@ -73,6 +69,8 @@ export interface ColumnRules {
   readonly reserved: readonly string[];
   /** Whether there must be other columns. */
   readonly needsMore: boolean;
+  /** The option that names the column, if there is one. */
+  readonly option?: string;
   /** The next step if a required column is missing. */
   readonly hint: string;
 }
@@ -122,7 +120,7 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
 
 function missingColumn(
   columns: readonly string[],
-  { required, hint }: ColumnRules,
+  { required, hint, option }: ColumnRules,
   line: number,
 ): InvalidInputError {
   const [only = ''] = columns;
@@ -132,7 +130,10 @@ function missingColumn(
     return new RunInputError(message, 'Name the delimiter:', '--delimiter', delimiter.replace('\t', '\\t'));
   }
   const found = columns.slice(0, 8).map(quoteName).join(', ');
-  return new InvalidInputError(`line ${line}: no column is named ${quoteName(required)}; found ${found}`, {
-    hint,
-  });
+  const message = `line ${line}: no column is named ${quoteName(required)}; found ${found}`;
+  const bare = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
+  const same = columns.find((name) => bare(name) === bare(required));
+  if (same !== undefined && option !== undefined)
+    return new RunInputError(message, 'If that is the column, name it:', option, same);
+  return new InvalidInputError(message, { hint });
 }

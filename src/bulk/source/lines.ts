@@ -39,7 +39,7 @@ export async function* cutLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Li
     restLength += chunk.length - end;
     if (restLength > maxRowBytes) {
       throw new InvalidInputError(`line ${firstLine} is longer than ${maxRowBytes} bytes`, {
-        hint: 'Is it a text file, with a row a line?',
+        hint: 'Is it a text file, with one row per line?',
       });
     }
   }

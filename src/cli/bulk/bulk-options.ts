@@ -4,7 +4,7 @@ import { parseCount, parseDuration, parseRate } from '../option-values.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
 import { queueOption } from '../queue/queue-option.js';
 
-/** The options of a run over many rows. */
+/** The options of a bulk run. */
 export interface BulkOptions extends CommonOptions, ConnectionOptions {
   /** A file, or - for standard input. */
   readonly from: string;
@@ -22,11 +22,12 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly restart?: true;
   readonly takeOver?: true;
   readonly dryRun?: true;
+  readonly reveal?: true;
   readonly preflight: boolean;
   readonly maxFailures?: number;
   readonly quiet?: true;
   // Of `read` alone.
-  readonly names?: string;
+  readonly names?: string | true;
   readonly scope?: string;
   // Of `passback` alone.
   readonly unionIdColumn?: string;
@@ -42,7 +43,7 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly lease?: number;
 }
 
-const group = 'Many rows:';
+const group = 'Bulk runs:';
 export const takeOverHelp = 'use the files of a run elsewhere that has ended, as in another container';
 const defaultConcurrency = 32;
 /** Milliseconds. */
@@ -52,7 +53,7 @@ export const defaultLeaseMs = 60_000;
 export function addSourceOptions(command: Command): Command {
   return command
     .optionsGroup(group)
-    .option('--from <file>', 'many rows: CSV or NDJSON, .gz too; - is standard input')
+    .option('--from <file>', 'rows of a bulk run: CSV or NDJSON, .gz too; - is standard input')
     .addOption(
       new Option('--format <format>', 'format of the rows (default: from the file name)').choices([
         'csv',
@@ -61,15 +62,15 @@ export function addSourceOptions(command: Command): Command {
     )
     .option('--delimiter <text>', 'text between cells (default: a comma)')
     .option('--encoding <name>', 'such as gb18030 (default: utf-8)')
-    .option('--force-encoding', 'use it, though the file looks like UTF-8');
+    .option('--force-encoding', 'use --encoding even if the file looks like UTF-8');
 }
 
-/** Adds the options of a run over many rows. */
+/** Adds the options of a bulk run. */
 export function addBulkOptions(command: Command): Command {
   addSourceOptions(command);
   return addConcurrencyOption(command)
     .option('--rate <n/s>', 'maximum number of requests a second', parseRate)
-    .option('--results <file>', 'a line a row (default: <from>.results.ndjson)')
+    .option('--results <file>', 'outcomes, one line per row (default: <from>.results.ndjson)')
     .option('--failed <file>', 'file for the rows to retry, in the format of the input')
     .option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)')
     .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
@@ -112,10 +113,10 @@ export function addPassbackManyOptions(command: Command): Command {
     )
     .option('--types <list>', 'columns that are not text, as age:number,vip:boolean')
     .addOption(
-      new Option('--empty <what>', 'what an empty cell is (default: drop)').choices(['drop', 'keep']),
+      new Option('--empty <what>', 'what to do with empty cells (default: drop)').choices(['drop', 'keep']),
     )
     .addOption(queueOption('hand the rows to workers through PostgreSQL').conflicts(onlyWithoutQueue))
-    .option('--keep', 'leave them in the queue when they are done')
+    .option('--keep', 'keep finished rows in the queue')
     .option(
       '--lease <duration>',
       'with --queue: after this time others take the rows of a silent worker (default: 1m)',
@@ -133,9 +134,9 @@ function parseLease(text: string): number {
 }
 
 /**
- * Whether a command line is for many rows; `single` is what only a call for one row takes.
+ * Whether a command line is a bulk run; `single` is what only a call for one row takes.
  *
- * @throws InvalidInputError if it asks for both, or has an option of many rows without `--from`
+ * @throws InvalidInputError if it asks for both, or has an option of bulk runs without `--from`
  */
 export function isBulk(
   command: Command,
@@ -152,5 +153,5 @@ export function isBulk(
     (option) => option.helpGroupHeading === group && isGiven(option.attributeName()),
   );
   if (lost === undefined) return false;
-  throw new InvalidInputError(`${lost.long} is for many rows: it needs --from`);
+  throw new InvalidInputError(`${lost.long} is for bulk runs: it needs --from`);
 }

@@ -1,6 +1,7 @@
 import { type InputDigest, preflight } from '../../bulk/source/checked-input.js';
 import { RunInputError } from '../../bulk/source/input.js';
 import type { FileRow } from '../../bulk/source/rows.js';
+import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { printMessage } from '../io.js';
@@ -14,10 +15,17 @@ const shownFaults = 20;
 /** Maximum number of names of values that are looked at. */
 const maxNames = 200;
 
+/** Number of rows that a dry run shows. */
+const sampleSize = 3;
+
 /** The result of reading a file once, before anything is sent. */
-interface CheckedFile {
+export interface CheckedFile {
   /** `null` if the rows were not checked. */
   readonly rows: number | null;
+  /** The keys that rows would write; none if the rows were not checked. */
+  readonly keys: readonly string[];
+  /** The requests of the first rows, by their lines. */
+  readonly sample: readonly (readonly [line: number, request: PlainRequest])[];
   /** SHA-256 of the file, in hex. */
   readonly hash: string;
   readonly digest: InputDigest;
@@ -40,18 +48,20 @@ export async function checkRows({
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
   let [rows, faultCount] = [0, 0];
-  let hint = 'Correct them, or add --no-preflight to send the others.';
+  let first: InvalidInputError | undefined;
   const names = new Set<string>();
   const faults: string[] = [];
+  const sample: [number, PlainRequest][] = [];
   const checkRow = (row: FileRow) => {
     try {
       const fields = row.fields();
       for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
-      operation.prepare(fields);
+      const { request } = operation.prepare(fields);
+      if (sample.length < sampleSize) sample.push([row.line, request]);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       faultCount += 1;
-      if (faultCount === 1) hint = error.hint ?? hint;
+      first ??= error;
       if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
     }
   };
@@ -71,11 +81,23 @@ export async function checkRows({
   if (options.preflight && rows === 0) throw noRows(name);
   if (faultCount > 0) {
     const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
-    throw new InvalidInputError(what, { hint });
+    throw invalidRows(what, first, options.types);
   }
   refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
   await warnOfKeys(io, operation.userInfoKeys(names), settings.key_prefix);
-  return { ...checked, rows: options.preflight ? rows : null };
+  return { ...checked, rows: options.preflight ? rows : null, keys: operation.userInfoKeys(names), sample };
+}
+
+/** The error of rows that cannot be sent; its next step is that of the first of them, if it has one. */
+function invalidRows(what: string, first: InvalidInputError | undefined, types: string | undefined): Error {
+  if (first instanceof RunInputError) {
+    const [option = '', value = ''] = first.options;
+    const list = option === '--types' && types !== undefined ? `${types},${value}` : value;
+    return new RunInputError(what, first.hint ?? '', option, list);
+  }
+  if (first?.hint !== undefined)
+    return new InvalidInputError(what, { hint: first.hint, commands: first.commands });
+  return new RunInputError(what, 'Correct them. To send the others:', '--no-preflight');
 }
 
 /**
@@ -101,6 +123,6 @@ export function refuseMisspelt(
 /** The error of an input without rows. */
 export function noRows(name: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(name)} has no row`, {
-    hint: 'A CSV file begins with a header, and has a row a line below it.',
+    hint: 'A CSV file needs a header line and at least one row.',
   });
 }

@@ -1,4 +1,3 @@
-import stringWidth from 'string-width';
 import { type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
 import { formatCount } from '../../support/count.js';
 import type { Io } from '../io.js';
@@ -18,7 +17,8 @@ export interface Progress {
   readonly pausedMs?: number;
 }
 
-const barWidth = 20;
+const widestBar = 20;
+const narrowestBar = 5;
 /** For a terminal that does not report its width. */
 const defaultWidth = 80;
 const barMs = 150;
@@ -30,7 +30,7 @@ const shownPauseMs = 1_000;
 /** Shows the progress of work: a bar on a terminal, else a line every ten seconds. `--quiet` shows nothing. */
 export async function withProgress<T>(
   io: Io,
-  { quiet, color }: { readonly quiet?: true; readonly color: boolean },
+  { quiet }: { readonly quiet?: true },
   progressNow: () => Progress,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -38,20 +38,17 @@ export async function withProgress<T>(
   const { stderr } = io;
   const startedAt = performance.now();
   const firstRows = progressNow().rows;
-  const describe = () => {
+  const colors = colorsFor(stderr, io.env);
+  const describe = (width: number | null) => {
     const progress = progressNow();
-    return words(progress, (progress.rows - firstRows) / Math.max(1, performance.now() - startedAt));
+    const rowsPerMs = (progress.rows - firstRows) / Math.max(1, performance.now() - startedAt);
+    const [whole = ''] = linesOf(progress, rowsPerMs);
+    return width === null ? whole : progressLine(progress, rowsPerMs, width, colors.green);
   };
-  const colors = colorsFor(stderr, io.env, color);
-  const showBar = () => {
-    const { share } = progressNow();
-    const bar = share === null ? '' : `${drawBar(share, colors.green)} `;
-    const width = (stderr.columns || defaultWidth) - (share === null ? 1 : barWidth + 2);
-    stderr.write(`\r${bar}${cut(describe(), width)}\u001b[K`);
-  };
+  const showBar = () => stderr.write(`\r${describe((stderr.columns || defaultWidth) - 1)}\u001b[K`);
   const timer = stderr.isTTY
     ? setInterval(showBar, barMs)
-    : setInterval(() => stderr.write(`${describe()}\n`), lineMs);
+    : setInterval(() => stderr.write(`${describe(null)}\n`), lineMs);
   try {
     return await work();
   } finally {
@@ -60,25 +57,51 @@ export async function withProgress<T>(
   }
 }
 
-function drawBar(share: number, paint: (text: string) => string): string {
-  const full = Math.round(share * barWidth);
-  return paint('█'.repeat(full)) + '░'.repeat(barWidth - full);
+/** A line as wide as it may be, with a bar of what is left of the width: the bar shrinks first. */
+export function progressLine(
+  progress: Progress,
+  rowsPerMs: number,
+  width: number,
+  paint: (text: string) => string = (text) => text,
+): string {
+  const lines = linesOf(progress, rowsPerMs);
+  const line = lines.find((one) => one.length <= width) ?? lines.at(-1) ?? '';
+  const barWidth = Math.min(widestBar, width - line.length - 1);
+  if (progress.share === null || barWidth < narrowestBar || line !== lines[0]) return line;
+  const full = Math.round(progress.share * barWidth);
+  return `${paint('█'.repeat(full))}${'░'.repeat(barWidth - full)} ${line}`;
 }
 
-function words({ doing, rows, share, total, counts, pausedMs = 0 }: Progress, rowsPerMs: number): string {
-  const of = total === null ? '' : ` of ${formatCount(total)}`;
-  const parts = [`${doing}: ${formatCount(rows)}${of} rows`];
-  if (pausedMs > shownPauseMs) parts.push(`waiting ${formatDuration(pausedMs)} for the service`);
-  else parts.push(`${formatCount(Math.round(rowsPerMs * 1000))}/s`);
-  for (const outcome of outcomes) {
-    const count = counts?.[outcome] ?? 0;
-    if (count > 0) parts.push(`${outcome} ${formatCount(count)}`);
-  }
-  if (share && rowsPerMs > 0) parts.push(`${formatDuration((rows / share - rows) / rowsPerMs)} left`);
-  return parts.join(', ');
+/** The same progress in lines that become shorter: all of them have the count, the failures and the time that is left. */
+function linesOf({ doing, rows, share, total, counts, pausedMs = 0 }: Progress, rowsPerMs: number): string[] {
+  const done = total === null ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
+  const percent = share === null ? '' : `${Math.floor(share * 100)}%`;
+  const failures = outcomes
+    .filter((outcome) => outcome !== 'ok')
+    .map((outcome) => [outcome, counts?.[outcome] ?? 0] as const)
+    .filter(([, count]) => count > 0);
+  const each = failures.map(([outcome, count]) => `${outcome} ${formatCount(count)}`);
+  const all = failures.reduce((sum, [, count]) => sum + count, 0);
+  const notOk = failures.length > 1 ? [`not ok ${formatCount(all)}`] : each;
+  const isPaused = pausedMs > shownPauseMs;
+  const pause = isPaused ? [`waiting ${formatDuration(pausedMs)} for the service`] : [];
+  const ms = share && rowsPerMs > 0 ? (rows / share - rows) / rowsPerMs : null;
+  const left = ms === null ? [] : [`${formatDuration(ms)} left`];
+  const rate = isPaused ? [] : [`${formatCount(Math.round(rowsPerMs * 1000))}/s`];
+  const short = isPaused ? [`waiting ${brief(pausedMs)}`] : ms === null ? [] : [`${brief(ms)} left`];
+  const named = `${doing} ${percent}`.trim();
+  return [
+    [named, `${done} rows`, ...each, ...pause, ...left, ...rate].join('  '),
+    [named, done, ...each, ...pause, ...left].join('  '),
+    [done, ...each, ...(isPaused ? short : left)].join('  '),
+    [done, ...notOk, ...short].join(' '),
+    [formatCount(rows), ...notOk, ...short].join(' '),
+  ];
 }
 
-function cut(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
-  return `${text.slice(0, Math.max(0, width - 1))}…`;
+/** `3m20s` */
+function brief(ms: number): string {
+  return formatDuration(ms)
+    .replace(/ (min|[hs])/g, (_, unit: string) => unit.slice(0, 1))
+    .replaceAll(' ', '');
 }

@@ -11,6 +11,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import type { Call } from '../command.js';
+import { announceWait } from '../input.js';
 import { type Io, printMessage } from '../io.js';
 import type { BulkOptions } from './bulk-options.js';
 
@@ -89,6 +90,8 @@ export async function openRows(
     parse = (blocks) => parseCsv(refuseArray(blocks, from), csv);
     identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
   }
+  if (from === '-')
+    await announceWait(io, formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each');
   const input = from === '-' ? openStream(io.stdin, 'standard input') : await openFile(from);
   const suspectUtf8 = forceEncoding ? 'never' : input.size === null ? 'at once' : 'at the end';
   return { input, text: { encoding, suspectUtf8 }, parse, identity };
@@ -101,7 +104,8 @@ async function* refuseArray(blocks: AsyncIterable<LineBlock>, from: string): Asy
       const file = from === '-' ? 'rows.json' : from;
       const lines = `${file.replace(/\.(?:json|csv|ndjson|jsonl)$/i, '')}.rows.ndjson`;
       throw new InvalidInputError('the input is a JSON array, not a row on each line', {
-        hint: `Convert it, then give the new file with --from:\n  jq -c '.[]' ${quoteWhereNeeded(file)} > ${quoteWhereNeeded(lines)}`,
+        hint: 'Convert it, then give the new file with --from:',
+        commands: [`jq -c '.[]' ${quoteWhereNeeded(file)} > ${quoteWhereNeeded(lines)}`],
       });
     }
     yield block;

@@ -16,16 +16,19 @@ import {
 import { outcomes } from '../../bulk/outcome.js';
 import { checkedInput, InputChangedError } from '../../bulk/source/checked-input.js';
 import { RunInputError } from '../../bulk/source/input.js';
+import { NoAnswerError, RejectedError } from '../../client/errors.js';
+import { showParameter } from '../../client/hooks.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames } from '../../protocol/info-names.js';
 import { clientOptions } from '../client-options.js';
 import type { Call } from '../command.js';
-import { resolveDeployment } from '../deployment.js';
+import { describeProduction, listKeys, resolveDeployment } from '../deployment.js';
 import { explainFailure } from '../explain-failure.js';
-import { printMessage } from '../io.js';
+import { printCommand, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
+import { revealAdvice } from '../preview.js';
 import type { BulkOptions } from './bulk-options.js';
-import { checkRows, noRows, refuseMisspelt } from './preflight.js';
+import { type CheckedFile, checkRows, noRows, refuseMisspelt } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type BulkRun, openRows } from './row-source.js';
 import {
@@ -36,13 +39,13 @@ import {
   notOk,
   passwordAdvice,
   reportData,
-  retryHint,
+  retryAdvice,
 } from './summary.js';
 
 /** Runs `read --from`. */
 export async function readMany(call: Call<BulkOptions>): Promise<void> {
   const { names, scope } = call.options;
-  await runMany(call, readOperation(names === undefined ? [] : parseInfoNames([names]), scope));
+  await runMany(call, readOperation(typeof names === 'string' ? parseInfoNames([names]) : [], scope));
 }
 
 /** Runs `passback --from`. */
@@ -89,11 +92,15 @@ export async function withRows<T>(
 
 /** Invalid input that is noticed after rows were sent ends a run with another error. */
 function nothingSent(error: InvalidInputError, args: readonly string[]): InvalidInputError {
-  const { message, cause } = error;
-  const command = error instanceof RunInputError ? commandLine(args, error.options) : '';
-  const advice = command === '' ? '' : passwordAdvice(args);
-  const hint = `${advice}${error.hint ?? ''} ${command}`.trim();
-  return new InvalidInputError(message, { sent: 'nothing', hint, cause });
+  const { message, hint = '', commands, cause } = error;
+  if (!(error instanceof RunInputError))
+    return new InvalidInputError(message, { sent: 'nothing', hint, commands, cause });
+  return new InvalidInputError(message, {
+    sent: 'nothing',
+    hint: `${passwordAdvice(args)}${hint}`,
+    commands: [commandLine(args, error.options)],
+    cause,
+  });
 }
 
 /**
@@ -116,8 +123,8 @@ async function runFile(run: BulkRun): Promise<void> {
   const files = new RunFiles(paths, start, operation, options.takeOver);
   try {
     await files.claim();
-    const { rows, hash, digest } = await checkRows(run);
-    await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows));
+    const { rows, hash, digest, keys } = await checkRows(run);
+    await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows), keys);
     const { notes, ...record } = await files.open({
       'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
       ...source.identity,
@@ -183,6 +190,7 @@ async function runStream(run: BulkRun): Promise<void> {
 export async function confirmWrite(
   { context: { prompt }, io, options, operation, settings }: BulkRun,
   rows: string,
+  keys: readonly string[] = [],
 ): Promise<void> {
   const { environment, profile, base_url } = settings;
   if (operation.name === 'read' || environment.value !== 'production' || options.yes) return;
@@ -190,30 +198,37 @@ export async function confirmWrite(
   const [name, what] = profile === null ? [host, 'the host'] : [profile, 'the profile'];
   if (!prompt.possible) {
     throw new InvalidInputError(
-      `writing ${rows} to production, ${host}, needs a confirmation, and there is no terminal`,
+      `writing ${rows} to ${describeProduction(settings)} needs a confirmation, and there is no terminal`,
       { sent: 'nothing', hint: 'Add --yes to confirm in advance.' },
     );
   }
-  await printMessage(io, `about to write ${rows} to production, ${host}`);
+  const values = keys.length === 0 ? rows : `${listKeys(keys)} of ${rows}`;
+  await printMessage(io, `about to write ${values} to ${describeProduction(settings)}`);
   const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`, () => true);
   if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`, { sent: 'nothing' });
 }
 
 /** Checks the rows, and prints what a run would do. */
 async function dryRun(run: BulkRun): Promise<void> {
-  const { rows } = await checkRows(run);
-  await reportDryRun(run, rows ?? 0);
+  await reportDryRun(run, await checkRows(run));
 }
 
-/** Prints what a run would do. */
+/** Prints what a run would do, with the first of its rows; personal data is masked unless --reveal is given. */
 export async function reportDryRun(
-  { io, isTable, print, operation: { name }, settings }: BulkRun,
-  rows: number,
+  { io, isTable, print, options: { reveal }, operation: { name }, settings }: BulkRun,
+  { rows, sample }: CheckedFile,
 ): Promise<void> {
   const { host } = new URL(settings.base_url.value);
   const environment = settings.environment.value;
-  await printMessage(io, `dry run: ${name} of ${formatRows(rows)} would go to ${host}, ${environment}`);
-  if (!isTable) await print({ dry_run: true, operation: name, rows, host, environment });
+  const shown = sample.map(([line, { parameters }]) => {
+    const show = ([key, value]: [string, string]) => [key, reveal ? value : showParameter(key, value)];
+    return { line, ...Object.fromEntries([...parameters].map(show)) };
+  });
+  await printMessage(io, `dry run: ${name} of ${formatRows(rows ?? 0)} would go to ${host}, ${environment}`);
+  await print(
+    isTable ? shown : { dry_run: true, operation: name, rows: rows ?? 0, host, environment, sample: shown },
+  );
+  if (!reveal) await printMessage(io, revealAdvice);
 }
 
 /**
@@ -240,8 +255,9 @@ async function execute(
     const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures });
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
-      io.stderr.write('stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once\n');
       run.stop();
+      const stopping = 'stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once';
+      printMessage(io, stopping).catch(() => {}); // a broken stderr ends the command elsewhere
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
@@ -258,10 +274,16 @@ async function execute(
   }
   if (!options.quiet) {
     for (const line of formatSummary(report, bulkRun, paths)) await printMessage(io, line);
+    if (paths !== null && !report.isFinished) {
+      await printMessage(io, 'resume with:');
+      await printCommand(io, commandLine(context.args, ['--resume']));
+    }
   }
   if (!isTable && paths !== null) await print(reportData(report, bulkRun, paths));
   const error = errorOf(report, bulkRun, paths, total);
-  if (error !== null) throw explainFailure(error, settings, operation.name);
+  if (error === null) return;
+  const isCall = error instanceof RejectedError || error instanceof NoAnswerError;
+  throw isCall ? explainFailure(error, settings, operation.name) : error;
 }
 
 function errorOf(
@@ -278,17 +300,20 @@ function errorOf(
     // Invalid input usually ends a run before anything is sent.
     const restart = commandLine(run.context.args, ['--restart']);
     const advice = isChanged
-      ? `Restore the file, and resume. To send all rows of the new one: ${restart}`
+      ? 'Restore the file, and resume. To send all rows of the new one:'
       : (stoppedBy.hint ?? '');
     const hint = `${formatRows(done)} have an outcome. ${advice}`.trim();
-    return new FailedRowsError(stoppedBy.message, { hint, cause: stoppedBy });
+    const commands = isChanged ? [restart] : stoppedBy.commands;
+    return new FailedRowsError(stoppedBy.message, { hint, commands, cause: stoppedBy });
   }
   if (stoppedBy instanceof Error) return stoppedBy;
   if (rows === 0) return noRows(run.source.input.name);
   if (counts.ok === rows && stoppedBy === null) return null;
   const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
-  const hint = retryHint(report, run, paths);
-  return new FailedRowsError(`${stopped}${notOk(rows - counts.ok, total ?? rows)}`, { hint });
+  return new FailedRowsError(
+    `${stopped}${notOk(rows - counts.ok, total ?? rows)}`,
+    retryAdvice(report, run, paths),
+  );
 }
 
 function totalOf(counts: RunReport['counts']): number {

@@ -1,7 +1,7 @@
 import type { RunReport } from '../../bulk/file-run.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
 import { type Outcome, outcomes } from '../../bulk/outcome.js';
-import { UserInfoError } from '../../protocol/errors.js';
+import { UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
 import { reasonsForMissing } from '../../protocol/info-names.js';
 import { formatCount } from '../../support/count.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
@@ -36,7 +36,7 @@ export class FailedRowsError extends UserInfoError {
 /** The summary of a run, for a person; without `paths`, the results go to a stream, and the run cannot be resumed. */
 export function formatSummary(
   report: RunReport,
-  { context: { args }, options: { failed }, operation: { name, usesUpCode } }: BulkRun,
+  { options: { failed }, operation: { name, usesUpCode } }: BulkRun,
   paths: RunPaths | null,
 ): string[] {
   const { done, durationMs } = report;
@@ -57,7 +57,6 @@ export function formatSummary(
   }
   for (const [warning, rows] of report.warnings) lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
   if (report.missing.size > 0) lines.push(describeMissing(report.missing));
-  if (paths !== null && !report.isFinished) lines.push(`resume with: ${commandLine(args, ['--resume'])}`);
   return lines;
 }
 
@@ -170,21 +169,21 @@ export function passwordAdvice(args: readonly string[]): string {
 }
 
 /** The next step for the rows that are not ok; without `paths`, the rows are of a stream. */
-export function retryHint(
+export function retryAdvice(
   { counts, failedRows, stoppedBy }: RunReport,
   { context: { args }, options: { from, failed }, operation: { usesUpCode } }: BulkRun,
   paths: RunPaths | null,
-): string {
+): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
-    return `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}`;
+    return { hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}` };
   }
   const warning = usesUpCode && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
   if (failed !== undefined && failedRows !== null) {
     const retry = commandLine(args, ['--from', failed], fileOptions);
-    return `${warning}Correct the cause, then retry them: ${retry}`;
+    return { hint: `${warning}Correct the cause, then retry them:`, commands: [retry] };
   }
-  if (paths === null) return `${warning}Add --failed <file> to get the rows to retry as a file.`;
+  if (paths === null) return { hint: `${warning}Add --failed <file> to get the rows to retry as a file.` };
   const file = from.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
   const collect = commandLine(args, ['--failed', file, '--resume']);
-  return `${warning}To retry them, get them as a file: ${collect}`;
+  return { hint: `${warning}To retry them, get them as a file:`, commands: [collect] };
 }

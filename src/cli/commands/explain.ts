@@ -16,6 +16,7 @@ import type { CommonOptions, ConnectionOptions } from '../options.js';
 
 export const declareExplain = command({
   name: 'explain',
+  common: ['profile', 'output'],
   summary: 'explain a result code, and what to do about it',
   description:
     'Explain a result code of the service: what it means, who can fix it, and whether to retry. ' +

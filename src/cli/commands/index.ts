@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, () => Promise<Declare>>> = {
   runs: async () => (await import('./runs.js')).declareRuns,
   demo: async () => (await import('./demo/index.js')).declareDemo,
   doctor: async () => (await import('./doctor/index.js')).declareDoctor,
+  probe: async () => (await import('./probe/index.js')).declareProbe,
   openapi: async () => (await import('./openapi.js')).declareOpenApi,
   explain: async () => (await import('./explain.js')).declareExplain,
   completion: async () => (await import('./completion/index.js')).declareCompletion,

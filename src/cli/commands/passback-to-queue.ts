@@ -31,11 +31,12 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
     if (source.input.size === null) {
       throw new InvalidInputError('--queue needs a file, not a stream: save the rows to a file first');
     }
-    const { hash, digest, rows: checked } = await checkRows(opened);
+    const checked = await checkRows(opened);
+    const { hash, digest, keys } = checked;
     users.sort();
-    const rows = checked ?? 0;
-    if (options.dryRun) return await reportDryRun(opened, rows);
-    await confirmWrite(opened, formatRows(rows));
+    const rows = checked.rows ?? 0;
+    if (options.dryRun) return await reportDryRun(opened, checked);
+    await confirmWrite(opened, formatRows(rows), keys);
     const { from, format, delimiter, encoding, types, empty } = options;
     const { rate = null, keep: keepsRows = false, lease: leaseMs = defaultLeaseMs } = options;
     const read = { from, hash, format, delimiter, encoding, types, empty };

@@ -13,10 +13,11 @@ import {
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
-import { type Call, command } from '../command.js';
+import { type Call, command, UsageError } from '../command.js';
 import type { CliContext } from '../context.js';
+import { describeProduction, listKeys } from '../deployment.js';
 import { infoNamesPage, listNames } from '../help-layout.js';
-import { readText } from '../input.js';
+import { inputName, readText } from '../input.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { parsePairs, refuseSlips, warnOfKeys } from '../pairs.js';
@@ -39,7 +40,7 @@ export function addPassbackArguments(command: Command): Command {
       parseFilled('--union-id'),
     )
     .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
-    .option('--user-info <json>', 'JSON object with all pairs; - for standard input');
+    .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input');
 }
 
 export const declarePassback = command({
@@ -82,6 +83,8 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     const given = pairs.length > 0 || userInfo !== undefined || unionId !== undefined;
     const hint =
       'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
+    const more = call.options.from === undefined ? [] : pairs.filter((pair) => !pair.includes('='));
+    if (more.length > 0) await refuseFiles(call, more);
     if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
       return runPassback(call, pairs);
     }
@@ -89,6 +92,16 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     return (await import('../bulk/run-many.js')).passbackMany(call);
   },
 });
+
+/** @throws UsageError for files after that of --from, as a shell makes of *.csv */
+async function refuseFiles({ context: { args } }: Call, files: readonly string[]): Promise<never> {
+  const { commandLine } = await import('../bulk/summary.js');
+  const rest = args.filter((arg) => !files.includes(arg));
+  const [first = ''] = files;
+  const message = `--from takes one file: ${quoteName(first)} is one more`;
+  const commands = files.map((file) => commandLine(rest, ['--from', file], ['--from']));
+  throw new UsageError(message, 'Run each on its own:', [commandLine(rest, []), ...commands]);
+}
 
 async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]): Promise<void> {
   const { context, io, options } = call;
@@ -98,8 +111,9 @@ async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]
   await callService(call, request, async (settings) => {
     await warnOfKeys(io, userInfo.keys(), settings.key_prefix);
     if (settings.environment.value !== 'production' || isPreview(options)) return;
-    const count = userInfo.size === 1 ? '1 value' : `${userInfo.size} values`;
-    await confirm(context, `Write ${count} to a user in production?`, options.yes);
+    const user = unionId === undefined ? `the user with that ${primaryKey}` : `the user ${unionId}`;
+    const question = `Write ${listKeys([...userInfo.keys()])} to ${user} in ${describeProduction(settings)}?`;
+    await confirm(context, question, options.yes);
   });
 }
 
@@ -119,11 +133,19 @@ export function namedRequest(
     throw new InvalidInputError(`"${reserved}" cannot be passed back`, {
       hint:
         reserved === 'union_id'
-          ? 'Name the user with --union-id <id>.'
+          ? `Name the user with --union-id ${quoteWhereNeeded(String(userInfo.get(reserved) ?? 'u001'))}`
           : 'The channel is that of the profile.',
     });
   }
   if (unionId === undefined && primaryKey === undefined) {
+    const [swallowed] =
+      [...userInfo].find(([, value]) => / --?(?:union-id|primary-key)\b/.test(String(value))) ?? [];
+    if (swallowed !== undefined) {
+      throw new InvalidInputError(`the value of key ${quoteName(swallowed)} contains an option`, {
+        sent: 'nothing',
+        hint: `Close the quote before it: '${swallowed}=…' --union-id …`,
+      });
+    }
     throw new InvalidInputError('the user is not named', {
       hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
     });
@@ -166,9 +188,16 @@ export async function readUserInfo(
     });
   }
   if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
-  const text = json === '-' ? await readText(context, '-') : json;
+  if (/^\s*\{[^"]*\S[^"]*\}\s*$/.test(json)) {
+    throw new InvalidInputError('--user-info is JSON without double quotes: the shell took them off', {
+      sent: 'nothing',
+      hint: `Put it in single quotes: --user-info '{"acme_level":"gold"}'`,
+    });
+  }
+  const file = json === '-' ? json : /^@(.+)$/s.exec(json)?.[1];
+  const text = file === undefined ? json : await readText(context, file, 'a JSON object');
   if (text.trim() === '') {
-    throw new InvalidInputError(`${json === '-' ? 'standard input' : '--user-info'} is empty`, {
+    throw new InvalidInputError(`${file === undefined ? '--user-info' : inputName(file)} is empty`, {
       hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
     });
   }

@@ -2,22 +2,22 @@ import type { Command } from 'commander';
 import { type ReadInput, readRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
-import { type Call, command } from '../command.js';
+import { type Call, command, UsageError } from '../command.js';
 import type { CliContext } from '../context.js';
-import { infoNamesPage, listNames } from '../help-layout.js';
-import { printMessage } from '../io.js';
+import { formatColumns, infoNamesPage, listNames } from '../help-layout.js';
+import { type Io, printMessage, write } from '../io.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 import { profileOutline } from '../profile-outline.js';
 
-const missingCode = "error: missing required argument 'code'";
-
 export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly scope?: string;
-  readonly names?: string;
+  /** `true` without a value. */
+  readonly names?: string | true;
 }
 
 /** Adds the arguments of a read that is sent or explained. */
@@ -25,7 +25,7 @@ export function addReadArguments(command: Command, code = '<code>'): Command {
   return command
     .argument(code, 'authorization code; - for standard input')
     .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
-    .option('--names <list>', 'the same, separated by commas; with --from, for every code')
+    .option('--names [list]', 'the same, separated by commas; without a list, print the known names')
     .option(
       '--scope <scope>',
       'authorization type (default: not sent, the service applies its own)',
@@ -38,7 +38,7 @@ export function readInputOf(
   places: readonly string[],
   { scope, names: listed }: ReadOptions,
 ): ReadInput {
-  const names = listed === undefined ? places : [...places, listed];
+  const names = typeof listed === 'string' ? [...places, listed] : places;
   return {
     code,
     ...(names.length === 0 ? {} : { infoNames: parseInfoNames(names) }),
@@ -49,7 +49,7 @@ export function readInputOf(
 export const declareRead = command({
   name: 'read',
   common: ['profile', 'output', 'network', 'confirm'],
-  summary: 'read the information of a user with an authorization code',
+  summary: "read a user's information with an authorization code",
   description:
     'Read the information of the user that an authorization code was issued for; with --from, of many users.',
   examples: [
@@ -71,23 +71,35 @@ export const declareRead = command({
     addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
     return addBulkOptions(command).addHelpText(
       'after',
-      () => `${listNames(Object.keys(specialInfoNames(profileOutline(io.env).chatPrefix)), 'Names with a special meaning', infoNamesPage)}
+      () => `${listNames(Object.keys(specialNames(io)), 'Names with a special meaning', infoNamesPage)}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );
   },
   run: async (call: Call<ReadOptions & BulkOptions>, code: string | undefined, names: string[]) => {
     const { command, context, options } = call;
+    if (options.names === true) return printNames(call);
     const hint =
       'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
     if (isBulk(command, { given: code !== undefined, argument: 'a code', hint })) {
       return (await import('../bulk/run-many.js')).readMany(call);
     }
-    if (code === undefined) return command.error(missingCode, { code: 'commander.missingArgument' });
+    if (code === undefined) throw new UsageError('the argument "code" is missing');
     const input = readInputOf(await givenCode(context, code), names, options);
     return callService(call, readRequest(input));
   },
 });
+
+/** The names that have a meaning of their own, with the prefix of the platform. */
+const specialNames = ({ env }: Pick<Io, 'env'>) => specialInfoNames(profileOutline(env).chatPrefix);
+
+/** Prints the names that have a meaning of their own; nothing is sent. */
+async function printNames({ isTable, io, print }: Call): Promise<void> {
+  const names = Object.entries(specialNames(io));
+  if (isTable) await write(io.stdout, formatColumns(names));
+  else await print(names.map(([name, meaning]) => ({ name, meaning })));
+  await printMessage(io, 'Any other name is a key that an application passed back. Nothing was sent.');
+}
 
 async function givenCode(context: CliContext, code: string): Promise<string> {
   if (code === '') {
@@ -102,6 +114,12 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
     throw new InvalidInputError('the code begins with "code="', {
       sent: 'nothing',
       hint: 'Give what follows the = sign alone.',
+    });
+  }
+  if (Object.hasOwn(specialNames(context.io), trimmed)) {
+    throw new InvalidInputError(`${quoteName(trimmed)} is the name of information, not a code`, {
+      sent: 'nothing',
+      hint: 'The code comes first, then the names.',
     });
   }
   if (trimmed === '') throw new InvalidInputError('the code is white space alone', { sent: 'nothing' });

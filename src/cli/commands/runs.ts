@@ -19,10 +19,10 @@ const example = (name: string) => `userinfo runs ${name} 3f9a1c07d2 ${exampleQue
 const declareList = command({
   name: 'list',
   summary: 'list the runs',
-  description: 'List the runs of a queue, oldest first; with --json, one object per line.',
+  description: 'List the runs of a queue, oldest first.',
   examples: [
     [`userinfo runs list ${exampleQueue}`, 'as a table'],
-    [`userinfo runs list ${exampleQueue} --json`, 'one object per line'],
+    [`userinfo runs list ${exampleQueue} -o ndjson`, 'one JSON object per line'],
   ],
   takes: addQueueOption,
   run: async ({ io, options, style, isTable }: Call<QueueOptions>) => {

@@ -1,6 +1,7 @@
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { clientOptions } from '../client-options.js';
 import { type Call, command } from '../command.js';
+import { queueFlag } from '../database.js';
 import { resolveDeployment } from '../deployment.js';
 import { addConnectionOptions, type ConnectionOptions } from '../options.js';
 import { showText } from '../output/terminal-text.js';
@@ -44,10 +45,11 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
     const [failed] = await withQueue(options.queue, (queue) => new Worker({ ...given, queue }).run());
     if (failed !== undefined) {
       const { FailedRowsError } = await import('../bulk/summary.js');
-      const hint =
-        'Their workers died or returned them, again and again. Retry them with "userinfo runs retry".';
       const { run, failed_chunks, chunks } = failed;
-      throw new FailedRowsError(`run ${run} has failed chunks: ${failed_chunks} of ${chunks}`, { hint });
+      throw new FailedRowsError(`run ${run} has failed chunks: ${failed_chunks} of ${chunks}`, {
+        hint: 'Their workers died or returned them, again and again. Retry them:',
+        commands: [`userinfo runs retry ${run}${queueFlag(options.queue, io.env)}`],
+      });
     }
   } finally {
     await sender.drop();

@@ -5,7 +5,7 @@ import { resultCode } from '../../protocol/result-codes.js';
 import { formatCount } from '../../support/count.js';
 import { isNested, isRecord, type Nested, parseLoosely } from './parsed-json.js';
 import type { OutputStyle } from './style.js';
-import { formatTable, leftOut, maxCells, maxLines } from './table.js';
+import { formatTable, isFit, leftOut, maxCells, maxLines } from './table.js';
 import { showInvisible, showText } from './terminal-text.js';
 
 type TableStyle = Pick<OutputStyle, 'colors' | 'columns'>;
@@ -121,8 +121,8 @@ function formatSections(object: Record<string, unknown>, name: string | null, st
 }
 
 /**
- * Formats an object as keys and values, a list of objects as one column per object, any other list as one row per
- * entry.
+ * Formats an object as keys and values, a list of objects as one column per object, or as one block per object if
+ * these do not fit, any other list as one row per entry.
  */
 function formatSection(title: string | null, value: Nested, { colors, columns }: TableStyle): string {
   const heading = title === null ? '' : `${colors.bold(showValue(title))}\n`;
@@ -143,9 +143,16 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
     .slice(0, maxLines)
     .map((key) => [showValue(key), ...shown.map((fields) => showValue(fields[key] ?? ''))]);
   const head = value.length === 1 ? [] : ['', ...shown.map((_, index) => `#${index + 1}`)];
-  return (
-    heading + formatTable(rows, columns, head, keys.length) + leftOut(value.length - shown.length, 'columns')
-  );
+  const omitted = (what: string) => leftOut(value.length - shown.length, what);
+  if (isFit(rows, head, columns)) {
+    return heading + formatTable(rows, columns, head, keys.length) + omitted('columns');
+  }
+  const blocks = shown.map((fields, index) => {
+    const names = Object.keys(fields);
+    const cells = names.slice(0, maxLines).map((name) => [showValue(name), showValue(fields[name])]);
+    return `#${index + 1}\n${formatTable(cells, columns, [], names.length)}`;
+  });
+  return heading + blocks.join('') + omitted('records');
 }
 
 /** Blanks at the ends of a value, which nobody would see. */

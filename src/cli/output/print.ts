@@ -29,8 +29,8 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
 }
 
 /**
- * Prints items as they arrive, one JSON object per line. In another format, or with a query, they are printed as
- * one list at the end, in a table as `forPeople` words them.
+ * Prints items: as JSON and as NDJSON while they arrive, in another format, or with a query, as one list at the end,
+ * in a table as `forPeople` words them.
  */
 export async function printList(
   list: Iterable<object> | AsyncIterable<object>,
@@ -38,9 +38,16 @@ export async function printList(
   style: OutputStyle,
   forPeople: (item: object) => object = (item) => item,
 ): Promise<void> {
-  if (style.format === 'json' && style.select === undefined) {
-    const show = style.mask ? maskPersonalData : (json: string) => json;
-    for await (const item of list) await write(io.stdout, `${show(JSON.stringify(item))}\n`);
+  const { format, select, mask } = style;
+  if ((format === 'json' || format === 'ndjson') && select === undefined) {
+    const show = mask ? maskPersonalData : (json: string) => json;
+    const isArray = format === 'json';
+    let before = isArray ? '[' : '';
+    for await (const item of list) {
+      await write(io.stdout, `${before}${show(JSON.stringify(item))}${isArray ? '' : '\n'}`);
+      if (isArray) before = ',\n';
+    }
+    if (isArray) await write(io.stdout, before === '[' ? '[]\n' : ']\n');
     return;
   }
   const items: object[] = [];
@@ -57,6 +64,10 @@ async function writeData(data: unknown, io: Io, style: OutputStyle, isWhole = fa
   switch (style.format) {
     case 'json':
       return write(io.stdout, `${stringify(data)}\n`);
+    case 'ndjson': {
+      const records = Array.isArray(data) ? data : [data];
+      return write(io.stdout, records.map((record) => `${stringify(record)}\n`).join(''));
+    }
     case 'yaml':
       return write(io.stdout, (await import('./yaml.js')).formatYaml(data));
     case 'csv':

@@ -50,7 +50,8 @@ function parse(expression: string): Query {
     return query;
   } catch (cause) {
     throw new InvalidInputError(`--query is not a JMESPath expression: ${(cause as Error).message}`, {
-      hint: 'Quote it for the shell, such as --query \'data.mobile\'; see "userinfo help output".',
+      hint: "Quote it for the shell, such as --query 'data.mobile'. Examples are in:",
+      commands: ['userinfo help output'],
       cause,
     });
   }

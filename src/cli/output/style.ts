@@ -4,18 +4,25 @@ import { type Io, printMessage, type Terminal } from '../io.js';
 import { type CommonOptions, type OutputFormat, outputFormats } from '../options.js';
 import type { Select } from './query.js';
 
-/**
- * Colours for a stream: none with NO_COLOR or `--no-color`, always with FORCE_COLOR, otherwise if it is a
- * terminal.
- */
-export function colorsFor(stream: Terminal<unknown>, env: Io['env'], wanted = true): ChalkInstance {
-  return new Chalk({ level: colorLevel(stream, env, wanted) });
+/** Colours for a stream: as the variables that other programs use too say, otherwise if it is a terminal. */
+export function colorsFor(stream: Terminal<unknown>, env: Io['env']): ChalkInstance {
+  return new Chalk({ level: colorLevel(stream, env) });
 }
 
-function colorLevel(stream: Terminal<unknown>, env: Io['env'], wanted: boolean): ColorSupportLevel {
-  if (!wanted || env.NO_COLOR) return 0;
-  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR === '0' || env.FORCE_COLOR === 'false' ? 0 : 1;
-  return stream.isTTY && env.TERM !== 'dumb' ? 1 : 0;
+function colorLevel(stream: Terminal<unknown>, env: Io['env']): ColorSupportLevel {
+  const { NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR, TERM } = env;
+  if (NO_COLOR) return 0;
+  if (FORCE_COLOR !== undefined) return FORCE_COLOR === '0' || FORCE_COLOR === 'false' ? 0 : 1;
+  if (CLICOLOR_FORCE && CLICOLOR_FORCE !== '0') return 1;
+  return stream.isTTY && TERM !== 'dumb' && CLICOLOR !== '0' ? 1 : 0;
+}
+
+/** The environment in which `--color` or `--no-color` of a command line is in force, the last of them. */
+export function withColorOption(env: Io['env'], args: readonly string[]): Io['env'] {
+  const end = args.indexOf('--');
+  const wanted = (end < 0 ? args : args.slice(0, end)).findLast((arg) => /^--(?:no-)?color$/.test(arg));
+  if (wanted === undefined) return env;
+  return wanted === '--color' ? { ...env, NO_COLOR: '', FORCE_COLOR: '1' } : { ...env, NO_COLOR: '1' };
 }
 
 /** Writes a warning to stderr. */
@@ -41,10 +48,12 @@ export interface OutputStyle {
  * @throws InvalidInputError for an unknown format or an invalid `--query`
  */
 export async function outputStyle(
-  options: Pick<CommonOptions, 'output' | 'json' | 'query' | 'color' | 'mask'>,
+  options: Pick<CommonOptions, 'output' | 'json' | 'query' | 'mask'>,
   { stdout, env }: Io,
 ): Promise<OutputStyle> {
-  const { color, mask, output, json } = options;
+  const { output, json } = options;
+  // A file or a pipe is often for another command, which needs the values.
+  const isMasked = options.mask || (stdout.isTTY === true && env.USERINFO_MASK === '1');
   const wanted = json ? 'json' : (output ?? (env.USERINFO_OUTPUT || 'table'));
   const format = outputFormats.find((known) => known === wanted);
   if (format === undefined) {
@@ -53,7 +62,7 @@ export async function outputStyle(
     });
   }
   const columns = stdout.isTTY ? stdout.columns : undefined;
-  const style = { format, colors: colorsFor(stdout, env, color), columns, ...(mask && { mask }) };
+  const style = { format, colors: colorsFor(stdout, env), columns, ...(isMasked && { mask: true as const }) };
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.js');
   return { ...style, select: compileQuery(options.query) };

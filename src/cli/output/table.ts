@@ -42,6 +42,11 @@ export function formatTable(
   return `${table.toString()}\n${omitted(shown)}`;
 }
 
+/** Whether a table fits a terminal, with its widest columns wrapped. */
+export function isFit(rows: readonly Row[], head: Row, columns = Number.POSITIVE_INFINITY): boolean {
+  return shrink(columnWidths([head, ...rows]), head, columns);
+}
+
 /** The line below a table that leaves something out; empty if nothing is left out. */
 export function leftOut(count: number, what: string): string {
   return count > 0 ? `… ${what} left out: ${formatCount(count)}; -o json prints everything\n` : '';

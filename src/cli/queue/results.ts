@@ -15,10 +15,11 @@ import type { QueuedRun } from '../../queue/run.js';
 import type { BulkOptions } from '../bulk/bulk-options.js';
 import { openRows, type RowOptions } from '../bulk/row-source.js';
 import { describeOutcomes, FailedRowsError, formatRows, notOk } from '../bulk/summary.js';
+import { queueFlag } from '../database.js';
 import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 
-export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed' | 'takeOver'>>;
+export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed' | 'takeOver' | 'queue'>>;
 
 /**
  * Writes the results of a run, as a run over its file would: a line for each row that has an outcome, and to
@@ -31,7 +32,7 @@ export async function writeResults(
   io: Io,
   queue: Queue,
   run: QueuedRun,
-  { from, results, failed: failedPath, takeOver }: ResultsOptions,
+  { from, results, failed: failedPath, takeOver, queue: url }: ResultsOptions,
 ): Promise<void> {
   refuseSame({ from, results, failed: failedPath });
   const release = await lockFiles([results, failedPath], takeOver);
@@ -66,7 +67,7 @@ export async function writeResults(
     if (run.done === run.rows && run.not_ok === 0) return;
     const summary = describeOutcomes({ counts: run, failures: failures.byRows() });
     for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
-    throw failedRows(run, failedPath);
+    throw failedRows(run, queueFlag(url, io.env), failedPath);
   } finally {
     sink?.close();
     failed?.close();
@@ -76,12 +77,21 @@ export async function writeResults(
 }
 
 /** What is wrong with a run whose rows are not all ok, and what to do about it. */
-function failedRows({ run, state, rows, done, not_ok, chunks_left }: QueuedRun, failed?: string): Error {
-  const retry = 'Its failed chunks have them: let workers take those again with "userinfo runs retry".';
+function failedRows(
+  { run, state, rows, done, not_ok, chunks_left }: QueuedRun,
+  flag: string,
+  failed?: string,
+): Error {
   if (done < rows) {
-    const hint = chunks_left > 0 ? 'Use --wait to wait for its end.' : retry;
+    const advice =
+      chunks_left > 0
+        ? { hint: 'Use --wait to wait for its end.' }
+        : {
+            hint: 'Its failed chunks have them. Let workers take those again:',
+            commands: [`userinfo runs retry ${run}${flag}`],
+          };
     const message = `run ${run} is ${state}: ${formatRows(rows - done)} without an outcome`;
-    return new FailedRowsError(message, { hint: state === 'ready' ? hint : undefined });
+    return new FailedRowsError(message, state === 'ready' ? advice : {});
   }
   const hint =
     failed === undefined

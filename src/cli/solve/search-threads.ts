@@ -49,13 +49,15 @@ async function searchHere(
   options: SearchOptions,
   { toBits, slices }: { readonly toBits: number; readonly slices: number },
 ): Promise<void> {
-  while (queue.from < toBits && !isOver(queue, options)) {
+  // The first share takes milliseconds, and has the likeliest rules: it is searched however little time there is.
+  const isEnough = () => (queue.total.tried > 0 || options.signal.aborted) && isOver(queue, options);
+  while (queue.from < toBits && !isEnough()) {
     const share = queue.take();
     if (share === null) return;
     const tally: Tally = { tried: 0, hit: null };
     for (const slice of slicesOf(share, slices)) {
       await yieldToOthers();
-      if (isOver(queue, options)) return;
+      if (isEnough()) return;
       const { tried, hit } = search.run(slice);
       tally.tried += tried;
       tally.hit = hit;

@@ -31,7 +31,8 @@ export function answerCodes(
 ) {
   if (tokens.some((token) => token.reveal().length < minTokenLength)) {
     throw new InvalidInputError(`an admin token has less than ${minTokenLength} characters`, {
-      hint: 'Create one: openssl rand -hex 32',
+      hint: 'Create one:',
+      commands: ['openssl rand -hex 32'],
     });
   }
   if (!isLoopback(urlHost(host))) log({ event: 'unencrypted_token', host });

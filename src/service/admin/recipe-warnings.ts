@@ -91,6 +91,7 @@ function sampleRequest({ method, path, parameters }: Endpoint, changed?: string)
   return {
     method,
     url: `http://127.0.0.1${path}`,
+    query: encodePairs(sent.filter((parameter) => parameter.in === 'query').map(pair)),
     params: sent.map(pair),
     body: form.length === 0 ? null : encodePairs(form),
     extra: {},

@@ -94,6 +94,7 @@ export function parseRequest(
     const signable = {
       method: endpoint.method,
       url: `${publicUrl?.replace(/\/+$/, '') ?? `http://${host}`}${path}`,
+      query: queryText,
       params,
       body,
       extra: {},

@@ -127,13 +127,11 @@ const digestLength = 32;
  * @throws StoreUnavailableError if the database does not answer
  */
 export async function digestKeyOf(driver: SqlDriver): Promise<string> {
-  for (;;) {
-    const [row] = await driver.read((sql) => sql.all(statements.findDigestKey));
-    if (row?.digest_key != null) return String(row.digest_key);
-    const key = randomBytes(keyBytes).toString('hex');
-    // Another process may have done so by now.
-    await driver.write((sql) => sql.run(statements.setDigestKey, [key]));
-  }
+  const [found] = await driver.read((sql) => sql.all(statements.findDigestKey));
+  if (found?.digest_key != null) return String(found.digest_key);
+  const key = randomBytes(keyBytes).toString('hex');
+  const [set] = await driver.write((sql) => sql.all(statements.setDigestKey, [key]));
+  return String(set?.digest_key);
 }
 
 /** HMAC-SHA256 of a user of a tenant, shortened; of all users of the tenant for `null`. */

@@ -76,7 +76,8 @@ export class SecretCipher {
       return new Secret(this.#open(appKey, stored));
     } catch (cause) {
       throw new UnreadableSecretError(`the encrypted secret of app ${quoteName(appKey)} was changed`, {
-        hint: `Give the app a new one: userinfo admin app rotate-secret --app-key ${quoteWhereNeeded(appKey)}`,
+        hint: 'Give the app a new one:',
+        commands: [`userinfo admin app rotate-secret --app-key ${quoteWhereNeeded(appKey)}`],
         cause,
       });
     }
@@ -102,7 +103,8 @@ export class SecretCipher {
     const [id] = this.#keys.keys();
     if (id !== undefined) return stored.startsWith(`${mark}${id}.`);
     throw new InvalidInputError('there is no master key to encrypt with', {
-      hint: 'Set USERINFO_MASTER_KEY, or USERINFO_MASTER_KEY_FILE, to one: openssl rand -base64 32',
+      hint: 'Set USERINFO_MASTER_KEY, or USERINFO_MASTER_KEY_FILE, to one that is made by:',
+      commands: ['openssl rand -base64 32'],
     });
   }
 }
@@ -112,7 +114,8 @@ function parseKey(masterKey: Secret): Buffer {
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (key.length === keyBytes) return key;
   throw new InvalidInputError('a master key is not 32 bytes in base64 or hex', {
-    hint: 'Create one: openssl rand -base64 32',
+    hint: 'Create one:',
+    commands: ['openssl rand -base64 32'],
   });
 }
 

@@ -164,7 +164,10 @@ export const statements = {
     " subject = (audit.codes + excluded.codes) || ' codes'",
 
   findDigestKey: "SELECT digest_key FROM service_state WHERE name = 'digest_key'",
-  setDigestKey: "UPDATE service_state SET digest_key = $1 WHERE name = 'digest_key' AND digest_key IS NULL",
+  /** Keeps the key that another process has set by now. */
+  setDigestKey:
+    "INSERT INTO service_state (name, value, digest_key) VALUES ('digest_key', 0, $1) ON CONFLICT (name)" +
+    ' DO UPDATE SET digest_key = COALESCE(service_state.digest_key, excluded.digest_key) RETURNING digest_key',
 
   expiredCode: firstExpired('codes'),
   purgeCodes: purge('codes', 'tenant_code, code'),

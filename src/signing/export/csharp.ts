@@ -1,5 +1,6 @@
 import { camelCase } from './javascript.js';
 import {
+  aboutUrl,
   bare,
   caseTable,
   ignoredMarks,
@@ -41,6 +42,26 @@ private static string FormDotnet(string text)
 private static string Rfc3986(string text)
 {
     return Percent(text, "-_.~", "X2");
+}`,
+  JsonString: `
+/// <summary>A JSON string as JavaScript writes it: an unpaired surrogate is escaped.</summary>
+private static string JsonString(string text)
+{
+    var json = new StringBuilder("\\"");
+    foreach (var letter in Letters(text))
+    {
+        var known = "\\"\\\\\\b\\f\\n\\r\\t".IndexOf(letter[0]);
+        if (known >= 0) json.Append('\\\\').Append("\\"\\\\bfnrt"[known]);
+        else if (letter[0] < ' ' || (letter.Length == 1 && char.IsSurrogate(letter[0])))
+            json.Append("\\\\u" + ((int)letter[0]).ToString("x4"));
+        else json.Append(letter);
+    }
+    return json.Append('"').ToString();
+}`,
+  Reverse: `
+private static string Reverse(string text)
+{
+    return string.Concat(Enumerable.Reverse(Letters(text)));
 }`,
   Lower: `
 /// <summary>Lower case as in Unicode: that of ToLowerInvariant differs between runtimes.</summary>
@@ -202,7 +223,7 @@ const usings: readonly (readonly [uses: RegExp, name: string])[] = [
   [/\b(?:Math|Func|BitConverter|Convert|StringComparer|StringComparison|Array|FormatException)\b/, 'System'],
   [/\b(?:IEnumerable|KeyValuePair|Dictionary|List)\b/, 'System.Collections.Generic'],
   [/\b(?:CultureInfo|UnicodeCategory)\b/, 'System.Globalization'],
-  [/\.(?:Select|Where|OrderBy|ToArray|ToDictionary|Concat|GroupBy)\(/, 'System.Linq'],
+  [/\bEnumerable\b|\.(?:Select|Where|OrderBy|ToArray|ToDictionary|Concat|GroupBy)\(/, 'System.Linq'],
   [/\b(?:HashAlgorithm|HMAC\w+|MD5|SHA\d+)\b/, 'System.Security.Cryptography'],
   [/\b(?:Encoding|StringBuilder)\b/, 'System.Text'],
   [/\bRegex\b/, 'System.Text.RegularExpressions'],
@@ -212,7 +233,13 @@ function literal(text: string): string {
   return quoted(text, utf16Escape);
 }
 
-const algorithms = { md5: 'MD5', sha1: 'SHA1', sha256: 'SHA256', sha512: 'SHA512' } as const;
+const algorithms = {
+  md5: 'MD5',
+  sha1: 'SHA1',
+  sha256: 'SHA256',
+  sha384: 'SHA384',
+  sha512: 'SHA512',
+} as const;
 
 class CsharpWriter extends Writer {
   literal = literal;
@@ -227,6 +254,18 @@ class CsharpWriter extends Writer {
 
   input(name: 'method' | 'url' | 'body' | 'secret'): string {
     return name === 'body' ? '(body ?? "")' : name;
+  }
+
+  search(): string {
+    return '(query == "" ? "" : "?" + query)';
+  }
+
+  isIn(list: string, name: string, isIn: boolean): string {
+    return `Array.IndexOf(${list}, ${name}) ${isIn ? '>=' : '<'} 0`;
+  }
+
+  startsWith(name: string, prefix: string): string {
+    return `${name}.StartsWith(${prefix}, StringComparison.Ordinal)`;
   }
 
   extra(name: string): string {
@@ -268,6 +307,8 @@ class CsharpWriter extends Writer {
         return `Convert.ToBase64String(${this.utf8(text)})`;
       case 'form-dotnet':
         return this.call('FormDotnet', text);
+      case 'json':
+        return this.call('JsonString', text);
       default:
         return this.call(change, text);
     }
@@ -306,6 +347,12 @@ class CsharpWriter extends Writer {
 
   operation(operation: Operation): string[] {
     if (operation.set === 'pairs') return this.#select(operation);
+    if (operation.set === 'query') {
+      return [
+        `var query = url.Contains("?") ? url.Substring(url.IndexOf('?') + 1) : "";`,
+        "url = url.Split('?')[0];",
+      ];
+    }
     const value = this.expression(operation.value);
     if (operation.set === 'write') return [`Func<string, string> write = text => ${value};`];
     return [
@@ -315,26 +362,29 @@ class CsharpWriter extends Writer {
     ];
   }
 
-  #select({ nameCase, names, dropsEmpty, joinRepeated, secretAs, order }: PairSelection): string[] {
+  #select(selection: PairSelection): string[] {
+    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
     const fixed = order !== null && !('key' in order) ? order : null;
     const texts = (list: readonly string[]) =>
       list.length === 0 ? 'new string[0]' : `new[] { ${list.map(literal).join(', ')} }`;
-    const list = `${names.list}` === `${fixed}` ? 'order' : texts(names.list);
     const pair = (name: string, value: string) => `new KeyValuePair<string, string>(${name}, ${value})`;
-    const contains = `Array.IndexOf(${list}, pair.Key)`;
     const selected = [
       'parameters',
       ...(nameCase === 'none'
         ? []
         : [`.Select(pair => ${pair(this.change('pair.Key', nameCase, false), 'pair.Value')})`]),
-      ...(names.are === 'only' ? [`.Where(pair => ${contains} >= 0)`] : []),
-      ...(names.are === 'not' && names.list.length > 0 ? [`.Where(pair => ${contains} < 0)`] : []),
+      ...this.conditions(selection, 'pair.Key', texts).map(
+        (condition) => `.Where(pair => ${bare(condition)})`,
+      ),
       ...(dropsEmpty ? ['.Where(pair => pair.Value != "")'] : []),
     ].join('');
     const joined =
       joinRepeated === null ? selected : this.call('JoinRepeated', selected, literal(joinRepeated));
-    const all =
-      secretAs === null ? joined : `${joined}.Concat(new[] { ${pair(literal(secretAs), 'secret')} })`;
+    const added = add.map((one) => {
+      const own = `new[] { ${pair(literal(one.name), bare(this.expression(one.value)))} }`;
+      return `.Concat(${one.isOptional ? `${own}.Where(pair => pair.Value != "")` : own})`;
+    });
+    const all = joined + added.join('');
     return [
       ...(fixed === null ? [] : [`var order = ${texts(fixed)};`]),
       `var pairs = ${all}${order === null ? '' : this.#orderBy(order)};`,
@@ -361,17 +411,18 @@ export const csharp: Language = {
   hasSurrogates: true,
   rule(rules, header) {
     const writer = new CsharpWriter(helpers);
-    const functions = rules.map(({ name, operations }) =>
-      [
-        `/// <summary>Takes the decoded parameters in the order of the request, without ${name}.</summary>`,
+    const functions = rules.map((rule) => {
+      const { name, operations } = rule;
+      return [
+        `/// <summary>Takes the decoded parameters in the order of the request, without ${name}.${aboutUrl(rule)}</summary>`,
         `public static string ${pascalCase(name)}(string method, string url,`,
         '    IEnumerable<KeyValuePair<string, string>> parameters, string body,',
         '    IDictionary<string, string> extra, string secret)',
         '{',
         ...writer.body(operations, { indent: '    ', chains: true, depth: 0 }),
         '}',
-      ].join('\n'),
-    );
+      ].join('\n');
+    });
     const code = [...functions, ...writer.helpers()]
       .map((one) => one.replace(/^(?=.)/gm, '    '))
       .join('\n\n');

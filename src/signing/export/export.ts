@@ -2,7 +2,9 @@ import { type SigningChoice, signaturesOf } from '../app-signatures.js';
 import type { Recipe } from '../recipe.js';
 import { RecipeError } from '../recipe.js';
 import { formatRecipe } from '../recipe-json.js';
+import type { SignableRequest } from '../request.js';
 import { Secret } from '../secret.js';
+import type { Signer } from '../signer.js';
 import { makeVectors } from '../vectors.js';
 import { csharp } from './csharp.js';
 import { go } from './go.js';
@@ -52,11 +54,16 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
     signaturesOf(signing, request).map((signature) => ({
       rule: signature.name,
       name,
-      request: signature.request,
+      request: exportedRequest(signature.request, signature.signer),
       secret,
       signature: signature.signer.sign(signature.request, new Secret(secret)).digest,
     })),
   );
+}
+
+/** The request as the exported function takes it: with the query in the URL, where the rule uses it. */
+function exportedRequest(request: SignableRequest, { usesQuery }: Signer): SignableRequest {
+  return usesQuery ? { ...request, url: `${request.url}?${request.query ?? ''}` } : request;
 }
 
 /** @throws RecipeError where a module signs */

@@ -1,5 +1,6 @@
 import { camelCase } from './javascript.js';
 import {
+  aboutUrl,
   bare,
   caseTable,
   hex,
@@ -84,6 +85,36 @@ func formDotnet(text string) string {
   rfc3986: `
 func rfc3986(text string) string {
 	return strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+}`,
+  reverse: `
+func reverse(text string) string {
+	runes := []rune(text)
+	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
+		runes[i], runes[j] = runes[j], runes[i]
+	}
+	return string(runes)
+}`,
+  jsonString: `
+// jsonString is a JSON string as JavaScript writes it.
+func jsonString(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if i := strings.IndexRune("\\"\\\\\\b\\f\\n\\r\\t", r); i >= 0 {
+			out.WriteString("\\\\" + "\\"\\\\bfnrt"[i:i+1])
+		} else if r < 0x20 {
+			out.WriteString(fmt.Sprintf("\\\\u%04x", r))
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return "\\"" + out.String() + "\\""
+}`,
+  search: `
+func search(query string) string {
+	if query == "" {
+		return ""
+	}
+	return "?" + query
 }`,
   digest: `
 func digest(hash hash.Hash, data []byte) []byte {
@@ -198,6 +229,7 @@ const imports: readonly (readonly [uses: RegExp, name: string])[] = [
   [/\bsha512\.New/, 'crypto/sha512'],
   [/\bbase64\./, 'encoding/base64'],
   [/\bhex\./, 'encoding/hex'],
+  [/\bfmt\./, 'fmt'],
   [/\bhash\.Hash/, 'hash'],
   [/\burl\.QueryEscape/, 'net/url'],
   [/\bregexp\./, 'regexp'],
@@ -225,6 +257,18 @@ class GoWriter extends Writer {
   input(name: 'method' | 'url' | 'body' | 'secret'): string {
     // The package net/url has that name.
     return name === 'url' ? 'address' : name;
+  }
+
+  search(): string {
+    return this.call('search', 'query');
+  }
+
+  isIn(list: string, name: string, isIn: boolean): string {
+    return (isIn ? '' : '!') + this.call('contains', list, name);
+  }
+
+  startsWith(name: string, prefix: string): string {
+    return `strings.HasPrefix(${name}, ${prefix})`;
   }
 
   extra(name: string): string {
@@ -264,6 +308,8 @@ class GoWriter extends Writer {
         return `base64.StdEncoding.EncodeToString(${this.utf8(text)})`;
       case 'form-dotnet':
         return this.call('formDotnet', text);
+      case 'json':
+        return this.call('jsonString', text);
       default:
         return this.call(change, text);
     }
@@ -282,7 +328,8 @@ class GoWriter extends Writer {
     key: string | null,
     { algorithm, format }: Extract<Expression, { is: 'digest' }>,
   ): string {
-    const hash = key === null ? `${algorithm}.New()` : `hmac.New(${algorithm}.New, ${key})`;
+    const make = algorithm === 'sha384' ? 'sha512.New384' : `${algorithm}.New`;
+    const hash = key === null ? `${make}()` : `hmac.New(${make}, ${key})`;
     const digest = this.call('digest', hash, data);
     switch (format) {
       case 'raw':
@@ -306,6 +353,7 @@ class GoWriter extends Writer {
 
   #statements(operation: Operation): string[] {
     if (operation.set === 'pairs') return this.#select(operation);
+    if (operation.set === 'query') return ['address, query, _ := strings.Cut(address, "?")'];
     const value = this.expression(operation.value);
     if (operation.set === 'write')
       return ['write := func(text string) string {', `\treturn ${bare(value)}`, '}'];
@@ -318,12 +366,11 @@ class GoWriter extends Writer {
     return name.replace(/^digest/, 'hashed');
   }
 
-  #select({ nameCase, names, dropsEmpty, joinRepeated, secretAs, order }: PairSelection): string[] {
+  #select(selection: PairSelection): string[] {
+    const { nameCase, dropsEmpty, joinRepeated, add: added, order } = selection;
     const fixed = order !== null && !('key' in order) ? order : null;
-    const list = `${names.list}` === `${fixed}` ? 'order' : `[]string{${names.list.map(literal).join(', ')}}`;
     const conditions = [
-      ...(names.are === 'only' ? [this.call('contains', list, 'name')] : []),
-      ...(names.are === 'not' && names.list.length > 0 ? [`!${this.call('contains', list, 'name')}`] : []),
+      ...this.conditions(selection, 'name', (names) => `[]string{${names.map(literal).join(', ')}}`),
       ...(dropsEmpty ? ['value != ""'] : []),
     ];
     const name = nameCase === 'none' ? 'pair[0]' : this.change('pair[0]', nameCase, false);
@@ -334,7 +381,7 @@ class GoWriter extends Writer {
       `\tname, value := ${name}, pair[1]`,
       ...(conditions.length === 0
         ? [`\t${add}`]
-        : [`\tif ${conditions.join(' && ')} {`, `\t\t${add}`, '\t}']),
+        : [`\tif ${bare(conditions.join(' && '))} {`, `\t\t${add}`, '\t}']),
       '}',
     ];
     const isAll = nameCase === 'none' && conditions.length === 0;
@@ -344,7 +391,11 @@ class GoWriter extends Writer {
       ...(joinRepeated === null
         ? []
         : [`pairs = ${this.call('joinRepeated', 'pairs', literal(joinRepeated))}`]),
-      ...(secretAs === null ? [] : [`pairs = append(pairs, [2]string{${literal(secretAs)}, secret})`]),
+      ...added.flatMap(({ name: own, value: given, isOptional }) => {
+        const value = this.expression(given);
+        const append = `pairs = append(pairs, [2]string{${literal(own)}, ${bare(value)}})`;
+        return isOptional ? [`if ${value} != "" {`, `\t${append}`, '}'] : [append];
+      }),
       ...(order === null
         ? []
         : ['sort.SliceStable(pairs, func(i, j int) bool {', `\treturn ${this.#less(order)}`, '})']),
@@ -407,14 +458,15 @@ export const go: Language = {
   hasSurrogates: false,
   rule(rules, header) {
     const writer = new GoWriter(helpers);
-    const functions = rules.map(({ name, operations }) =>
-      [
-        `// ${goName(name)} takes the decoded parameters in the order of the request, without ${name}.`,
+    const functions = rules.map((rule) => {
+      const { name, operations } = rule;
+      return [
+        `// ${goName(name)} takes the decoded parameters in the order of the request, without ${name}.${aboutUrl(rule).replace('url:', 'address:')}`,
         `func ${goName(name)}(method, address string, params [][2]string, body string, extra map[string]string, secret string) string {`,
         ...writer.body(operations, { indent: '\t', chains: false, depth: 0, flat: true }),
         '}',
-      ].join('\n'),
-    );
+      ].join('\n');
+    });
     const code = [...functions, ...writer.helpers()].join('\n\n');
     const used = imports
       .filter(([uses]) => uses.test(outsideLiterals(code)))

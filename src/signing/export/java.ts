@@ -1,5 +1,6 @@
 import { camelCase } from './javascript.js';
 import {
+  aboutUrl,
   bare,
   type Language,
   outsideLiterals,
@@ -40,6 +41,18 @@ private static String formDotnet(String text) {
   rfc3986: `
 private static String rfc3986(String text) {
     return form(text).replace("+", "%20").replace("*", "%2A").replace("%7E", "~");
+}`,
+  jsonString: `
+/** A JSON string as JavaScript writes it: an unpaired surrogate is escaped. */
+private static String jsonString(String text) {
+    StringBuilder json = new StringBuilder("\\"");
+    text.codePoints().forEach(point -> {
+        int known = "\\"\\\\\\b\\f\\n\\r\\t".indexOf(point);
+        if (known >= 0) json.append('\\\\').append("\\"\\\\bfnrt".charAt(known));
+        else if (point < 0x20 || (point >= 0xd800 && point <= 0xdfff)) json.append(String.format("\\\\u%04x", point));
+        else json.appendCodePoint(point);
+    });
+    return json.append('"').toString();
 }`,
   digest: `
 private static byte[] digest(String algorithm, byte[] data) {
@@ -143,7 +156,13 @@ function literal(text: string): string {
   return quoted(text, (code) => (code < 0x20 ? `\\${code.toString(8).padStart(3, '0')}` : utf16Escape(code)));
 }
 
-const digests = { md5: 'MD5', sha1: 'SHA-1', sha256: 'SHA-256', sha512: 'SHA-512' } as const;
+const digests = {
+  md5: 'MD5',
+  sha1: 'SHA-1',
+  sha256: 'SHA-256',
+  sha384: 'SHA-384',
+  sha512: 'SHA-512',
+} as const;
 
 class JavaWriter extends Writer {
   override helperName = camelCase;
@@ -152,6 +171,18 @@ class JavaWriter extends Writer {
 
   input(name: 'method' | 'url' | 'body' | 'secret'): string {
     return name === 'body' ? '(body == null ? "" : body)' : name;
+  }
+
+  search(): string {
+    return '(query.isEmpty() ? "" : "?" + query)';
+  }
+
+  isIn(list: string, name: string, isIn: boolean): string {
+    return `${isIn ? '' : '!'}${list}.contains(${name})`;
+  }
+
+  startsWith(name: string, prefix: string): string {
+    return `${name}.startsWith(${prefix})`;
   }
 
   extra(name: string): string {
@@ -192,6 +223,10 @@ class JavaWriter extends Writer {
         return `Base64.getEncoder().encodeToString(${this.utf8(text)})`;
       case 'form-dotnet':
         return this.call('formDotnet', text);
+      case 'json':
+        return this.call('jsonString', text);
+      case 'reverse':
+        return `new StringBuilder(${bare(text)}).reverse().toString()`;
       default:
         return this.call(change, text);
     }
@@ -232,6 +267,12 @@ class JavaWriter extends Writer {
 
   operation(operation: Operation): string[] {
     if (operation.set === 'pairs') return this.#select(operation);
+    if (operation.set === 'query') {
+      return [
+        `String query = url.contains("?") ? url.substring(url.indexOf('?') + 1) : "";`,
+        'url = url.split("[?]", 2)[0];',
+      ];
+    }
     const value = this.expression(operation.value);
     if (operation.set === 'write') return [`UnaryOperator<String> write = text -> ${value};`];
     const { set, variable } = operation;
@@ -243,18 +284,17 @@ class JavaWriter extends Writer {
     return `${name}.apply(${given})`;
   }
 
-  #select({ nameCase, names, dropsEmpty, joinRepeated, secretAs, order }: PairSelection): string[] {
+  #select(selection: PairSelection): string[] {
+    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
     const fixed = order !== null && !('key' in order) ? order : null;
-    const list = `${names.list}` === `${fixed}` ? 'order' : `List.of(${names.list.map(literal).join(', ')})`;
     const name = 'pair.getKey()';
     const stream = [
       ...(nameCase === 'none'
         ? []
         : [`.map(pair -> Map.entry(${this.change(name, nameCase, false)}, pair.getValue()))`]),
-      ...(names.are === 'only' ? [`.filter(pair -> ${list}.contains(${name}))`] : []),
-      ...(names.are === 'not' && names.list.length > 0
-        ? [`.filter(pair -> !${list}.contains(${name}))`]
-        : []),
+      ...this.conditions(selection, name, (names) => `List.of(${names.map(literal).join(', ')})`).map(
+        (condition) => `.filter(pair -> ${bare(condition)})`,
+      ),
       ...(dropsEmpty ? ['.filter(pair -> !pair.getValue().isEmpty())'] : []),
     ];
     const selected =
@@ -266,7 +306,11 @@ class JavaWriter extends Writer {
     return [
       ...(fixed === null ? [] : [`List<String> order = List.of(${fixed.map(literal).join(', ')});`]),
       `List<Map.Entry<String, String>> pairs = ${joined};`,
-      ...(secretAs === null ? [] : [`pairs.add(Map.entry(${literal(secretAs)}, secret));`]),
+      ...add.map((added) => {
+        const value = this.expression(added.value);
+        const append = `pairs.add(Map.entry(${literal(added.name)}, ${bare(value)}));`;
+        return added.isOptional ? `if (!${receiver(value)}.isEmpty()) ${append}` : append;
+      }),
       ...(order === null ? [] : [`pairs.sort(${this.#comparator(order)});`]),
     ];
   }
@@ -287,15 +331,16 @@ export const java: Language = {
   hasSurrogates: true,
   rule(rules, header) {
     const writer = new JavaWriter(helpers);
-    const functions = rules.map(({ name, operations }) =>
-      [
-        `/** params: the decoded parameters in the order of the request, without ${name}. */`,
+    const functions = rules.map((rule) => {
+      const { name, operations } = rule;
+      return [
+        `/** params: the decoded parameters in the order of the request, without ${name}.${aboutUrl(rule)} */`,
         `public static String ${camelCase(name)}(String method, String url, List<Map.Entry<String, String>> params,`,
         '        String body, Map<String, String> extra, String secret) {',
         ...writer.body(operations, { indent: '    ', chains: true, depth: 0 }),
         '}',
-      ].join('\n'),
-    );
+      ].join('\n');
+    });
     const code = [...functions, ...writer.helpers()]
       .map((one) => one.replace(/^(?=.)/gm, '    '))
       .join('\n\n');

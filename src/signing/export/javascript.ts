@@ -1,4 +1,5 @@
 import {
+  aboutUrl,
   bare,
   type Language,
   quoted,
@@ -85,6 +86,18 @@ class JavaScriptWriter extends Writer {
     return name === 'body' ? "(body ?? '')" : name;
   }
 
+  search(): string {
+    return "(query === '' ? '' : '?' + query)";
+  }
+
+  isIn(list: string, name: string, isIn: boolean): string {
+    return `${isIn ? '' : '!'}${list}.includes(${name})`;
+  }
+
+  startsWith(name: string, prefix: string): string {
+    return `${name}.startsWith(${prefix})`;
+  }
+
   extra(name: string): string {
     const value = `extra[${literal(name)}]`;
     // Every object has a constructor.
@@ -118,6 +131,8 @@ class JavaScriptWriter extends Writer {
     if (change === 'upper') return `${receiver(text)}.toUpperCase()`;
     if (change === 'lower') return `${receiver(text)}.toLowerCase()`;
     if (change === 'base64') return `Buffer.from(${bare(text)}).toString('base64')`;
+    if (change === 'json') return `JSON.stringify(${bare(text)})`;
+    if (change === 'reverse') return `[...${receiver(text)}].reverse().join('')`;
     return this.call(encodings[change], text);
   }
 
@@ -151,6 +166,9 @@ class JavaScriptWriter extends Writer {
 
   operation(operation: Operation): string[] {
     if (operation.set === 'pairs') return this.#select(operation);
+    if (operation.set === 'query') {
+      return ["const query = url.split('?').slice(1).join('?');", "url = url.split('?')[0];"];
+    }
     const value = this.expression(operation.value);
     if (operation.set === 'write') return [`const write = (text) => ${value};`];
     return [
@@ -160,13 +178,12 @@ class JavaScriptWriter extends Writer {
     ];
   }
 
-  #select({ nameCase, names, dropsEmpty, joinRepeated, secretAs, order }: PairSelection): string[] {
+  #select(selection: PairSelection): string[] {
+    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
     const fold = { none: '', lower: 'toLowerCase', upper: 'toUpperCase' }[nameCase];
     const fixed = order !== null && !('key' in order) ? order : null;
-    const list = `${names.list}` === `${fixed}` ? 'order' : `[${names.list.map(literal).join(', ')}]`;
     const conditions = [
-      ...(names.are === 'only' ? [`${list}.includes(name)`] : []),
-      ...(names.are === 'not' && names.list.length > 0 ? [`!${list}.includes(name)`] : []),
+      ...this.conditions(selection, 'name', (names) => `[${names.map(literal).join(', ')}]`),
       ...(dropsEmpty ? ["value !== ''"] : []),
     ];
     const parameters = conditions.some((condition) => condition.startsWith('value'))
@@ -179,7 +196,11 @@ class JavaScriptWriter extends Writer {
     ].join('');
     const joined =
       joinRepeated === null ? selected : this.call('joinRepeated', selected, literal(joinRepeated));
-    const all = secretAs === null ? joined : `[...${joined}, [${literal(secretAs)}, secret]]`;
+    const added = add.map(({ name, value, isOptional }) => {
+      const pair = `[${literal(name)}, ${bare(this.expression(value))}]`;
+      return isOptional ? `...(${this.expression(value)} === '' ? [] : [${pair}])` : pair;
+    });
+    const all = added.length === 0 ? joined : `[...${joined}, ${added.join(', ')}]`;
     if (order === null) return [`const pairs = ${all};`];
     return [
       ...(fixed === null ? [] : [`const order = [${fixed.map(literal).join(', ')}];`]),
@@ -205,14 +226,15 @@ export const javascript: Language = {
   hasSurrogates: true,
   rule(rules, header) {
     const writer = new JavaScriptWriter(helpers);
-    const functions = rules.map(({ name, operations }) =>
-      [
-        `/** params: [name, value] pairs, decoded, in the order of the request, without ${name}. */`,
+    const functions = rules.map((rule) => {
+      const { name, operations } = rule;
+      return [
+        `/** params: [name, value] pairs, decoded, in the order of the request, without ${name}.${aboutUrl(rule)} */`,
         `export function ${camelCase(name)}(method, url, params, body, extra, secret) {`,
         ...writer.body(operations, { indent: '  ', chains: true, depth: 0 }),
         '}',
-      ].join('\n'),
-    );
+      ].join('\n');
+    });
     const code = [...functions, ...writer.helpers()].join('\n\n');
     const used = ['createHash', 'createHmac'].filter((name) => code.includes(`${name}(`));
     return `${header}\nimport { ${used.join(', ')} } from 'node:crypto';\n\n${code}\n`;

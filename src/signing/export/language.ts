@@ -5,6 +5,7 @@ import {
   isBytes,
   type Operation,
   type Operations,
+  type PairSelection,
   type TextOperation,
 } from './operations.js';
 
@@ -94,6 +95,35 @@ export abstract class Writer {
   }
 
   abstract input(name: 'method' | 'url' | 'body' | 'secret'): string;
+  /** `?` and the query; an empty text for an empty query. */
+  abstract search(): string;
+  abstract isIn(list: string, name: string, isIn: boolean): string;
+  abstract startsWith(name: string, prefix: string): string;
+  readonly or: string = ' || ';
+  readonly not: string = '!';
+
+  /** The conditions of a selection, each as an expression; `list` writes a list of names. */
+  conditions(
+    { names, order }: PairSelection,
+    name: string,
+    list: (names: readonly string[]) => string,
+  ): string[] {
+    return names.flatMap((condition) => {
+      const isOrder = order !== null && !('key' in order) && `${condition.list}` === `${order}`;
+      const own = isOrder ? this.variable('order') : list(condition.list);
+      const isOnly = condition.are === 'only';
+      const tests = [
+        ...(condition.list.length > 0 || condition.prefixes.length === 0
+          ? [this.isIn(own, name, isOnly)]
+          : []),
+        ...condition.prefixes.map(
+          (prefix) => (isOnly ? '' : this.not) + this.startsWith(name, this.literal(prefix)),
+        ),
+      ];
+      if (!isOnly) return tests;
+      return [tests.length === 1 ? tests.join('') : `(${tests.join(this.or)})`];
+    });
+  }
   abstract extra(name: string): string;
   /** The path of the URL without `base`. */
   path(base: string): string {
@@ -135,6 +165,10 @@ export abstract class Writer {
       case 'body':
       case 'secret':
         return this.input(expression.is);
+      case 'query':
+        return this.variable('query');
+      case 'search':
+        return this.search();
       case 'host':
         return this.call('host', this.input('url'));
       case 'path':
@@ -171,6 +205,15 @@ export abstract class Writer {
         );
     }
   }
+}
+
+/** A sentence about the URL that an exported function takes, where that is not the one without its query. */
+export function aboutUrl({ name, operations }: ExportedRule): string {
+  return usesQuery(operations) ? ` url: with its query, without ${name}.` : '';
+}
+
+export function usesQuery(operations: Operations): boolean {
+  return operations.some(({ set }) => set === 'query');
 }
 
 interface Place {

@@ -1,8 +1,8 @@
 import type { Algorithm, Output } from '../digest-algorithms.js';
 import { compileSteps, type Step } from '../digest-steps.js';
 import type { Case, TextEncoding } from '../encodings.js';
-import { compileParams } from '../params.js';
-import type { KeyDecoding, Order, ParamsRule, Recipe } from '../recipe.js';
+import { compileAdded, compileNames, compileParams, prefixesIn } from '../params.js';
+import type { KeyDecoding, KeyRule, Order, ParamsRule, Recipe } from '../recipe.js';
 import {
   modifiers,
   parseTemplate,
@@ -17,6 +17,8 @@ export type Operations = readonly Operation[];
 
 /** Sets a variable: the pairs that are signed, a function that writes a name or a value, a text or bytes. */
 export type Operation =
+  /** Takes the query off the URL: `query` and `url` without it. */
+  | { readonly set: 'query' }
   | ({ readonly set: 'pairs' } & PairSelection)
   /** A function of `text`. */
   | { readonly set: 'write'; readonly value: Expression }
@@ -26,15 +28,29 @@ export type Operation =
 export interface PairSelection {
   /** Changes the case of every name first; whether the names are ASCII is not known. */
   readonly nameCase: Case;
-  /** The only names, or the names left out. */
-  readonly names: { readonly are: 'only' | 'not'; readonly list: readonly string[] };
+  /** Which names are selected: all of these hold. */
+  readonly names: readonly NameCondition[];
   readonly dropsEmpty: boolean;
   /** Joins the values of a repeated name, at the place of the first; null keeps them apart. */
   readonly joinRepeated: string | null;
-  /** Adds the secret as the last pair under this name; null for none. */
-  readonly secretAs: string | null;
+  /** Pairs added at the end. */
+  readonly add: readonly AddedPair[];
   /** `null` keeps the request order; a list has each name once. Texts are compared by UTF-16 code unit. */
   readonly order: SortKey | readonly string[] | null;
+}
+
+/** The only names, or the names left out: those of the list, and those that begin with one of the prefixes. */
+export interface NameCondition {
+  readonly are: 'only' | 'not';
+  readonly list: readonly string[];
+  readonly prefixes: readonly string[];
+}
+
+export interface AddedPair {
+  readonly name: string;
+  readonly value: Expression;
+  /** Whether it is left out where its value is empty. */
+  readonly isOptional: boolean;
 }
 
 /** The sort key of a pair: an expression of `name` and `value`. */
@@ -46,7 +62,8 @@ export interface SortKey {
 export type Expression =
   | { readonly is: 'literal'; readonly text: string }
   | { readonly is: 'variable'; readonly name: string; readonly isBytes: boolean; readonly isAscii: boolean }
-  | { readonly is: 'method' | 'url' | 'body' | 'secret' | 'host' }
+  /** `search` is `?` and the query, or nothing. */
+  | { readonly is: 'method' | 'url' | 'body' | 'secret' | 'host' | 'query' | 'search' }
   | { readonly is: 'path'; readonly basePath: string }
   | { readonly is: 'param' | 'extra'; readonly name: string }
   | { readonly is: 'join'; readonly parts: readonly Expression[] }
@@ -72,7 +89,7 @@ export type Expression =
       readonly format: Output | 'raw';
     };
 
-export type TextOperation = 'upper' | 'lower' | Exclude<TextEncoding, 'none'> | 'base64';
+export type TextOperation = 'upper' | 'lower' | Exclude<TextEncoding, 'none'> | 'base64' | 'reverse' | 'json';
 
 export function isBytes(expression: Expression): boolean {
   switch (expression.is) {
@@ -99,7 +116,7 @@ export function isAscii(expression: Expression): boolean {
     case 'pairs':
       return isAscii(expression.each) && isAscii(literal(expression.separator));
     case 'change':
-      return !/^(upper|lower)$/.test(expression.change) || isAscii(expression.of);
+      return !/^(upper|lower|reverse|json)$/.test(expression.change) || isAscii(expression.of);
     case 'slice':
       return isAscii(expression.of);
     default:
@@ -112,7 +129,7 @@ export function operationsOf(recipe: Recipe): Operations {
   const { basePath, encode, key, sub } = recipe;
   compileParams(recipe.params);
   const operations: Operation[] = [];
-  const written = writtenBy(recipe.params, operations);
+  const written = writersOf(recipe.params, operations);
 
   /** Sets a variable, under a name that is free, and returns it. */
   const set = (wanted: string, value: Expression): Expression => {
@@ -133,7 +150,15 @@ export function operationsOf(recipe: Recipe): Operations {
     };
   };
 
-  const selectPairs = once(() => operations.push({ set: 'pairs', ...selectionOf(recipe.params, written) }));
+  const takeQuery = once(() => operations.unshift({ set: 'query' }));
+  const selectPairs = once(() => {
+    const add = compileAdded(recipe.params).map(({ name, value, isOptional }) => ({
+      name,
+      value: text(value),
+      isOptional,
+    }));
+    return operations.push({ set: 'pairs', ...selectionOf(recipe.params, written), add });
+  });
   const block = once(() => {
     selectPairs();
     const pairs: Expression = {
@@ -145,18 +170,22 @@ export function operationsOf(recipe: Recipe): Operations {
   });
   const list = (each: Expression): Expression => {
     selectPairs();
-    return { is: 'pairs', each: written(each), separator: recipe.params.pairSep };
+    return { is: 'pairs', each, separator: recipe.params.pairSep };
   };
   const read = ({ source, name }: Token): Expression => {
     switch (source) {
       case 'params':
         return block();
       case 'names':
-        return list(pairName);
+        return list(written.name());
       case 'values':
-        return list(pairValue);
+        return list(written.value());
       case 'sub':
         return subDigest();
+      case 'query':
+      case 'search':
+        takeQuery();
+        return { is: source };
       case 'path':
         return { is: 'path', basePath };
       case 'param':
@@ -167,19 +196,24 @@ export function operationsOf(recipe: Recipe): Operations {
     }
   };
   const text = (template: Template) => textOf(template, read);
-  const keyBytes = once(() =>
-    set('key', { is: 'decode', of: text(parseTemplates(key.tokens, 'key.tokens')), decoding: key.decode }),
-  );
-  const digestOf = (message: Expression, steps: readonly Step[]): Expression =>
+  const bytesOf = (name: string, { tokens, decode }: KeyRule) =>
+    once(() => set(name, { is: 'decode', of: text(parseTemplates(tokens, 'key.tokens')), decoding: decode }));
+  const keyBytes = bytesOf('key', key);
+  const subKeyBytes = sub?.key === undefined ? keyBytes : bytesOf('subkey', sub.key);
+  const digestOf = (
+    message: Expression,
+    steps: readonly Step[],
+    keyOf: () => Expression = keyBytes,
+  ): Expression =>
     steps.reduce((before, step, index) => {
-      const value = stepOf(before, step, text, keyBytes);
+      const value = stepOf(before, step, text, keyOf);
       return index === steps.length - 1 ? value : set(step.kind === 'digest' ? 'digest' : 'result', value);
     }, message);
   const subDigest = once(() => {
     if (sub === null) return literal('');
     return set(
       'sub',
-      digestOf(text(parseTemplates(sub.message, 'sub.message')), compileSteps(sub.steps, null)),
+      digestOf(text(parseTemplates(sub.message, 'sub.message')), compileSteps(sub.steps, null), subKeyBytes),
     );
   });
 
@@ -253,7 +287,22 @@ function stepOf(
   }
 }
 
-/** How names and values are written: by `write`, an operation of its own, where that takes more than one change. */
+/** The name and the value of a pair as they are written. */
+interface Written {
+  readonly name: () => Expression;
+  readonly value: () => Expression;
+}
+
+function writersOf(rule: ParamsRule, operations: Operation[]): Written {
+  const written = writtenBy(rule, operations);
+  const json = (of: Expression) => changed(of, 'json');
+  return {
+    name: () => written(rule.json === 'both' ? json(pairName) : pairName),
+    value: () => written(rule.json === 'none' ? pairValue : json(pairValue)),
+  };
+}
+
+/** How texts are written: by `write`, an operation of its own, where that takes more than one change. */
 function writtenBy(rule: ParamsRule, operations: Operation[]): (of: Expression) => Expression {
   const table = Object.entries(rule.escape).sort(([a], [b]) => b.length - a.length);
   const given: Expression = { is: 'variable', name: 'text', isBytes: false, isAscii: false };
@@ -269,37 +318,47 @@ function writtenBy(rule: ParamsRule, operations: Operation[]): (of: Expression) 
 }
 
 /** One pair of the parameter block. */
-function pairOf(rule: ParamsRule, written: (of: Expression) => Expression): Expression {
+function pairOf(rule: ParamsRule, written: Written): Expression {
   const end = textOf(parseTemplate(rule.pairEnd, 'params.pairEnd'), () => ({ is: 'secret' }));
   return join([sortedPair(rule, written), end]);
 }
 
 /** The same without its end: it is the sort key of `pair`. */
-function sortedPair(
-  { names, values, kvSep }: ParamsRule,
-  written: (of: Expression) => Expression,
-): Expression {
+function sortedPair({ names, values, kvSep }: ParamsRule, written: Written): Expression {
   return join([
-    ...(names ? [written(pairName)] : []),
+    ...(names ? [written.name()] : []),
     ...(names && values ? [literal(kvSep)] : []),
-    ...(values ? [written(pairValue)] : []),
+    ...(values ? [written.value()] : []),
   ]);
 }
 
-function selectionOf(rule: ParamsRule, written: (of: Expression) => Expression): PairSelection {
-  const { exclude, include, order, nameCase, joinRepeated, secretAs } = rule;
-  const fixed = typeof order === 'string' ? null : order;
-  const only = [include, fixed].filter((list) => list !== null);
-  const [first = [], ...others] = only;
-  const kept = first.filter((name) => others.every((list) => list.includes(name)) && !exclude.includes(name));
+function selectionOf(rule: ParamsRule, written: Written): Omit<PairSelection, 'add'> {
+  const { order, nameCase, joinRepeated } = rule;
   return {
     nameCase,
-    names: only.length === 0 ? { are: 'not', list: unique(exclude) } : { are: 'only', list: unique(kept) },
+    names: nameConditions(rule),
     dropsEmpty: rule.empty === 'drop',
     joinRepeated,
-    secretAs,
     order: typeof order === 'string' ? sortKey(order, rule, written) : fixedOrder(order),
   };
+}
+
+/** As few as possible: a list of names that are excluded from another list is not needed. */
+function nameConditions({ exclude, include, order }: ParamsRule): NameCondition[] {
+  const isExcluded = compileNames(exclude);
+  const isIncluded = include === null ? () => true : compileNames(include);
+  const named = typeof order === 'string' ? (include ?? []).filter((name) => !name.endsWith('*')) : order;
+  const list = unique(named.filter((name) => isIncluded(name) && !isExcluded(name)));
+  if (typeof order !== 'string') return [{ are: 'only', list, prefixes: [] }];
+  const not: NameCondition = { are: 'not', ...namesIn(exclude) };
+  const excludes = not.list.length + not.prefixes.length > 0 ? [not] : [];
+  if (include === null) return excludes;
+  const { prefixes } = namesIn(include);
+  return [{ are: 'only', list, prefixes }, ...(prefixes.length === 0 ? [] : excludes)];
+}
+
+function namesIn(list: readonly string[]): Pick<NameCondition, 'list' | 'prefixes'> {
+  return { list: unique(list.filter((name) => !name.endsWith('*'))), prefixes: unique(prefixesIn(list)) };
 }
 
 /** Where a name is repeated, its last place counts. */
@@ -312,7 +371,7 @@ function unique(names: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-function sortKey(order: Order, rule: ParamsRule, written: (of: Expression) => Expression): SortKey | null {
+function sortKey(order: Order, rule: ParamsRule, written: Written): SortKey | null {
   switch (order) {
     case 'sent':
       return null;

@@ -1,4 +1,5 @@
 import {
+  aboutUrl,
   bare,
   hex,
   type Language,
@@ -36,6 +37,16 @@ function form_dotnet(string $text): string
 {
     $escaped = preg_replace_callback('/%../', fn ($found) => strtolower($found[0]), urlencode($text));
     return str_replace(['%21', '%28', '%29', '%2a'], ['!', '(', ')', '*'], $escaped);
+}`,
+  reverse: `
+function reverse(string $text): string
+{
+    return implode('', array_reverse(preg_split('//u', $text, -1, PREG_SPLIT_NO_EMPTY)));
+}`,
+  json_string: `
+function json_string(string $text): string
+{
+    return json_encode($text, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_LINE_TERMINATORS);
 }`,
   base64url: `
 function base64url(string $data): string
@@ -118,6 +129,18 @@ class PhpWriter extends Writer {
     return name === 'body' ? "($body ?? '')" : `$${name}`;
   }
 
+  search(): string {
+    return "($query === '' ? '' : '?' . $query)";
+  }
+
+  isIn(list: string, name: string, isIn: boolean): string {
+    return `${isIn ? '' : '!'}in_array(${name}, ${list}, true)`;
+  }
+
+  startsWith(name: string, prefix: string): string {
+    return `str_starts_with(${name}, ${prefix})`;
+  }
+
   extra(name: string): string {
     return `($extra[${literal(name)}] ?? '')`;
   }
@@ -154,6 +177,8 @@ class PhpWriter extends Writer {
         return `base64_encode(${bare(text)})`;
       case 'rfc3986':
         return `rawurlencode(${bare(text)})`;
+      case 'json':
+        return this.call('json_string', text);
       default:
         return this.call(change.replace('-', '_'), text);
     }
@@ -194,6 +219,7 @@ class PhpWriter extends Writer {
 
   operation(operation: Operation): string[] {
     if (operation.set === 'pairs') return this.#select(operation);
+    if (operation.set === 'query') return ["[$url, $query] = array_pad(explode('?', $url, 2), 2, '');"];
     const value = this.expression(operation.value);
     if (operation.set === 'write') return [`$write = fn ($text) => ${value};`];
     return [
@@ -203,12 +229,11 @@ class PhpWriter extends Writer {
     ];
   }
 
-  #select({ nameCase, names, dropsEmpty, joinRepeated, secretAs, order }: PairSelection): string[] {
+  #select(selection: PairSelection): string[] {
+    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
     const fixed = order !== null && !('key' in order) ? order : null;
-    const list = `${names.list}` === `${fixed}` ? '$order' : `[${names.list.map(literal).join(', ')}]`;
     const conditions = [
-      ...(names.are === 'only' ? [`in_array($pair[0], ${list}, true)`] : []),
-      ...(names.are === 'not' && names.list.length > 0 ? [`!in_array($pair[0], ${list}, true)`] : []),
+      ...this.conditions(selection, '$pair[0]', (names) => `[${names.map(literal).join(', ')}]`),
       ...(dropsEmpty ? [`$pair[1] !== ''`] : []),
     ];
     const folded =
@@ -224,7 +249,11 @@ class PhpWriter extends Writer {
     return [
       ...(fixed === null ? [] : [`$order = [${fixed.map(literal).join(', ')}];`]),
       `$pairs = ${joined};`,
-      ...(secretAs === null ? [] : [`$pairs[] = [${literal(secretAs)}, $secret];`]),
+      ...add.flatMap((added) => {
+        const value = this.expression(added.value);
+        const append = `$pairs[] = [${literal(added.name)}, ${bare(value)}];`;
+        return added.isOptional ? [`if (${value} !== '') {`, `    ${append}`, '}'] : [append];
+      }),
       ...(order === null ? [] : [`usort($pairs, fn ($a, $b) => ${this.#compare(order)});`]),
     ];
   }
@@ -250,15 +279,16 @@ export const php: Language = {
   hasSurrogates: false,
   rule(rules, header) {
     const writer = new PhpWriter(helpers);
-    const functions = rules.map(({ name, operations }) =>
-      [
-        `/** $params: [name, value] pairs, decoded, in the order of the request, without ${name}. */`,
+    const functions = rules.map((rule) => {
+      const { name, operations } = rule;
+      return [
+        `/** $params: [name, value] pairs, decoded, in the order of the request, without ${name}.${aboutUrl(rule)} */`,
         `function ${name}(string $method, string $url, array $params, ?string $body, array $extra, string $secret): string`,
         '{',
         ...writer.body(operations, { indent: '    ', chains: false, depth: 0 }),
         '}',
-      ].join('\n'),
-    );
+      ].join('\n');
+    });
     return `<?php\n\n${header}\ndeclare(strict_types=1);\n\n${[...functions, ...writer.helpers()].join('\n\n')}\n`;
   },
   test(cases, header) {

@@ -1,4 +1,5 @@
 import {
+  aboutUrl,
   bare,
   hex,
   type Language,
@@ -38,6 +39,15 @@ def from_base64(text):
         raise ValueError("the key is not base64")
     digits = text.rstrip("=").replace("-", "+").replace("_", "/")
     return base64.b64decode(digits + "=" * (-len(digits) % 4))`,
+  json_string: `
+def json_string(text):
+    """A JSON string as JavaScript writes it: an unpaired surrogate is escaped."""
+    paired = text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")
+    written = json.dumps(paired, ensure_ascii=False)
+    return re.sub("[\\ud800-\\udfff]", lambda found: "\\\\u%04x" % ord(found[0]), written)`,
+  reverse: `
+def reverse(text):
+    return text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")[::-1]`,
   slice_units: `
 def slice_units(text, start, end):
     """A part of a text, counted in UTF-16 code units."""
@@ -72,6 +82,7 @@ const imports: readonly (readonly [uses: RegExp, line: string])[] = [
   [/\bbinascii\./, 'import binascii'],
   [/\bhashlib\./, 'import hashlib'],
   [/\bhmac\./, 'import hmac'],
+  [/\bjson\./, 'import json'],
   [/\bre\./, 'import re'],
   [/\bquote\(/, 'from urllib.parse import quote'],
   [/\bquote_plus\(/, 'from urllib.parse import quote_plus'],
@@ -90,6 +101,21 @@ class PythonWriter extends Writer {
   input(name: 'method' | 'url' | 'body' | 'secret'): string {
     return name === 'body' ? '(body or "")' : name;
   }
+
+  search(): string {
+    return '("?" + query if query else "")';
+  }
+
+  isIn(list: string, name: string, isIn: boolean): string {
+    return `${name} ${isIn ? 'in' : 'not in'} ${list}`;
+  }
+
+  startsWith(name: string, prefix: string): string {
+    return `${name}.startswith(${prefix})`;
+  }
+
+  override or = ' or ';
+  override not = 'not ';
 
   extra(name: string): string {
     return `extra.get(${literal(name)}, "")`;
@@ -117,6 +143,7 @@ class PythonWriter extends Writer {
 
   change(text: string, change: TextOperation): string {
     if (change === 'upper' || change === 'lower') return `${receiver(text)}.${change}()`;
+    if (change === 'json') return this.call('json_string', text);
     if (change === 'base64') return `base64.b64encode(${this.utf8(text)}).decode()`;
     return this.call(change.replace('-', '_'), text);
   }
@@ -154,6 +181,7 @@ class PythonWriter extends Writer {
 
   operation(operation: Operation): string[] {
     if (operation.set === 'pairs') return this.#select(operation);
+    if (operation.set === 'query') return ['url, _, query = url.partition("?")'];
     const value = this.expression(operation.value);
     if (operation.set === 'write') return ['', 'def write(text):', `    return ${value}`, ''];
     return [
@@ -161,18 +189,17 @@ class PythonWriter extends Writer {
     ];
   }
 
-  #select({ nameCase, names, dropsEmpty, joinRepeated, secretAs, order }: PairSelection): string[] {
+  #select(selection: PairSelection): string[] {
+    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
     const name = nameCase === 'none' ? 'name' : `name.${nameCase}()`;
     const fixed = order !== null && !('key' in order) ? order : null;
-    const list = `${names.list}` === `${fixed}` ? 'order' : `[${names.list.map(literal).join(', ')}]`;
     const conditions = [
-      ...(names.are === 'only' ? [`${name} in ${list}`] : []),
-      ...(names.are === 'not' && names.list.length > 0 ? [`${name} not in ${list}`] : []),
+      ...this.conditions(selection, name, (names) => `[${names.map(literal).join(', ')}]`),
       ...(dropsEmpty ? ['value != ""'] : []),
     ];
     const where = conditions.length === 0 ? '' : ` if ${conditions.join(' and ')}`;
     const isAll = nameCase === 'none' && where === '';
-    if (isAll && joinRepeated === null && secretAs === null) {
+    if (isAll && joinRepeated === null && add.length === 0) {
       return [
         order === null
           ? 'pairs = params'
@@ -185,7 +212,11 @@ class PythonWriter extends Writer {
       ...(joinRepeated === null
         ? []
         : [`pairs = ${this.call('join_repeated', 'pairs', literal(joinRepeated))}`]),
-      ...(secretAs === null ? [] : [`pairs.append((${literal(secretAs)}, secret))`]),
+      ...add.flatMap((added) => {
+        const value = this.expression(added.value);
+        const append = `pairs.append((${literal(added.name)}, ${bare(value)}))`;
+        return added.isOptional ? [`if ${value} != "":`, `    ${append}`] : [append];
+      }),
       ...(order === null ? [] : [`pairs.sort(key=lambda pair: ${this.#sortKey(order)})`]),
     ];
   }
@@ -206,13 +237,14 @@ export const python: Language = {
   hasSurrogates: true,
   rule(rules, header) {
     const writer = new PythonWriter(helpers);
-    const functions = rules.map(({ name, operations }) =>
-      [
+    const functions = rules.map((rule) => {
+      const { name, operations } = rule;
+      return [
         `def ${name}(method, url, params, body, extra, secret):`,
-        `    """params: (name, value) pairs, decoded, in the order of the request, without ${name}."""`,
+        `    """params: (name, value) pairs, decoded, in the order of the request, without ${name}.${aboutUrl(rule)}"""`,
         ...writer.body(operations, { indent: '    ', chains: false, depth: 1 }),
-      ].join('\n'),
-    );
+      ].join('\n');
+    });
     const code = [...writer.helpers(), ...functions].join('\n\n\n');
     const used = imports.filter(([uses]) => uses.test(outsideLiterals(code))).map(([, line]) => line);
     return `${header}\n${used.join('\n')}\n\n\n${code}\n`;

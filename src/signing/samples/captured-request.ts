@@ -1,6 +1,6 @@
 import { UserInfoError } from '../../support/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import type { Param, Sample } from '../request.js';
+import { type Param, queryWithout, type Sample } from '../request.js';
 import { type JsonMember, jsonMembers, valueText } from './json-members.js';
 
 /** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
@@ -71,6 +71,7 @@ export function toSample(request: CapturedRequest, signParam: string): Omit<Samp
     found.map(({ value }) => value),
     signParam,
   );
+  const query = queryOf(url);
   const sent = parametersOf(request);
   const hasMembers = first?.place === 'JSON body' || (first?.place === 'headers' && sent.length === 0);
   const params = [...sent, ...((hasMembers && jsonParameters(request)) || [])];
@@ -78,6 +79,7 @@ export function toSample(request: CapturedRequest, signParam: string): Omit<Samp
   return {
     method,
     url: url.split(/[?#]/, 1)[0] ?? '',
+    ...(query !== '' && { query: queryWithout(query, [signParam]) }),
     params: params.filter(([name]) => name !== signParam),
     body,
     extra: Object.fromEntries(headers),
@@ -96,12 +98,15 @@ export function onlySignature(values: readonly string[], signParam: string): str
 
 /** The parameters of the query, then those of a form. */
 function parametersOf({ url, body, headers }: CapturedRequest): Param[] {
+  const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
+  return [...decodePairs(queryOf(url)), ...decodePairs(form)];
+}
+
+/** Copied from HTML, a query has `&amp;` between its pairs. */
+function queryOf(url: string): string {
   const [address = ''] = url.split('#', 1);
   const at = address.indexOf('?');
-  // Copied from HTML, a query has &amp; between its pairs.
-  const query = at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
-  const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
-  return [...decodePairs(query), ...decodePairs(form)];
+  return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
 }
 
 /** The members of a JSON object in the body; null for another body. */

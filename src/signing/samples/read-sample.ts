@@ -28,8 +28,8 @@ export interface TakenSamples {
  */
 export function readSamples(text: string, { signParam, pick }: TakeOptions = {}): TakenSamples {
   const given = unfence(text.replace(/^[\ufeff\s]+/, ''));
-  if (given === '') throw new SampleError('the request is empty', formatsHint());
   const name = signParam ?? defaultSignParam;
+  if (given === '') throw new SampleError('the request is empty', formatsHint(name));
   const wholly = { text: given, json: parseJson(given), signParam: name, isNamed: signParam !== undefined };
   let unsigned: FoundIn | null = null;
   for (const format of sampleFormats) {
@@ -47,10 +47,10 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
 }
 
 /** The error for a text in no format. A JSON object is most likely a sample file with an invalid field. */
-function unreadable({ text, json }: GivenText): SampleError {
+function unreadable({ text, json, signParam }: GivenText): SampleError {
   if (json === undefined && /^[{[]/.test(text)) return new SampleError('the sample is not JSON');
   const fault = typeof json === 'object' && !Array.isArray(json) ? sampleFileFault(text) : null;
-  return fault ?? new SampleError('this is no request that can be read', formatsHint());
+  return fault ?? new SampleError('this does not look like a request', formatsHint(signParam));
 }
 
 /** `readSamples` for a text with one request. */
@@ -163,6 +163,7 @@ function severalRequests(requests: readonly ReadRequest[], signParam: string): S
   );
 }
 
-function formatsHint(): string {
-  return `It can be ${sampleFormats.map(({ name }) => name).join(', ')}.`;
+function formatsHint(signParam: string): string {
+  const names = sampleFormats.map(({ name }) => name).join(', ');
+  return `It can be ${names}. In a log, ${JSON.stringify(signParam)} is looked for; --sign-param names another one.`;
 }

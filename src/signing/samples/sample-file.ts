@@ -120,12 +120,6 @@ function readSampleFile(text: string, signParam: string | undefined): Sample {
 
 function sampleOf({ params, extra, signParam, secret, ...json }: ReturnType<typeof parseFields>): Sample {
   const { url, body, method } = json;
-  if (params !== null && url.includes('?')) {
-    throw new SampleError(
-      'sample.url: has a query, and there are params',
-      'Leave the query out, or the params: then they are taken from the query and the body.',
-    );
-  }
   const captured = toSample(
     { method: method ?? (body === null ? 'GET' : 'POST'), url, headers: [], body },
     signParam,

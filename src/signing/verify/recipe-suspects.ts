@@ -183,8 +183,8 @@ const messages: readonly (readonly string[])[] = [
 /** The steps with one digest algorithm replaced by another. */
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
-    const [, algorithm, format = ''] = /^(?:hmac-)?(md5|sha1|sha256|sha512)(:\w+)?$/.exec(step) ?? [];
-    if (algorithm === undefined) return [];
+    const [, algorithm, format = ''] = /^(?:hmac-)?(\w+?)(:\w+)?$/.exec(step) ?? [];
+    if (!algorithms.some((known) => known === algorithm)) return [];
     const others = algorithms.flatMap((other) => [other + format, `hmac-${other}${format}`]);
     return others.map((other) => steps.with(index, other));
   });

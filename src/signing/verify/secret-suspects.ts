@@ -28,7 +28,7 @@ export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignat
     suspect(changed, {
       id: 'secret-space',
       says: `It was signed with ${words}.`,
-      advice: 'Take it away where the signer reads the secret: it came along when the secret was copied.',
+      advice: 'Remove it where the signer reads the secret; it was probably copied along with the secret.',
     });
   suspect(text.trim(), {
     id: 'secret-space',

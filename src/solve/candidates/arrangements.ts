@@ -4,9 +4,9 @@ import { type Empty, type Order, type ParamsRule, recipeDefaults } from '../../s
 import type { Param } from '../../signing/request.js';
 import { memoize } from '../../support/memoize.js';
 import type { SolveTask } from '../tasks.js';
-import { type Choice, choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
+import { type Choice, choice, choices, distinctBy, oneIn, sortByBits, type Weighted } from './cost.js';
 import { type Add, LazyList } from './lazy-list.js';
-import { type ParameterRole, roleOf } from './pieces.js';
+import { type ParameterRole, roleOf } from './parameter-roles.js';
 import type { SearchSpace } from './search-space.js';
 import { visitLists } from './visit-lists.js';
 
@@ -36,6 +36,8 @@ const orderChoices: Readonly<Record<BlockKind, readonly Choice<Order>[]>> = {
 const fixedListBits = 3.6;
 const sentListBits = 2;
 const secretAsBits = 2.5;
+/** Rarer names of the secret are tried beside the parameters only: among them, each makes a block of its own. */
+const maxNameBits = 7;
 
 const maxArrangementBits = 15;
 
@@ -50,14 +52,16 @@ export function arrangementsOf(space: SearchSpace): Arrangements {
     maxArrangementBits,
   );
   const fixed = fixedOrders(space);
-  const none = [choice(null, 0)];
-  const named = secretNames.map(({ value, bits }) => choice(value, bits + secretAsBits));
+  const named = secretNames
+    .filter(({ bits }) => bits <= maxNameBits)
+    .map(({ value, bits }) => choice({ [value]: '$secret' }, bits + secretAsBits));
+  const unsent = unsentParams(task);
   const arrangements = (kind: BlockKind, keyed: boolean) =>
     new LazyList(maxArrangementBits, isDistinct ? identityOf : null, (_, to, add: Add<Arrangement>) => {
-      for (const { value: secretAs, bits: nameBits } of keyed ? named : none) {
+      for (const { value: own, bits: ownBits } of keyed ? named : kind === 'pairs' ? unsent : nothingAdded) {
         for (const { rule, bits } of chosen) {
-          if (bits + nameBits >= to) break;
-          arrange(task, { ...rule, secretAs }, bits + nameBits, orderChoices[kind], to, add);
+          if (bits + ownBits >= to) break;
+          arrange(task, { ...rule, add: own }, bits + ownBits, orderChoices[kind], to, add);
         }
       }
       if (keyed) return;
@@ -84,7 +88,7 @@ export function isByPair(order: ParamsRule['order'] | undefined): boolean {
 }
 
 function arrange(
-  { request, secret }: SolveTask,
+  task: SolveTask,
   chosen: Partial<ParamsRule>,
   bits: number,
   orders: readonly Choice<Order | FixedOrder>[],
@@ -96,13 +100,55 @@ function arrange(
     if (total >= to) return;
     const rule = { ...chosen, order: order.value };
     const select = compileSelection({ ...recipeDefaults.params, ...rule });
-    const entries = select(request.params, secret);
+    const entries = select(task.request.params, addedEntries(rule, task));
     add(
       { rule, entries: isByPair(order.value) ? entries : compileOrder(order.value, () => '')(entries) },
       total,
     );
   }
 }
+
+/** The parameters that a rule adds: the secret, or a header. */
+function addedEntries({ add = {} }: Partial<ParamsRule>, { request, secret }: SolveTask): Param[] {
+  return Object.entries(add).map(([name, value]) => [
+    name,
+    value === '$secret' ? secret.reveal() : (request.extra[value.replace(/^\$extra:/, '')] ?? ''),
+  ]);
+}
+
+/** Nothing added; or all headers or one of them among the parameters, under their names or a part of these. */
+function unsentParams({ request }: SolveTask): Choice<ParamsRule['add']>[] {
+  const names = Object.keys(request.extra).filter((name) => /^[\w-]+$/.test(name));
+  const forms: readonly Choice<(name: string) => string>[] = [
+    choice((name) => name, 0.5),
+    choice((name) => name.toLowerCase(), 2),
+    choice((name) => name.replace(/^x-/i, '').toLowerCase().replaceAll('-', '_'), 2),
+    choice(
+      (name) =>
+        name
+          .replace(/^x-/i, '')
+          .replace(/-?(\w+)/g, (_, word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())
+          .replace(/^./, (first) => first.toLowerCase()),
+      2.5,
+    ),
+  ];
+  const lists = [
+    choice(names, 2),
+    ...(names.length > 1 ? names.map((name) => choice([name], 3 + oneIn(names.length))) : []),
+  ];
+  const added = lists.flatMap((list) =>
+    forms.map((form) =>
+      choice(
+        Object.fromEntries(list.value.map((name) => [form.value(name), `$extra:${name}`])),
+        list.bits + form.bits,
+      ),
+    ),
+  );
+  const distinct = distinctBy(names.length === 0 ? [] : added, ({ value }) => JSON.stringify(value));
+  return [...nothingAdded, ...distinct];
+}
+
+const nothingAdded: readonly Choice<ParamsRule['add']>[] = [choice({}, 0)];
 
 /** Fixed lists of names, the likeliest first. A client often sends the parameters in the order of the list. */
 function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {

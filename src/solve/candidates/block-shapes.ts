@@ -18,12 +18,24 @@ export interface BlockShape extends Weighted {
   readonly close: string;
   /** Whether the secret follows every pair. */
   readonly secretEnds: boolean;
+  /** Whether values are written as JSON strings. */
+  readonly isJson: boolean;
   /** The punctuation of a named secret next to the block: that of a pair, even where the block has none. */
   readonly style: PairStyle;
 }
 
 /** One object for each style, so that what belongs to it can be looked up. */
 const styleOf = memoize((kvSep: string) => memoize((pairSep: string): PairStyle => ({ kvSep, pairSep })));
+
+/** Separators after every pair, the last one too. */
+const closed: readonly (readonly [kvSep: string, pairSep: string, bits: number])[] = [
+  ['=', '&', 6],
+  ['=', '|', 8],
+  ['=', ',', 8.5],
+  ['=', ';', 9],
+  ['=', '\n', 8],
+  [':', '\n', 8.5],
+];
 
 /** The likeliest first. */
 export const blockShapes: readonly BlockShape[] = sortByBits([
@@ -44,6 +56,9 @@ export const blockShapes: readonly BlockShape[] = sortByBits([
   ...separators.map(({ value, bits }) => shape('names', '', value, bits + 6.5)),
   ...separators.map(({ value, bits }) => shape('apart', value, value, bits + 6)),
   { ...pairs('":"', '","', 6.5), open: '{"', close: '"}' },
+  ...closed.map(([kvSep, pairSep, bits]) => ({ ...pairs(kvSep, pairSep, bits), close: pairSep })),
+  ...['&', '|', ','].map((pairSep) => ({ ...shape('values', '', pairSep, 8), close: pairSep })),
+  { ...pairs('=', '&', 7.5), isJson: true },
   { ...pairs('=', '', 5.5), secretEnds: true },
   { ...pairs('=', '&', 7), secretEnds: true },
   { ...pairs('', '', 7), secretEnds: true },
@@ -56,15 +71,15 @@ function pairs(kvSep: string, pairSep: string, bits: number): BlockShape {
 
 function shape(shows: BlockShape['shows'], kvSep: string, pairSep: string, bits: number): BlockShape {
   const style = shows === 'pairs' ? styleOf(kvSep)(pairSep) : styleOf('=')(pairSep || '&');
-  return { shows, kvSep, pairSep, open: '', close: '', secretEnds: false, style, bits };
+  return { shows, kvSep, pairSep, open: '', close: '', secretEnds: false, isJson: false, style, bits };
 }
 
 export function shapeRule(block: BlockShape): Partial<ParamsRule> {
-  const { shows, pairSep, kvSep, secretEnds } = block;
+  const { shows, pairSep, kvSep, secretEnds, isJson } = block;
   const end = secretEnds ? { pairEnd: '$secret' } : {};
   switch (shows) {
     case 'pairs':
-      return { kvSep, pairSep, ...end };
+      return { kvSep, pairSep, ...end, ...(isJson && { json: 'values' }) };
     case 'values':
       return { names: false, pairSep, ...end };
     default:
@@ -86,8 +101,8 @@ export function shapePieces({ shows, kvSep, open, close }: BlockShape, params: s
 }
 
 /** Whether the block is more than `$params`, so that it cannot be changed as a whole. */
-export function isFramed({ shows, open }: BlockShape): boolean {
-  return open !== '' || shows === 'names' || shows === 'apart';
+export function isFramed({ shows, open, close }: BlockShape): boolean {
+  return open !== '' || close !== '' || shows === 'names' || shows === 'apart';
 }
 
 /**
@@ -95,7 +110,7 @@ export function isFramed({ shows, open }: BlockShape): boolean {
  * a rope, which costs three times as much to make and digest.
  */
 export function writeShape(
-  { shows, kvSep, pairSep, open, close, secretEnds }: BlockShape,
+  { shows, kvSep, pairSep, open, close, secretEnds, isJson }: BlockShape,
   entries: readonly Param[],
   write: (text: string) => string,
   secret: string,
@@ -103,11 +118,17 @@ export function writeShape(
   const end = secretEnds ? secret : '';
   switch (shows) {
     case 'pairs':
+      if (isJson) {
+        const pairs = entries.map(
+          ([name, value]) => write(name) + kvSep + write(JSON.stringify(value)) + end,
+        );
+        return open + pairs.join(pairSep) + close;
+      }
       return (
         open + entries.map(([name, value]) => write(name) + kvSep + write(value) + end).join(pairSep) + close
       );
     case 'values':
-      return entries.map(([, value]) => write(value) + end).join(pairSep);
+      return entries.map(([, value]) => write(value) + end).join(pairSep) + close;
     case 'names':
       return entries.map(([name]) => write(name)).join(pairSep);
     case 'apart':

@@ -53,7 +53,8 @@ function inOrder(
   const { order } = rule;
   if (order === undefined || !isByPair(order)) return entries;
   const key = shape.shows === 'pairs' ? (name: string) => write(name) + shape.kvSep : () => '';
-  return compileOrder(order, ([name, value]) => key(name) + write(value))([...entries]);
+  const text = shape.isJson ? (value: string) => write(JSON.stringify(value)) : write;
+  return compileOrder(order, ([name, value]) => key(name) + text(value))([...entries]);
 }
 
 /** Distinct block texts, the likeliest first, each at its lowest cost, and their changed forms. */
@@ -116,7 +117,7 @@ const foldings = choices<Case>([0.1, 'none'], [5, 'lower', 'upper']);
 const escapes = choices<ParamsRule['escape']>(
   [0, {}],
   [8, { '&': '_', '=': '_' }, { '\\': '\\\\', ':': '\\:' }, { '\\': '\\\\', '"': '\\"' }],
-  [9, { ' ': '' }, { '/': '\\/' }],
+  [9, { ' ': '' }, { '/': '\\/' }, { '|': '\\|' }, { '\\': '\\\\', '|': '\\|' }],
 );
 
 /**

@@ -2,7 +2,8 @@ import type { Algorithm } from '../../signing/digest-algorithms.js';
 import type { DigestStep } from '../../signing/digest-steps.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { type Choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
-import { glue, literal, type Piece, type RequestPieces, separators } from './pieces.js';
+import { glue, literal, type Piece, separators } from './pieces.js';
+import type { RequestPieces } from './request-pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
 import type { SignatureReading } from './signature-reading.js';
 
@@ -75,7 +76,14 @@ const maxChainBits = 15;
 /** Maximum cost of a text between two digests, in bits. */
 const maxAffixBits = 10;
 
-const innerAlgorithms = choices<Algorithm>([0.8, 'md5'], [2, 'sha1'], [2.5, 'sha256'], [5, 'sha512']);
+const innerAlgorithms = choices<Algorithm>(
+  [0.8, 'md5'],
+  [2, 'sha1'],
+  [2.5, 'sha256'],
+  [5, 'sha512'],
+  [9, 'sha384'],
+);
+const pathDigests = choices<Algorithm>([5.5, 'sha256'], [7, 'md5', 'sha1', 'sha512']);
 const innerFormats = choices<DigestStep['format']>([0.5, 'hex'], [2, 'HEX'], [4, 'base64', 'raw']);
 
 interface ChainParts {
@@ -89,7 +97,7 @@ interface ChainParts {
 export function digestChains(parts: ChainParts): Chain[] {
   const keys = keyForms(parts.forms, parts.pieces);
   const affixes = secretAffixes(parts);
-  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes));
+  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes, parts.pieces));
   return sortByBits(chains);
 }
 
@@ -103,8 +111,25 @@ interface Affix {
   readonly bits: number;
 }
 
-function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: readonly Affix[]): Chain[] {
+function chainsTo(
+  reading: SignatureReading,
+  keys: readonly KeyForm[],
+  affixes: readonly Affix[],
+  { path }: RequestPieces,
+): Chain[] {
   const chains: Chain[] = [];
+  /** A digest of the body behind the path, then an HMAC: the one rule with such a chain has a decoded key. */
+  const addPathChains = () => {
+    for (const key of keys.filter(({ rule }) => rule.tokens.join() === '$secret')) {
+      for (const { value: inner, bits } of pathDigests) {
+        add(
+          bits,
+          [digest(inner, 'raw'), { kind: 'prepend', piece: path }, digest(algorithm, 'hex', true)],
+          key,
+        );
+      }
+    }
+  };
   const { algorithm } = reading;
   const last = digest(algorithm);
   const keyedLast = digest(algorithm, 'hex', true);
@@ -121,6 +146,7 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
   };
 
   add(0.35, [last]);
+  addPathChains();
   for (const key of keys) add(2.2, [keyedLast], key);
   for (const { value: inner, bits: innerBits } of innerAlgorithms) {
     for (const { value: format, bits: formatBits } of innerFormats) {
@@ -156,7 +182,9 @@ function digest(algorithm: Algorithm, format: DigestStep['format'] = 'hex', hmac
 /** The ways to put the secret between two digests. */
 function secretAffixes({ forms, pieces, names }: ChainParts): Affix[] {
   const glued = separators.map(({ value, bits }) => literal(value, bits + 1.5));
-  const named = names.map(({ value, bits }) => literal(`&${value}=`, bits + 3.5));
+  const named = names
+    .filter(({ bits }) => bits + 4.5 <= maxAffixBits)
+    .map(({ value, bits }) => literal(`&${value}=`, bits + 3.5));
   const values = [...pieces.values, ...pieces.extras].map((piece) => ({ ...piece, bits: piece.bits + 2.5 }));
   const affixes: Affix[] = [];
   const add = (kind: AffixLink['kind'], bits: number, ...parts: readonly Piece[]) => {

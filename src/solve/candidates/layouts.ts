@@ -207,8 +207,9 @@ export function layoutKinds(space: SearchSpace) {
     open: kind(false, openLayouts),
     glued: withSecret(gluedStyles),
     paired: memoize((style: PairStyle) => {
-      const styles = pairedStyles(secretNames, style);
-      return withSecret(() => styles);
+      // Most searches end before they need the names in every style.
+      const styles = memoize((names: readonly Choice<string>[]) => pairedStyles(names, style));
+      return withSecret(() => styles(secretNames));
     }),
   };
 }

@@ -1,7 +1,9 @@
 import type { SolveTask } from '../tasks.js';
 import { type Chain, chainIdentity, digestChains } from './chains.js';
 import { type Choice, distinctBy } from './cost.js';
-import { distinctPieces, type Piece, type RequestPieces, requestPieces, weighNames } from './pieces.js';
+import { weighNames } from './parameter-roles.js';
+import { distinctPieces, type Piece } from './pieces.js';
+import { type RequestPieces, requestPieces } from './request-pieces.js';
 import { secretForms, secretNames } from './secrets.js';
 import { readSignature } from './signature-reading.js';
 

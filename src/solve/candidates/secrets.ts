@@ -4,7 +4,8 @@ import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../..
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './cost.js';
-import { changed, glue, joinPieces, literal, nothing, type Piece, type RequestPieces } from './pieces.js';
+import { changed, glue, joinPieces, literal, nothing, type Piece } from './pieces.js';
+import type { RequestPieces } from './request-pieces.js';
 
 const maxFormBits = 11;
 
@@ -100,9 +101,26 @@ const common: readonly (readonly [bits: number, names: string])[] = [
  * (`mch_id` suggests `mch_key` and `mch_secret`).
  */
 export function secretNames(params: readonly Param[]): Choice<string>[] {
+  const composed = composedNames.map((name) => choice(name, 9));
   const known = common.flatMap(([bits, names]) => names.split(' ').map((name) => choice(name, bits)));
-  return distinctBy([...known, ...params.flatMap(([name]) => relatedNames(name))], ({ value }) => value);
+  return distinctBy(
+    [...known, ...composed, ...params.flatMap(([name]) => relatedNames(name))],
+    ({ value }) => value,
+  );
 }
+
+const owners =
+  'merchant mch mer partner app api client shop store user agent channel account company access pay';
+const kinds = 'key secret sign_key secret_key app_key app_secret md5_key api_key token password';
+
+/** Names of two and three words, in camel and in snake case. */
+const composedNames: readonly string[] = owners.split(' ').flatMap((owner) =>
+  kinds.split(' ').flatMap((kind) => {
+    const words = [owner, ...kind.split('_')];
+    const [first = '', ...rest] = words;
+    return [first + rest.map(capitalized).join(''), words.join('_')];
+  }),
+);
 
 const identifier = /^(.+?)([_-]?)(id|key|no|code)$/i;
 
@@ -134,6 +152,9 @@ export interface KeyForm extends Weighted {
 
 const decodings = choices<KeyDecoding>([4, 'hex'], [4.5, 'base64'], [6.5, 'base64url']);
 
+/** Digests of the secret whose bytes are the key. */
+const rawDigests = choices<string>([6.5, 'sha256'], [7, 'md5'], [8, 'sha1']);
+
 /** The keys of HMAC steps: the secret as it is or decoded, its other forms, and these with a suffix. */
 export function keyForms(forms: readonly Piece[], { extras, values }: RequestPieces): KeyForm[] {
   const [plain, ...others] = forms;
@@ -147,10 +168,14 @@ export function keyForms(forms: readonly Piece[], { extras, values }: RequestPie
     ...[...values, ...extras].flatMap((value) => [
       glue(plain, value, literal('', 6)),
       glue(value, plain, literal('', 6)),
+      glue(value, literal('\n', 7), plain),
     ]),
   ];
+  const raw = rawDigests.flatMap(({ value, bits }) =>
+    asKey(changed('$secret', plain.text, value, bits), 'hex', bits),
+  );
   const decoded = decodings.flatMap(({ value, bits }) => asKey(plain, value, bits, /^.{16,}$/));
-  return sortByBits([...texts.flatMap((piece) => asKey(piece, 'utf8', piece.bits)), ...decoded]);
+  return sortByBits([...texts.flatMap((piece) => asKey(piece, 'utf8', piece.bits)), ...decoded, ...raw]);
 }
 
 function asKey({ tokens, text, sub }: Piece, decode: KeyDecoding, bits: number, shape = /^/): KeyForm[] {

@@ -25,9 +25,9 @@ export function readSignature({
   request,
   secret,
 }: Omit<SolveTask, 'otherParams'>): SignatureReading[] {
-  const whole = readDigest(signature);
+  const whole = [...readDigest(signature), ...readPadded(signature)];
   if (whole.length > 0) return whole;
-  const amid = readAmid(signature, request);
+  const amid = [...readAmid(signature, request), ...readLabelled(signature, request)];
   // The text around a digest is sent, so it cannot hold the secret, and a recipe must not either.
   return amid.filter(({ after }) => !after.some((step) => step.includes(secret.reveal())));
 }
@@ -50,17 +50,46 @@ function readAmid(signature: string, request: SignableRequest): SignatureReading
   }));
 }
 
-/** The text with parameter values replaced by tokens, where they are too long to occur by accident. */
-function asTemplate(text: string, { params }: SignableRequest): string {
-  const known = params.filter(([name, value]) => value.length >= 4 && name !== '' && !/[{}]/.test(name));
-  const longest = known.sort((a, b) => b[1].length - a[1].length);
-  const found = longest.find(([, value]) => text.includes(value));
+/** base64url with the padding of base64, which a recipe appends. A digest without - and _ is likelier base64. */
+function readPadded(text: string): SignatureReading[] {
+  const [, digest = '', padding = ''] = /^([\w-]+)(={1,2})$/.exec(text) ?? [];
+  if (padding === '' || text.length % 4 !== 0) return [];
+  const bits = /[-_]/.test(digest) ? 1 : 6;
+  return readDigest(digest)
+    .filter(({ output }) => output === 'base64url')
+    .map((reading) => ({
+      ...reading,
+      after: [...reading.after, `append:${padding}`],
+      bits: reading.bits + bits,
+    }));
+}
+
+/** A digest in base64 behind a label: `HMACSHA256=…`, `ACCESS_KEY:…`. */
+function readLabelled(signature: string, request: SignableRequest): SignatureReading[] {
+  const [, label = '', digest = ''] = /^(.*[=: ,])([\w+/-]{22,}={0,2})$/s.exec(signature) ?? [];
+  if (label === '') return [];
+  return [...readDigest(digest), ...readPadded(digest)].map((reading) => ({
+    ...reading,
+    after: [...reading.after, `prepend:${asTemplate(label, request)}`],
+    bits: reading.bits + 4,
+  }));
+}
+
+/** The text with the values of parameters and headers replaced by tokens, where they are too long to occur by accident. */
+function asTemplate(text: string, { params, extra }: SignableRequest): string {
+  const values = [
+    ...params.map((param) => ['param', ...param] as const),
+    ...Object.entries(extra).map((value) => ['extra', ...value] as const),
+  ];
+  const known = values.filter(([, name, value]) => value.length >= 4 && name !== '' && !/[{}]/.test(name));
+  const longest = known.sort((a, b) => b[2].length - a[2].length);
+  const found = longest.find(([, , value]) => text.includes(value));
   if (found === undefined) return literal(text).tokens.join('');
-  const [name, value] = found;
+  const [source, name, value] = found;
   return text
     .split(value)
     .map((part) => literal(part).tokens.join(''))
-    .join(bracedToken('param', name));
+    .join(bracedToken(source, name));
 }
 
 /** A digest, or a part of one; only a whole one is written in base64. */
@@ -104,7 +133,7 @@ type Cut = Pick<SignatureReading, 'cut' | 'bits'>;
 function cutsOf(length: number, whole: number, algorithm: Algorithm): Cut[] {
   if (length === whole) return [{ cut: null, bits: 0 }];
   if (length > whole || length < shortestHex) return [];
-  const rare = algorithm === 'md5' ? 0.5 : 6;
+  const rare = algorithm === 'md5' ? 0.5 : algorithm === 'sha384' ? 8 : 6;
   const middle = (whole - length) / 2;
   const cuts: Cut[] = [
     { cut: [0, length], bits: rare + 1 },

@@ -1,14 +1,6 @@
 import { type Choice, choice, sortByBits, type Weighted } from './cost.js';
-import {
-  glue,
-  joinPieces,
-  literal,
-  nothing,
-  type Piece,
-  percentEncoded,
-  type RequestPieces,
-  separators,
-} from './pieces.js';
+import { glue, joinPieces, literal, nothing, type Piece, percentEncoded, separators } from './pieces.js';
+import type { RequestPieces } from './request-pieces.js';
 import type { SearchSpace } from './search-space.js';
 
 /** The parts of the request before and after the parameter block, and what joins them to it. */
@@ -38,7 +30,8 @@ export function surroundings(
     for (const tail of tails) {
       if (front.bits + tail.bits > bound) break;
       const bare = front.value.length + tail.value.length === 0;
-      for (const joiner of bare ? [choice('', 0)] : encoded ? encodedJoiners : joiners) {
+      const usual = front.value.includes(pieces.method) ? methodJoiners : joiners;
+      for (const joiner of bare ? [choice('', 0)] : encoded ? encodedJoiners : usual) {
         const bits = front.bits + tail.bits + joiner.bits;
         if (bits > bound) break;
         found.push({
@@ -69,6 +62,10 @@ export function byJoiner(around: readonly Surroundings[]): ReadonlyMap<string, r
 }
 
 const joiners = [choice('', 0.9), ...separators.map(({ value, bits }) => choice(value, bits + 1.5))];
+/** A method is usually a line of its own. */
+const methodJoiners = sortByBits(
+  joiners.map((joiner) => (joiner.value === '\n' ? choice('\n', 1.5) : joiner)),
+);
 const encodedJoiners = [choice('&', 0.7), ...joiners.filter(({ value }) => value !== '&')];
 
 /** Pieces with a cost; the hinge separates them from the block where it is not the joiner. */
@@ -93,6 +90,15 @@ function frontsOf(pieces: RequestPieces, hasBody: boolean, encoded: boolean): Fr
     ...single,
     ...pairsOf(single),
     ...places,
+    ...pieces.extraLists
+      .filter(({ bits }) => bits < 7)
+      .flatMap(({ value, bits }) => [
+        choice(value, bits + 2),
+        ...common.flatMap((place) => [
+          choice([...place.value, ...value], place.bits + bits + 1.5),
+          choice([...value, ...place.value], place.bits + bits + 1.5),
+        ]),
+      ]),
     ...single.flatMap((one) =>
       common.flatMap((place) => [
         choice([...place.value, ...one.value], place.bits + one.bits),
@@ -137,6 +143,7 @@ function tailsOf(pieces: RequestPieces, hasBody: boolean): Choice<Pieces>[] {
     ...bodies,
     ...single,
     ...pairsOf(single),
+    ...pieces.extraLists.filter(({ bits }) => bits < 7).map(({ value, bits }) => choice(value, bits + 2.5)),
     ...bodies.flatMap((body) =>
       single.map((one) => choice([...body.value, ...one.value], body.bits + one.bits)),
     ),
@@ -147,7 +154,7 @@ function tailsOf(pieces: RequestPieces, hasBody: boolean): Choice<Pieces>[] {
 function namedPieces({ values, extras }: RequestPieces, bits: number): Choice<Pieces>[] {
   return [
     ...values.map((piece) => choice([piece], piece.bits + bits)),
-    ...extras.map((piece) => choice([piece], piece.bits + 2)),
+    ...extras.map((piece) => choice([piece], piece.bits + 1.5)),
   ];
 }
 

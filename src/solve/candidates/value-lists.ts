@@ -1,7 +1,8 @@
+import type { SolveTask } from '../tasks.js';
 import { type MessageChange, messageChanges } from './block-changes.js';
 import type { Chain } from './chains.js';
 import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './cost.js';
-import { nothing, type Piece, percentEncoded, separators, textOf } from './pieces.js';
+import { literal, nothing, type Piece, percentEncoded, separators, textOf } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
 
 /** The cost of a message without a parameter block, in bits. */
@@ -14,11 +15,12 @@ export const maxListBits = 16;
 export type ListItem = readonly Piece[];
 
 /** The possible items of a list, each with the cost of choosing it. An empty text is not searched for. */
-export function listItems({ pieces, hasBody, isDistinct }: SearchSpace): Choice<ListItem>[] {
+export function listItems({ pieces, hasBody, isDistinct, task }: SearchSpace): Choice<ListItem>[] {
   const { method, path, url, host, bodies, shortPaths, values, extras } = pieces;
   const items: Choice<ListItem>[] = [
     ...values.map((value) => choice([value], value.bits + 0.5)),
-    ...extras.map((extra) => choice([extra], extra.bits + 2)),
+    ...extras.map((extra) => choice([extra], extra.bits + 0.8)),
+    ...labelOf(task).map((label) => choice([label], 3)),
     choice([path], 4),
     choice([method], 5),
     choice([url], 4.5),
@@ -35,6 +37,12 @@ export function listItems({ pieces, hasBody, isDistinct }: SearchSpace): Choice<
     items.filter(({ value }) => value.every(({ text }) => text !== '')),
     ({ value }) => textOf(value),
   );
+}
+
+/** The word before the digest in a signature such as `v0=…`, which some messages begin with too. */
+function labelOf({ signature }: SolveTask): Piece[] {
+  const [, label] = /^([a-z][\w-]{0,11})[=: ](?=[\w+/-]{16})/i.exec(signature) ?? [];
+  return label === undefined ? [] : [literal(label)];
 }
 
 /** The place of the secret in a list: at the end, at the start, both, before the part with this index, or nowhere. */

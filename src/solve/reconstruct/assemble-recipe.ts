@@ -26,7 +26,7 @@ export function assembleRecipe({ params, message, join, block, change, chain }: 
   const tokens = message.flatMap((piece) => piece.tokens);
   return completeRecipe({
     params,
-    message: join === '' ? mergeLiterals(tokens) : tokens,
+    message: tokens.length === 0 ? [''] : join === '' ? mergeLiterals(tokens) : tokens,
     join,
     basePath: [...basePaths][0] ?? '',
     encode: { block, ...change.rule },

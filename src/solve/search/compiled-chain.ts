@@ -54,7 +54,7 @@ function compileDigest({ algorithm, hmac, format }: DigestStep, key: Buffer | nu
 
 /** RFC 2104 as two one-shot digests over reused buffers: twice as fast as `createHmac`. */
 function compileHmac(algorithm: Algorithm, key: Buffer, write: (data: Buffer) => Text): (text: Text) => Text {
-  const block = algorithm === 'sha512' ? 128 : 64;
+  const block = algorithm === 'sha512' || algorithm === 'sha384' ? 128 : 64;
   const padded = Buffer.alloc(block);
   padded.set(key.length > block ? hash(algorithm, key, 'buffer') : key);
   const outer = Buffer.alloc(block + writtenLength(algorithm, 'hex') / 2);

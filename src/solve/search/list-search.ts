@@ -1,5 +1,6 @@
+import { canonicalLists } from '../candidates/canonical-lists.js';
 import { type Chain, chainIdentity } from '../candidates/chains.js';
-import { type CostRange, choice, firstFrom, lessSpent } from '../candidates/cost.js';
+import { type CostRange, choice, firstFrom, lessSpent, sortByBits } from '../candidates/cost.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import {
   type Finish,
@@ -29,10 +30,21 @@ export function listSearch(
       bits,
     ),
   );
+  const canonical = sortByBits(canonicalLists(space)).map(({ value, bits }) =>
+    choice(
+      value.map(({ text }) => text),
+      bits,
+    ),
+  );
   const finishes = finishesOf(space.forms, space.chains, maxFinishBits);
   return (share, tally) => {
     const { part, parts, to } = share;
     const maxBits = Math.min(maxListBits, to - listBits - (finishes[0]?.bits ?? 0));
+    canonical.forEach((list, index) => {
+      if (index % parts !== part || list.bits > maxBits || tally.hit !== null) return;
+      const spent = listBits + list.bits;
+      tryList(list.value, finishes, fitsOf, spent, lessSpent(share, spent), tally);
+    });
     let branch = 0;
     visitLists(items, maxBits, (list, bits) => {
       if (tally.hit !== null) return false;

@@ -107,7 +107,9 @@ describe('an input that is changed while it is sent stops the run', () => {
       expect(done.stderr).toContain(
         `error: "${name}" was changed after it was checked: what changed was not sent\n`,
       );
-      expect(done.stderr).toMatch(/ To send all rows of the new one: userinfo .* --from \S+ .*--restart\n/);
+      expect(done.stderr).toMatch(
+        / To send all rows of the new one:\n {2}userinfo .* --from \S+ .*--restart\n/,
+      );
       expect(valuesSent().filter((value) => !value.startsWith('checked'))).toEqual([]);
       expect(server.requests.length).toBeGreaterThan(0);
       expect(endOf(name)).toContain('"finished":false');

@@ -79,7 +79,7 @@ describe('every row is accounted for', { timeout }, () => {
     expect(counts.get('unknown')).toBeGreaterThan(5);
     expect(counts.get('failed')).toBeUndefined();
     expect(done.stderr).toContain(
-      'resume with: userinfo -p local passback --from rows.csv --attempts 1 --resume\n',
+      'resume with:\n  userinfo -p local passback --from rows.csv --attempts 1 --resume\n',
     );
 
     const more = await passBack('rows.csv', '--attempts', '5', '--resume');
@@ -111,7 +111,7 @@ describe('a run stops if all rows would fail', () => {
     const refused = await machine.run(args, { env: wrong });
     expect(refused).toMatchObject({ status: 4, stdout: '' });
     expect(refused.stderr).toContain('error: the service answered 40102 "app_sign is wrong"\n');
-    expect(refused.stderr).toContain('resume with: userinfo -p local passback --from rows.csv --resume\n');
+    expect(refused.stderr).toContain('resume with:\n  userinfo -p local passback --from rows.csv --resume\n');
     expect(machine.log.slice(before).match(/ 40102 /g)?.length).toBeLessThanOrEqual(32);
     expect((await machine.run([...args, '--resume'])).status).toBe(0);
     expect(await account(name, 100)).toEqual(new Map([['ok', 100]]));

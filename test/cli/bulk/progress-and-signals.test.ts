@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { withProgress } from '../../../src/cli/bulk/progress.js';
+import { progressLine, withProgress } from '../../../src/cli/bulk/progress.js';
 import { formatDuration, formatRows } from '../../../src/cli/bulk/summary.js';
 import { Machine } from '../../support/cli.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../../support/raw-server.js';
@@ -42,7 +42,7 @@ describe('many rows for production', () => {
     const refused = await machine.run(passBack, { env });
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toContain(
-      `writing 300 rows to production, ${new URL(server.url).host}, needs a confirmation, and there is no terminal`,
+      `writing 300 rows to production (profile "shop", ${new URL(server.url).host}) needs a confirmation, and there is no terminal`,
     );
     expect(server.requests).toHaveLength(0);
     expect(existsSync(join(machine.folder, 'rows.csv.userinfo-journal'))).toBe(false);
@@ -61,6 +61,8 @@ describe('many rows for production', () => {
         env,
       });
       expect(done.status).toBe(status);
+      const { host } = new URL(server.url);
+      expect(done.stdout).toContain(`about to write v of 300 rows to production (profile "shop", ${host})`);
       expect(server.requests).toHaveLength(count);
     },
   );
@@ -92,7 +94,7 @@ describe('the messages of a run', () => {
     const args = [...passBack, '--yes', '--rate', '500/s'];
     const { stdout, status } = await machine.onTerminal(args, [], { env: { ...env, NO_COLOR: '1' } });
     expect(status).toBe(0);
-    expect(stdout).toMatch(/\r█+░+ passback: \d+ of 300 rows, [\d,]+\/s, ok \d+, \d\.\d s left/);
+    expect(stdout).toMatch(/\r█+░+ passback \d+% {2}\d+\/300 rows {2}\d\.\d s left {2}[\d,]+\/s/);
     expect(stdout).toMatch(
       /\r\u001b\[Kpassback: 300 rows in \d\.\d s, \d+ rows\/s\r\n {2}ok {6}300\r\nresults/,
     );
@@ -137,17 +139,32 @@ describe('the messages of a run', () => {
         };
       };
       const work = () => new Promise((resolve) => setTimeout(resolve, 25_000));
-      const done = withProgress(io, { color: false }, look, work as () => Promise<void>);
+      const done = withProgress(io, {}, look, work as () => Promise<void>);
       await vi.advanceTimersByTimeAsync(25_000);
       await done;
       const lines = String(stderr.read()).trimEnd().split('\n');
       expect(lines).toEqual([
-        'passback: 10,000 of 1,000,000 rows, 500/s, ok 10,000, 33 min 0 s left',
-        'passback: 15,000 of 1,000,000 rows, 500/s, ok 15,000, 32 min 50 s left',
+        'passback 1%  10,000/1,000,000 rows  33 min 0 s left  500/s',
+        'passback 1%  15,000/1,000,000 rows  32 min 50 s left  500/s',
       ]);
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it.each([
+    [
+      120,
+      '████░░░░░░░░░░░░░░░░ passback 18%  18,175/100,000 rows  failed 1,020  unknown 3  6 min 40 s left  212/s',
+    ],
+    [80, 'passback 18%  18,175/100,000  failed 1,020  unknown 3  6 min 40 s left'],
+    [60, '18,175/100,000  failed 1,020  unknown 3  6 min 40 s left'],
+    [40, '18,175/100,000 not ok 1,023 6m40s left'],
+    [30, '18,175 not ok 1,023 6m40s left'],
+  ])('have the count, the failures and the time that is left in %i columns', (width, line) => {
+    const counts = { ok: 17_152, failed: 1_020, invalid: 0, unknown: 3 };
+    const progress = { doing: 'passback', rows: 18_175, share: 0.18175, total: 100_000, counts };
+    expect(progressLine(progress, 81_825 / 400_000, width)).toBe(line.replace('212/s', '205/s'));
   });
 
   it('have readable numbers', () => {

@@ -130,7 +130,7 @@ describe('invalid input is refused before anything is sent', () => {
     expect(done.stderr).toContain('line 4: user_info is empty: nothing to pass back\n');
     expect(done.stderr).toContain('line 5: the row is not a JSON object\n');
     expect(done.stderr).toContain(
-      'error: 4 rows of "bad.ndjson" cannot be sent\nNothing was sent. Correct them,',
+      'error: 4 rows of "bad.ndjson" cannot be sent\nNothing was sent. Correct them. To send the others:\n  userinfo',
     );
   });
 
@@ -138,13 +138,13 @@ describe('invalid input is refused before anything is sent', () => {
     const name = writeRows('opts.csv', { count: 1 });
     const refused: [string[], string][] = [
       [['passback', 'a=b', '--from', name], '--from and pairs, --user-info or --union-id are both given'],
-      [['passback', 'a=b', '--union-id', 'f1', '--resume'], '--resume is for many rows: it needs --from'],
+      [['passback', 'a=b', '--union-id', 'f1', '--resume'], '--resume is for bulk runs: it needs --from'],
       [['passback', '--from', name, '--results', name], '--from and --results are the same file'],
       [['passback', '--from', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
       [['passback', '--from', '-', '--resume'], 'a run over a stream cannot be resumed'],
       [['passback', '--from', 'none.csv'], '"none.csv" cannot be read: no such file or folder'],
-      [['read', '--failed', 'a'], '--failed is for many rows: it needs --from'],
-      [['read'], 'missing required argument "code"'],
+      [['read', '--failed', 'a'], '--failed is for bulk runs: it needs --from'],
+      [['read'], 'the argument "code" is missing'],
     ];
     for (const [args, said] of refused) {
       const done = await machine.run(['-p', 'local', ...args]);
@@ -175,7 +175,8 @@ describe('a dry run', () => {
     const json = await passBack(writeRows('dry.csv'), '--dry-run', '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ dry_run: true, operation: 'passback', rows: 200 });
     const done = await passBack('dry.csv', '--dry-run');
-    expect(done).toMatchObject({ status: 0, stdout: '' });
+    expect(done.status).toBe(0);
+    expect(done.stdout.match(/^│ \d/gm)).toHaveLength(3); // a sample
     expect(done.stderr).toContain(
       `dry run: passback of 200 rows would go to ${new URL(machine.url).host}, test\n`,
     );
@@ -216,7 +217,7 @@ describe('failed rows', () => {
     const name = writeRows('my retry.csv', { count: 12, mixed: true });
     const first = await passBack(name);
     expect(first.stderr).toContain('error: 2 of 12 rows are not ok\n');
-    const pasted = /: (userinfo .*)\n$/;
+    const pasted = /:\n {2}(userinfo .*)\n$/;
     const before = requests();
     const collected = await machine.shell(pasted.exec(first.stderr)?.[1] ?? '');
     expect(collected.status).toBe(6);
@@ -235,7 +236,7 @@ describe('failed rows', () => {
     expect(done.stderr).toMatch(/error: stopped: \d of 200 rows are not ok/);
     expect(resultsOf(name).length).toBeLessThan(40);
     expect(done.stderr).toContain('The results say why, row by row: enough.csv.results.ndjson\n');
-    expect(done.stderr).toContain('resume with: userinfo -p local passback --from enough.csv');
+    expect(done.stderr).toContain('resume with:\n  userinfo -p local passback --from enough.csv');
   });
 
   it('are invalid if there was no preflight', async () => {
@@ -284,7 +285,7 @@ describe('the files of a run', () => {
       'error: "unfinished.csv.userinfo-journal" is of a run that is not finished\n',
     );
     expect(refused.stderr).toMatch(
-      /^Nothing was sent\..* To continue it: userinfo -p local passback --from unfinished.csv --resume$/m,
+      /^Nothing was sent\..* To continue it:\n {2}userinfo -p local passback --from unfinished.csv --resume$/m,
     );
     expect((await passBack(name, '--restart')).status).toBe(6);
     expect(resultsOf(name)).toHaveLength(200);
@@ -304,7 +305,7 @@ describe('the files of a run', () => {
       'error: the run of "changed.csv.userinfo-journal" was begun with another input file',
     );
     expect(changed.stderr).toMatch(
-      /^Nothing was sent\..* To send every row again: userinfo -p local passback --from changed\.csv --restart$/m,
+      /^Nothing was sent\..* To send every row again:\n {2}userinfo -p local passback --from changed\.csv --restart$/m,
     );
     expect(requests()).toBe(before);
   });
@@ -374,7 +375,7 @@ describe('an interrupted run', () => {
     await stopping;
     expect(await ended).toBe(130);
     expect(resultsOf(name).length).toBeLessThan(200);
-    const [, command = ''] = /resume with: (userinfo .*)/.exec(stderr) ?? [];
+    const [, command = ''] = /resume with:\n {2}(userinfo .*)/.exec(stderr) ?? [];
     expect(await machine.shell(command.replace(' --rate 100/s', ''))).toMatchObject({ status: 0 });
     const results = resultsOf(name);
     expect(new Set(results.map(({ line }) => line)).size).toBe(200);

@@ -403,16 +403,15 @@ describe('files of a run', () => {
     );
     const refused = await machine.run([...read, '--resume'], options);
     expect(refused).toMatchObject({ status: 2, stdout: '' });
-    const [message, hint = '', ...more] = refused.stderr.trimEnd().split('\n');
+    const [message, hint = '', command = '', ...more] = refused.stderr.trimEnd().split('\n');
     expect(message).toBe(
       'error: "codes.csv.userinfo-journal" is damaged: which codes are used up is not certain',
     );
-    expect(hint).toMatch(
-      /^Nothing was sent\. Put back .*: userinfo -p local read --from codes\.csv --restart$/,
-    );
+    expect(hint).toMatch(/^Nothing was sent\. Put back .*:$/);
+    expect(command).toBe('  userinfo -p local read --from codes.csv --restart');
     expect(more).toEqual([]);
     expect(server.requests).toHaveLength(2);
-    expect(await machine.shell(hint.slice(hint.indexOf(': ') + 2), options)).toMatchObject({ status: 0 });
+    expect(await machine.shell(command, options)).toMatchObject({ status: 0 });
     expect(server.requests).toHaveLength(4);
   });
 

@@ -186,9 +186,9 @@ describe('a very large answer', () => {
     ['many keys', many(2e4, String), '… rows left out: 18,000; -o json prints everything'],
     ['many long texts', many(100, () => 'x'.repeat(8000)), '… rows left out: 82; '],
     ['many sections', many(2e4, (index) => ({ index })), /… sections left out: \d\d,\d{3}; /],
-    ['many devices', { login_device_info: Array(1e5).fill({ os: 'x' }) }, '… columns left out: 99,951; '],
+    ['many devices', { login_device_info: Array(1e5).fill({ os: 'x' }) }, '… records left out: 99,951; '],
     ['devices of many keys', { l: [many(2e4, String)] }, '… rows left out: 18,000; '],
-    ['much encoded JSON', { device_info: Array(1e5).fill('{"os":"x"}') }, '… columns left out: 99,951; '],
+    ['much encoded JSON', { device_info: Array(1e5).fill('{"os":"x"}') }, '… records left out: 99,951; '],
   ])('with %s is shown as far as a person can read, with the count of the rest', (_, data, note) => {
     const shown = table(data, 80);
     expect(shown.length).toBeLessThan(1_000_000);

@@ -161,8 +161,10 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(refused.stderr).toContain(`run ${run} has failed chunks: 1 of 1`);
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ failed_chunks: 1 });
     const results = await runs('results', run, '--wait');
-    expect(results.stderr).toMatch(/is ready: 1 row without an outcome\nIts failed chunks .* runs retry/);
-    expect(refused.stderr).toContain('Retry them with "userinfo runs retry"');
+    expect(results.stderr).toMatch(
+      /is ready: 1 row without an outcome\nIts failed chunks .*\n {2}userinfo runs retry/,
+    );
+    expect(refused.stderr).toContain('Retry them:\n  userinfo runs retry ');
     expect((await runs('retry', run)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);
     expect((await machine.run(worker('--drain'))).status).toBe(0);
     expect((await runs('results', run)).status).toBe(0);
@@ -286,7 +288,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const loading = start(['-p', 'local', 'passback', '--from', 'large.csv', ...queue()]);
     await expect.poll(stored, { interval: 10 }).toBeGreaterThan(0);
     loading.kill('SIGKILL');
-    const list = await runs('list', '--json');
+    const list = await runs('list', '-o', 'ndjson');
     const found = list.stdout
       .split('\n')
       .filter(Boolean)
@@ -300,7 +302,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
   it('is refused with what belongs to a run from here, and shows no password', async () => {
     const both = await machine.run(['-p', 'local', 'passback', '--from', 'x.csv', ...queue(), '--resume']);
     expect(both.status).toBe(2);
-    expect(both.stderr).toContain('option "--queue <url>" cannot be used with option "--resume"');
+    expect(both.stderr).toContain('--queue and --resume exclude each other: use one of them');
     const long = await machine.run([
       '-p',
       'local',
@@ -320,7 +322,9 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     const url = 'postgres://me:pass4711@127.0.0.1:1/queue';
     writeFileSync(join(machine.folder, 'delimiter.csv'), 'union_id;level\nu1;gold\n');
     const named = await machine.run(['-p', 'local', 'passback', '--from', 'delimiter.csv', '--queue', url]);
-    expect(named.stderr).toMatch(/PGPASSWORD\. .* --queue postgres:\/\/me@127\.0\.0\.1:1\/queue --delimiter/);
+    expect(named.stderr).toMatch(
+      /PGPASSWORD\. .*\n.* --queue postgres:\/\/me@127\.0\.0\.1:1\/queue --delimiter/,
+    );
     expect(named.stderr).not.toContain('pass4711');
     const closed = await machine.run(['runs', 'list', '--queue', url]);
     expect(closed.status).toBe(2);

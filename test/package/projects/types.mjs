@@ -39,10 +39,23 @@ for (const name of ['typescript-5.4', 'typescript']) {
         return files.get(key);
       };
       const program = ts.createProgram(['types.mts', 'types.cts'], options, host);
-      const faults = [...errors, ...ts.getPreEmitDiagnostics(program)];
+      // Not the types of Node and the libraries of TypeScript, which are large and not ours.
+      const ours = program
+        .getSourceFiles()
+        .filter(({ fileName }) => /\/userinfo-cli\/|\/?types\.[cm]ts$/.test(fileName));
+      const faults = [
+        ...errors,
+        ...program.getOptionsDiagnostics(),
+        ...program.getGlobalDiagnostics(),
+        ...ours.flatMap((file) => [
+          ...program.getSyntacticDiagnostics(file),
+          ...program.getSemanticDiagnostics(file),
+        ]),
+      ];
+      if (ours.length < 50) throw new Error(`found ${ours.length} files of the library`);
       const text = ts.formatDiagnostics(faults, host).split('\n').slice(0, 5).join('\n');
       process.stdout.write(
-        `${ts.versionMajorMinor} ${resolution.moduleResolution} ${library.types} ${text}\n`,
+        `${[ts.versionMajorMinor, resolution.moduleResolution, ...library.types, text].join(' ').trim()}\n`,
       );
     }
   }

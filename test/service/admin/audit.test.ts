@@ -80,13 +80,16 @@ describe('the audit', () => {
       const plain = createHash('sha256').update(text).digest('hex');
       expect(plain).not.toContain(line?.user_digest);
     }
-    await driver.write((sql) =>
-      sql.run("UPDATE service_state SET digest_key = NULL WHERE name = 'digest_key'"),
-    );
-    for (const other of [':memory:', name]) {
-      const opened = await openAdmin({ database: other });
-      expect(opened.digestUser(u1)).not.toBe(line?.user_digest);
-      await opened.close();
+    const another = await openAdmin({ database: ':memory:' });
+    expect(another.digestUser(u1)).not.toBe(line?.user_digest);
+    await another.close();
+    for (const change of ['UPDATE service_state SET digest_key = NULL', 'DELETE FROM service_state']) {
+      await driver.write((sql) => sql.run(`${change} WHERE name = 'digest_key'`));
+      // Several at once agree on the new key.
+      const opened = await Promise.all([1, 2, 3].map(() => openAdmin({ database: name })));
+      const digests = new Set(opened.map((one) => one.digestUser(u1)));
+      expect([digests.size, digests.has(line?.user_digest ?? '')]).toEqual([1, false]);
+      for (const one of opened) await one.close();
     }
     expect(admin.digestUser({ tenantCode: 'other', unionId: u1.unionId })).not.toBe(line?.user_digest);
     expect(admin.digestUser({ tenantCode: tenant, key: u1.unionId, value: '' })).not.toBe(line?.user_digest);

@@ -31,7 +31,7 @@ const phpLike: PlatformFile = {
   chat_prefix: 'wx_',
   result_codes: {
     1001: { means: 'missingParameter', msg: 'param error' },
-    1002: 'codeNotValid',
+    1002: { means: ['codeNotValid', 'appNotAllowed'] },
     1003: { means: 'noSuchUser', http_status: 404 },
     1004: 'noSuchUser',
   },
@@ -44,6 +44,11 @@ it('refuses with the codes, texts and HTTP status of the platform, in every stag
   expect(envelope.code).toBe(1001);
   const unknown = await send(service.url, draftRead(app, 'no-such-code'));
   expect(unknown.text).toBe('{"code":1002,"msg":"code is unknown, expired or used","data":[]}');
+  // One code may refuse for several reasons.
+  const other = await send(service.url, draftRead({ ...app, channel: 'another' }, 'c'));
+  expect(other.text).toBe(
+    '{"code":1002,"msg":"the app is not allowed for this tenant or channel","data":[]}',
+  );
   // A code may have a status of its own, and of several codes with one meaning the first is sent.
   const nobody = await passback({ union_id: 'u9', user_info: '{"a":"b"}' });
   expect([nobody.status, nobody.envelope.code]).toEqual([404, 1003]);

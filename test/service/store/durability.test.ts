@@ -179,7 +179,7 @@ it('is unhealthy when its file cannot grow, and loses nothing it acknowledged', 
 });
 
 async function usersOf(machine: ServedMachine, database: string): Promise<string[]> {
-  const list = ['admin', 'user', 'list', '--tenant-code', tenant, '--json', '--database', database];
+  const list = ['admin', 'user', 'list', '--tenant-code', tenant, '-o', 'ndjson', '--database', database];
   const { stdout } = await machine.run(list);
   return stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line).union_id));
 }

@@ -42,7 +42,8 @@ export async function checkKnownApp({ name, app_key }: Profile, admin: AdminOper
 
 export function notOverwritten(name: string, why: string): InvalidInputError {
   return new InvalidInputError(`profile "${name}" ${why}: it is not overwritten`, {
-    hint: `Rename it (userinfo profile rename ${name} <name>), or remove it (userinfo profile delete ${name}).`,
+    hint: 'Rename it, or remove it:',
+    commands: [`userinfo profile rename ${name} ${name}-old`, `userinfo profile delete ${name}`],
   });
 }
 

@@ -5,9 +5,11 @@ import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin } from '../../../service/index.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { printMessage } from '../../io.js';
+import { databaseFlag } from '../../database.js';
+import { printAdvice, printMessage } from '../../io.js';
 import { parseDuration } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { warn } from '../../output/style.js';
@@ -18,6 +20,7 @@ import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.
 import { type StoreCall, storeCommand } from './store.js';
 
 interface CreateOptions {
+  readonly database?: string;
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey?: string;
@@ -85,10 +88,10 @@ const declareCreate = storeCommand({
 const declareList = storeCommand({
   name: 'list',
   summary: 'list the apps',
-  description: 'List the apps without their secrets; with --json, one JSON object per line.',
+  description: 'List the apps without their secrets.',
   examples: [
     ['userinfo admin app list', 'as a table'],
-    ['userinfo admin app list --json', 'one object per line'],
+    ['userinfo admin app list --json', 'as a JSON array'],
   ],
   run: ({ io, style, withStore }) => withStore((store) => printList(store.listApps(), io, style)),
 });
@@ -299,10 +302,11 @@ async function createApp({
   }, true);
   if (profile === undefined) {
     await print({ ...created, app_secret: app_secret.reveal() });
-    await printMessage(
-      io,
-      'The secret is shown only once; "userinfo admin app rotate-secret" creates another.',
-    );
+    const which = `--app-key ${quoteWhereNeeded(created.app_key)}${databaseFlag(options.database)}`;
+    await printAdvice(io, {
+      hint: 'The secret is shown only once. To create another:',
+      commands: [`userinfo admin app rotate-secret ${which}`],
+    });
   } else {
     await print({ ...created, profile });
     await printMessage(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);

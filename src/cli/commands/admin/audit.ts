@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
-import { parseCount, parseDuration } from '../../option-values.js';
+import { parseCount, parseDuration, parseFilled } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { namedUser, type StoreCall, storeCommand, takesNamedUser } from './store.js';
 
@@ -21,7 +21,7 @@ export const declareAudit = storeCommand({
   examples: [
     ['userinfo admin audit', 'the last 100 actions'],
     [
-      'userinfo admin audit --since 2026-11-01 --limit unlimited --json > audit.ndjson',
+      'userinfo admin audit --since 2026-11-01 --limit unlimited -o ndjson > audit.ndjson',
       'export all actions since a day, one JSON object per line',
     ],
     ['userinfo admin audit --tenant-code acme --union-id u001', 'who saw the record of a user'],
@@ -44,9 +44,9 @@ export const declareAudit = storeCommand({
             'from a time on, such as 2026-11-22T14:03, or a duration ago, such as 24h',
           ).argParser(parseSince),
         )
-        .option('--action <action>', 'an action alone, such as "user show"')
-        .option('--app-key <key>', 'actions on an app')
-        .option('--tenant-code <code>', 'actions on a tenant'),
+        .option('--action <action>', 'an action alone, such as "user show"', parseFilled('--action'))
+        .option('--app-key <key>', 'actions on an app', parseFilled('--app-key'))
+        .option('--tenant-code <code>', 'actions on a tenant', parseFilled('--tenant-code')),
     ),
   run: async ({ context, io, options, style, withStore }: StoreCall<AuditOptions>) => {
     const { limit, since, action, appKey, tenantCode } = options;

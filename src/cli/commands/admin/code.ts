@@ -72,10 +72,10 @@ const declareIssue = storeCommand({
 const declareList = storeCommand({
   name: 'list',
   summary: 'list the codes of a tenant',
-  description: 'List the codes of a tenant; with --json, one JSON object per line.',
+  description: 'List the codes of a tenant.',
   examples: [
     ['userinfo admin code list --tenant-code acme', 'as a table'],
-    ['userinfo admin code list --tenant-code acme --json', 'one object per line'],
+    ['userinfo admin code list --tenant-code acme -o ndjson', 'one JSON object per line'],
   ],
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
   run: ({ io, options, style, withStore }: StoreCall<TenantOptions>) =>
@@ -142,7 +142,7 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   await write(io.stdout, `${issued.code}\n`);
   const { timeInWords } = await import('../../output/data-table.js');
   const names = issued.info_names?.join(', ') ?? 'everything';
-  await printMessage(io, `for ${names}; expires ${timeInWords(issued.expires_at)}`);
+  await printMessage(io, `The code gives access to ${names} and expires ${timeInWords(issued.expires_at)}.`);
 }
 
 function parseUses(text: string): number | 'unlimited' {

@@ -5,6 +5,7 @@ import { type Call, type CommandSpec, command, type Declare } from '../../comman
 import type { CliContext } from '../../context.js';
 import { databaseOption, namedDatabase } from '../../database.js';
 import { readValue } from '../../input.js';
+import { parseFilled } from '../../option-values.js';
 import type { OutputStyle } from '../../output/style.js';
 
 /** A call of a command of `userinfo admin`. */
@@ -23,8 +24,12 @@ export interface UserOptions {
 
 export function takesNamedUser(command: Command): Command {
   return command
-    .option('--union-id <id>', 'union ID of the user')
-    .option('--primary-key <key>', 'key of the value on standard input that names the user, such as mobile');
+    .option('--union-id <id>', 'union ID of the user', parseFilled('--union-id'))
+    .option(
+      '--primary-key <key>',
+      'key of the value on standard input that names the user, such as mobile',
+      parseFilled('--primary-key'),
+    );
 }
 
 /**
@@ -50,7 +55,7 @@ export async function namedUser(
 /** JSON lines unless another format is asked for: there may be more items than fit into memory. */
 export function linesByDefault({ io, options, style }: Call): OutputStyle {
   const isDefault = options.output === undefined && !io.env.USERINFO_OUTPUT;
-  return isDefault && style.format === 'table' ? { ...style, format: 'json' } : style;
+  return isDefault && style.format === 'table' ? { ...style, format: 'ndjson' } : style;
 }
 
 /** A command that works on the store of `--database`. */

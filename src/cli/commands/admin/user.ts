@@ -7,7 +7,7 @@ import { describeSystemError, isSystemError, UnsuitableFileError } from '../../.
 import { openInput } from '../../../support/input-file.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { decodeUtf8, inputName, readValue } from '../../input.js';
+import { announceWait, decodeUtf8, inputName, readValue } from '../../input.js';
 import { printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
@@ -50,10 +50,7 @@ const declarePut = storeCommand({
       } catch (error) {
         // Ctrl-C, or a database that is lost.
         if (isTable && !(error instanceof InvalidInputError)) {
-          await printMessage(
-            io,
-            `Some records may be stored; "userinfo admin audit" counts them. To store all, ${again}`,
-          );
+          await printMessage(io, `Some records may be stored. To store all, ${again}`);
         }
         throw error;
       }
@@ -184,6 +181,7 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
     const message = `${inputName(file)} cannot be read: ${describeSystemError(error)}`;
     return new InvalidInputError(message, { cause: error });
   };
+  if (file === '-') await announceWait(io, 'records, one JSON object per line');
   const opened = file === '-' ? Promise.resolve(io.stdin) : openInput(file, signal);
   const input = await opened.catch((error) => {
     throw cannotRead(error);

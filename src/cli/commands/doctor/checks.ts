@@ -7,9 +7,10 @@ import { type HttpProxy, nameHost, parseProxy } from '../../../client/proxy.js';
 import { toNoAnswerError } from '../../../client/transport-errors.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
+import { selecting } from '../../../profiles/profile-store.js';
 import { describeSecretSource, howToMend, secretWarnings } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
-import { isLoopback, refusePlainHttp } from '../../../protocol/base-url.js';
+import { isLoopback, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
@@ -22,7 +23,7 @@ import { announceProduction, settingSources } from '../../deployment.js';
 import { describeRule, explainFailure } from '../../explain-failure.js';
 import { networkOptions, proxyFor } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
-import { CheckFailedError } from '../../report-error.js';
+import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import { type Answered, type SentRequest, sendRead } from './request.js';
 
 /** The input of the checks, and the findings of each for those after it. */
@@ -44,6 +45,7 @@ export interface Known {
 interface Finding {
   readonly detail: string;
   readonly next?: string;
+  readonly commands?: readonly string[];
   readonly skipped?: true;
 }
 
@@ -78,24 +80,26 @@ export const checks = {
 /** The profile file is readable, and private to its owner. */
 async function checkProfileFile({ context: { profiles } }: Known): Promise<Finding> {
   const { path } = profiles;
-  const { active, profiles: all } = await profiles.load();
+  const list = await profiles.load();
+  const { active, profiles: all } = list;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) return { detail: `there is none: ${path}`, skipped: true };
   const unsafe = findUnsafePath(path);
   if (process.platform !== 'win32' && (file.mode & 0o077) !== 0) {
     const mode = (file.mode & 0o7777).toString(8).padStart(4, '0');
     throw new ProfileFileError(`${path}: other users can read it (mode ${mode})`, {
-      hint: `Restrict it: chmod 600 ${quoteWhereNeeded(path)}`,
+      hint: 'Restrict it:',
+      commands: [`chmod 600 ${quoteWhereNeeded(path)}`],
     });
   }
-  if (unsafe !== null) throw new ProfileFileError(unsafe.reason, { hint: unsafe.hint });
+  if (unsafe !== null) {
+    const { reason, ...advice } = unsafe;
+    throw new ProfileFileError(reason, advice);
+  }
   const count = all.size === 1 ? '1 profile' : `${all.size} profiles`;
   const detail = `${path}: ${count}, ${active === null ? 'none' : quoteName(active)} active`;
   if (active === null || all.has(active)) return { detail };
-  return {
-    detail,
-    next: 'Warning: the active profile does not exist: "userinfo profile use <name>" chooses another.',
-  };
+  return { detail, next: 'Warning: the active profile does not exist. Choose another:', ...selecting(list) };
 }
 
 /** All values that a request needs are set. */
@@ -116,20 +120,21 @@ function adviceOf(warnings: readonly string[]): Pick<Finding, 'next'> {
 
 /** Requests may be sent to the base URL. */
 async function checkBaseUrl(known: Known): Promise<Finding> {
-  const { base_url, allow_http } = need(known, 'settings');
+  const { base_url, allow_http, profile } = need(known, 'settings');
   const origin = describeOrigin(base_url.origin);
-  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', `the base URL (${origin})`);
+  const label = `the base URL (${origin})`;
+  refuseApiPath(base_url.value, label);
+  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', label);
   const url = new URL(base_url.value);
   known.url = url;
   const detail = `${base_url.value} (${origin})`;
   if (allow_http === null) return { detail };
   const effect =
     url.protocol === 'http:' ? `: personal data is sent unencrypted to ${url.host}` : ', and not needed';
-  const withdraw = '"userinfo profile set <name> --no-allow-http" disallows it';
-  return {
-    detail,
-    next: `Warning: plain http is allowed (${describeOrigin(allow_http.origin)})${effect}. ${withdraw}.`,
-  };
+  const warning = `Warning: plain http is allowed (${describeOrigin(allow_http.origin)})${effect}.`;
+  if (profile === null || allow_http.origin.kind !== 'profile') return { detail, next: warning };
+  const commands = [`userinfo profile set ${profile} --no-allow-http`];
+  return { detail, next: `${warning} To disallow it:`, commands };
 }
 
 /** The app secret can be read. */
@@ -138,7 +143,9 @@ async function checkSecret(known: Known): Promise<Finding> {
   known.secret = await secret.read();
   const detail = `found in ${describeSecretSource(secret.source)}`;
   const { next } = adviceOf(secretWarnings(known.secret));
-  return next === undefined ? { detail } : { detail, next: `${next}\n${howToMend(profile, secret.source)}` };
+  if (next === undefined) return { detail };
+  const { hint, commands } = howToMend(profile, secret.source);
+  return { detail, next: `${next} ${hint}`, commands };
 }
 
 /** The proxy of the connection, and the certificate authorities to trust. */
@@ -206,7 +213,8 @@ async function checkTls(known: Known): Promise<Finding> {
   if (tls === undefined || error?.reason === 'tls') {
     const { code } = (error?.cause ?? {}) as { readonly code?: unknown };
     const advice = certificateAdvice.find(([codes]) => codes.test(String(code)));
-    throw advice === undefined ? error : Object.assign(error as Error, { hint: advice[1] });
+    if (error === undefined || advice === undefined) throw error;
+    throw new ExplainedError(error, { hint: advice[1] });
   }
   const { version, certificate } = tls;
   const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs);

@@ -1,10 +1,11 @@
-import type { ChalkInstance } from 'chalk';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { type Call, command } from '../../command.js';
 import { writeStyled } from '../../io.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
+import { breakCommand, breakText } from '../../output/break-lines.js';
+import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
-import { CheckFailedError, hintOf } from '../../report-error.js';
+import { CheckFailedError, nextStepOf } from '../../report-error.js';
 import type { checks, Known } from './checks.js';
 
 export const declareDoctor = command({
@@ -28,8 +29,10 @@ export interface Check {
   readonly status: 'ok' | 'failed' | 'skipped';
   /** The result in one line. */
   readonly detail: string;
-  /** The next step. */
+  /** The next step, in sentences. */
   readonly next: string | null;
+  /** The commands that it is about. */
+  readonly commands: readonly string[];
 }
 
 /** Runs all checks, and prints the result of each. The error of the command has the code of the first that failed. */
@@ -44,20 +47,21 @@ async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
       const { title, run } = checks[check];
       let result: Omit<Check, 'check'>;
       try {
-        const { detail, next = null, skipped = false } = await run(known);
-        result = { status: skipped ? 'skipped' : 'ok', detail, next };
+        const { detail, next = null, commands = [], skipped = false } = await run(known);
+        result = { status: skipped ? 'skipped' : 'ok', detail, next, commands };
       } catch (error) {
         if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
         const isReported = faults.some(({ message }) => message === error.message);
         if (error instanceof NotReachedError || isReported) {
-          result = { status: 'skipped', detail: 'not reached', next: null };
+          result = { status: 'skipped', detail: 'not reached', next: null, commands: [] };
         } else {
           faults.push(error);
-          result = { status: 'failed', detail: error.message, next: hintOf(error) ?? null };
+          const { hint: next, commands } = nextStepOf(error);
+          result = { status: 'failed', detail: error.message, next, commands };
         }
       }
       results.push({ check, ...result });
-      if (isTable) await writeStyled(io.stdout, formatResult(title, result, style.colors));
+      if (isTable) await writeStyled(io.stdout, formatResult(title, result, style));
     }
   } finally {
     await known.client?.close();
@@ -75,11 +79,18 @@ const titleWidth = 12;
 /** One line for a check, and lines for what to do next. */
 function formatResult(
   title: string,
-  { status, detail, next }: Omit<Check, 'check'>,
-  colors: ChalkInstance,
+  { status, detail, next, commands }: Omit<Check, 'check'>,
+  { colors, columns = Number.POSITIVE_INFINITY }: OutputStyle,
 ): string {
   const marks = { ok: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') };
-  const line = `${marks[status]} ${title.padEnd(titleWidth)}  ${showText(detail)}\n`;
-  const advice = (next?.split('\n') ?? []).map((text) => `${' '.repeat(titleWidth + 4)}${showText(text)}\n`);
-  return line + advice.join('');
+  const indent = ' '.repeat(titleWidth + 4);
+  const lines = [detail, ...(next?.split('\n') ?? [])].map((text) =>
+    breakText(`${indent}${showText(text)}`, columns),
+  );
+  for (const command of commands) {
+    const broken = command.split('\n').flatMap((line) => breakCommand(line, columns - indent.length - 2));
+    lines.push(...broken.map((line) => `${indent}  ${showText(line)}`));
+  }
+  const mark = `${marks[status]} ${title.padEnd(titleWidth)}  `;
+  return `${mark}${lines.join('\n').slice(indent.length)}\n`;
 }

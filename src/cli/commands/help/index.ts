@@ -1,7 +1,4 @@
 import type { Command } from 'commander';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
-import { nearestName } from '../../../support/nearest-name.js';
 import type { CliContext } from '../../context.js';
 import { examples, formatColumns, showCommon } from '../../help-layout.js';
 import { write } from '../../io.js';
@@ -9,11 +6,11 @@ import { profileOutline } from '../../profile-outline.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
+  bulk: 'options of bulk runs, over the rows of a file',
   connection: 'the deployment that a command calls',
   environment: 'environment variables',
   'exit-codes': 'exit status of every command',
   'info-names': 'names and keys with a special meaning',
-  'many-rows': 'options of runs over many rows',
   operation: 'settings of a service in operation',
   output: 'output formats, and how to print only a part',
   requests: 'signed requests that the commands of "sign" can read',
@@ -29,41 +26,36 @@ export function declareHelp(program: Command, context: CliContext): void {
     .helpCommand(false)
     .command('help')
     .summary('show help for a command or a topic')
-    .description('Show the help of a command, such as "userinfo help profile add", or a topic.')
-    .argument('[words...]', 'a command or a topic')
+    .description(
+      'Show the help of a command, such as "userinfo help profile add", a topic, or where an option is.',
+    )
+    .argument('[words...]', 'a command, a topic or an option')
     .addHelpText('after', topicList)
     .addHelpText(
       'after',
-      examples(['userinfo help profile add', 'a command'], ['userinfo help exit-codes', 'a topic']),
+      examples(
+        ['userinfo help profile add', 'a command'],
+        ['userinfo help exit-codes', 'a topic'],
+        ['userinfo help --rate', 'the commands that have an option'],
+      ),
     )
     .action(async (words: string[]) => {
-      const topic = words.length === 1 ? words[0] : undefined;
-      if (topic === undefined || !Object.hasOwn(helpTopics, topic)) findCommand(program, words).outputHelp();
-      else {
+      const [word = ''] = words;
+      if (words.length === 1 && Object.hasOwn(helpTopics, word)) {
         const { topicPage } = await import('./topics.js');
         const { chatPrefix } = profileOutline(context.io.env);
-        await write(context.io.stdout, topicPage(topic as HelpTopic, chatPrefix));
+        return write(context.io.stdout, topicPage(word as HelpTopic, chatPrefix));
       }
+      const found = findCommand(program, words);
+      if (found !== undefined) return found.outputHelp();
+      const { lookUp } = await import('./look-up.js');
+      await write(context.io.stdout, lookUp(program, words));
     });
   showCommon(command, []);
 }
 
-/** @throws InvalidInputError for an unknown command */
-function findCommand(program: Command, words: readonly string[]): Command {
-  let command = program;
-  for (const word of words) {
-    const names = command.commands.map((one) => one.name());
-    const inner = command.commands[names.indexOf(word)];
-    if (inner === undefined) {
-      const nearest = nearestName(word, command === program ? [...names, ...Object.keys(helpTopics)] : names);
-      throw new InvalidInputError(`there is no command or topic ${quoteName(word)}`, {
-        hint:
-          nearest === null
-            ? '"userinfo --help" lists the commands and topics.'
-            : `Did you mean ${quoteName(nearest)}?`,
-      });
-    }
-    command = inner;
-  }
-  return command;
+function findCommand(program: Command, words: readonly string[]): Command | undefined {
+  let found: Command | undefined = program;
+  for (const word of words) found = found?.commands.find((one) => one.name() === word);
+  return found;
 }

@@ -31,6 +31,7 @@ const variables = [
   ['USERINFO_MAX_BODY', 'a setting of serve: see "userinfo help operation"'],
   ['USERINFO_QUEUE', 'queue of worker and runs; --queue overrides it'],
   ['USERINFO_OUTPUT', 'output format; -o and --json override it'],
+  ['USERINFO_MASK', '1: mask personal data on a terminal, as --mask does'],
   ['USERINFO_CONFIG_DIR', 'folder of the profile file'],
 ] as const;
 
@@ -40,7 +41,8 @@ const shared = [
   ['NO_PROXY', 'hosts without proxy: a.example,.example.com or *'],
   ['NODE_EXTRA_CA_CERTS', 'PEM file of additional certificate authorities'],
   ['PGSSLMODE', 'TLS to PostgreSQL, as for psql'],
-  ['NO_COLOR, FORCE_COLOR', 'disable or force colours'],
+  ['NO_COLOR, FORCE_COLOR', 'no colours, colours; or --no-color, --color'],
+  ['CLICOLOR, CLICOLOR_FORCE', '0: no colours; 1: force them'],
   ['TERM', 'dumb: print without colours'],
   ['NODE_DISABLE_COMPILE_CACHE', '1: do not cache compiled code'],
   ['XDG_CONFIG_HOME', 'parent of the configuration folder on Linux'],
@@ -65,7 +67,7 @@ export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.usage]: 'bad usage or input; nothing was sent',
   [exitStatus.profile]: 'profile or credentials',
   [exitStatus.rejected]: 'the service answered with another code',
-  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or a long wait',
+  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or too long a pause',
   [exitStatus.failedRows]: 'a bulk run with failed rows',
   [exitStatus.interrupted]: 'interrupted',
 };
@@ -80,7 +82,8 @@ explains it. "userinfo sign verify" also ends with 4 if a signature is wrong.
 
 const formatMeanings: Readonly<Record<OutputFormat, string>> = {
   table: 'for people; the default',
-  json: 'an answer byte for byte as it was received; lists one object a line',
+  json: 'an answer byte for byte as it was received; a list is an array',
+  ndjson: 'one line of JSON per record',
   yaml: 'the same data as YAML',
   csv: 'one row per record, one column per single value',
 };
@@ -187,13 +190,13 @@ each is from. The app secret has no option: see "userinfo profile add --help".
 const operationTopic = `Settings of "userinfo serve" in operation
 
 ${describeOptions(addServeOptions, 'Operation:')}
-Each is a flag, else an environment variable, else a line NAME=value of the file
-of --config.
+Precedence: flag, environment variable, then the --config file, whose lines are
+NAME=value.
 `;
 
-const manyRowsTopic = `Runs over many rows: userinfo read --from, userinfo passback --from
+const bulkTopic = `Bulk runs: userinfo read --from, userinfo passback --from
 
-${describeOptions(addBulkOptions, 'Many rows:')}
+${describeOptions(addBulkOptions, 'Bulk runs:')}
 Of passback:
 ${describeOptions(addPassbackManyOptions, 'Options:').replace(/^.*\n/, '')}
 All rows are checked before the first is sent. The results have a line for each
@@ -219,10 +222,10 @@ export function topicPage(topic: HelpTopic, prefix: ChatPrefix): string {
 }
 
 const topics: Readonly<Record<Exclude<HelpTopic, 'info-names'>, string>> = {
+  bulk: bulkTopic,
   connection: connectionTopic,
   environment: environmentTopic,
   'exit-codes': exitCodesTopic,
-  'many-rows': manyRowsTopic,
   operation: operationTopic,
   output: outputTopic,
   requests: requestsTopic,

@@ -12,7 +12,7 @@ import {
   parseIdentifier,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
-import { parseBaseUrl, refusePlainHttp } from '../../../protocol/base-url.js';
+import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
@@ -90,7 +90,7 @@ function promptFor(
   const { title } = settingNames[field];
   return prompt.text(title[0]?.toUpperCase() + title.slice(1), (answer) => {
     try {
-      if (field === 'base_url') refusePlainHttp(parseBaseUrl(answer), allowHttp === true, '--allow-http');
+      if (field === 'base_url') checkBaseUrl(answer, allowHttp);
       else parseIdentifier(answer, title);
       return true;
     } catch (error) {
@@ -98,6 +98,13 @@ function promptFor(
       return error.message;
     }
   });
+}
+
+/** @throws InvalidInputError for one to which no command could send */
+function checkBaseUrl(text: string, allowHttp = false): void {
+  const baseUrl = parseBaseUrl(text);
+  refuseApiPath(baseUrl);
+  refusePlainHttp(baseUrl, allowHttp, '--allow-http');
 }
 
 /** Reports all missing values at once if there is no terminal to ask on. */
@@ -132,7 +139,8 @@ export const declareSet = command({
     const patch = await patchOf(context, options, (await profiles.get(name)).platform);
     if (Object.keys(patch).length === 0) {
       throw new InvalidInputError('nothing to change', {
-        hint: '"userinfo profile set --help" lists the options.',
+        hint: 'The options are listed by:',
+        commands: ['userinfo profile set --help'],
       });
     }
     const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
@@ -167,7 +175,7 @@ async function patchOf(
   current: Platform | undefined,
 ): Promise<ProfilePatch> {
   const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, allowHttp } = options;
-  if (baseUrl !== undefined) refusePlainHttp(parseBaseUrl(baseUrl), allowHttp === true, '--allow-http');
+  if (baseUrl !== undefined) checkBaseUrl(baseUrl, allowHttp);
   const secret = await secretSourceOf(options, context);
   const platform = await platformOf(context, options, current ?? defaultPlatform);
   return {

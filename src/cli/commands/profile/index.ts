@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { describeProfile } from '../../../profiles/profile.js';
-import { activateProfile, removeProfile, renameProfile } from '../../../profiles/profile-store.js';
+import { activateProfile, removeProfile, renameProfile, selecting } from '../../../profiles/profile-store.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { command } from '../../command.js';
-import { printMessage, write, writeStyled } from '../../io.js';
+import { printAdvice, printMessage, write, writeStyled } from '../../io.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
 import { declareAdd, declareSet } from './edit.js';
@@ -15,10 +15,12 @@ const takesName = (command: Command) => command.argument('<name>', 'the profile'
 const declareList = command({
   name: 'list',
   summary: 'list the profiles',
-  description: 'List the profiles; the active one is marked with an asterisk.',
+  description:
+    'List the profiles, one a line: name, environment and host. The active one has an asterisk. ' +
+    '"userinfo profile show" shows all values of one.',
   examples: [
-    ['userinfo profile list', 'as a table'],
-    ['userinfo profile list --json', 'as a JSON array'],
+    ['userinfo profile list', 'one a line'],
+    ['userinfo profile list --json', 'all values, as a JSON array'],
   ],
   run: async ({ context, io, style, isTable, print }) => {
     const { active, profiles } = await context.profiles.load();
@@ -28,16 +30,23 @@ const declareList = command({
     });
     if (!isTable) return print(rows);
     if (rows.length === 0) {
-      return printMessage(io, 'There are no profiles yet: "userinfo profile add <name>" adds one.');
+      return printAdvice(io, {
+        hint: 'There are no profiles yet. Add one:',
+        commands: ['userinfo profile add shop'],
+      });
     }
-    const { formatTable } = await import('../../output/table.js');
-    const { colors, columns } = style;
-    const cells = rows.map(({ active: isActive, ...row }) => [
-      isActive ? '*' : '',
-      ...Object.values(row).map((value) => (value === 'production' ? colors.red(value) : showText(value))),
-    ]);
-    const head = ['', 'name', 'environment', 'base URL', 'tenant code', 'channel', 'app key'];
-    await writeStyled(io.stdout, formatTable(cells, columns, head));
+    const { columns } = style;
+    // Names, environments and hosts have no wide characters.
+    const longest = Math.max(...rows.map(({ name }) => name.length));
+    const lines = rows.map(({ name, active: isActive, environment, base_url }) => {
+      const paint = environment === 'production' ? style.colors.red : (text: string) => text;
+      const before = `${isActive ? '*' : ' '} ${name.padEnd(longest)}  `;
+      const rest = `${environment.padEnd(10)}  ${showText(new URL(base_url).host)}`;
+      const cut = columns !== undefined && before.length + rest.length > columns;
+      const shown = cut ? `${rest.slice(0, Math.max(0, columns - before.length - 1))}…` : rest;
+      return `${before}${shown.replace(environment, (text) => paint(text))}\n`;
+    });
+    await writeStyled(io.stdout, lines.join(''));
   },
 });
 
@@ -93,7 +102,11 @@ const declareDelete = command({
     const { active, profiles: left } = await context.profiles.change((list) => removeProfile(list, name));
     await printMessage(io, `deleted "${name}"`);
     if (active === null && left.size > 0) {
-      await printMessage(io, 'No profile is active now: "userinfo profile use" selects one.');
+      const advice = {
+        hint: 'No profile is active now. Select one:',
+        ...selecting({ active, profiles: left }),
+      };
+      await printAdvice(io, advice);
     }
   },
 });

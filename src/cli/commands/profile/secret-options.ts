@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander';
 import { CredentialError } from '../../../profiles/errors.js';
 import type { Profile } from '../../../profiles/profile.js';
+import { parseVariableName } from '../../../profiles/profile-json.js';
 import { howToMend, readSecret, type SecretSource, secretWarnings } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
 import type { CliContext } from '../../context.js';
 import { readValue } from '../../input.js';
-import { printMessage } from '../../io.js';
+import { printAdvice, printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
@@ -49,7 +50,9 @@ export async function secretSourceOf(
   { appSecretStdin, appSecretEnv, appSecretCommand }: SecretOptions,
   context: CliContext,
 ): Promise<SecretSource | undefined> {
-  if (appSecretEnv !== undefined) return { kind: 'environment', name: appSecretEnv };
+  if (appSecretEnv !== undefined) {
+    return { kind: 'environment', name: parseVariableName(appSecretEnv, '--app-secret-env') };
+  }
   if (appSecretCommand !== undefined) return { kind: 'command', command: appSecretCommand };
   if (!appSecretStdin) return undefined;
   if (context.prompt.possible) return promptForSecret(context);
@@ -75,7 +78,7 @@ export async function warnOfSecret({ io, profiles }: CliContext, { name, secret 
   try {
     const warnings = secretWarnings(await readSecret(secret, io.env));
     for (const warning of warnings) await warn(io, warning);
-    if (warnings.length > 0) await printMessage(io, howToMend(name, secret));
+    if (warnings.length > 0) await printAdvice(io, howToMend(name, secret));
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error;
     await warn(io, error.message);

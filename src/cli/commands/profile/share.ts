@@ -4,6 +4,7 @@ import { describeProfile, type Profile } from '../../../profiles/profile.js';
 import { exportProfile, parseProfile } from '../../../profiles/profile-json.js';
 import { addProfile, checkNewName } from '../../../profiles/profile-store.js';
 import { describeSecretSource } from '../../../profiles/secret.js';
+import { refuseApiPath } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { type Call, command } from '../../command.js';
@@ -79,6 +80,7 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   const isHere = (exported as { readonly kind?: unknown } | null | undefined)?.kind !== 'file';
   // The file is checked before anything is asked; a secret that was not exported follows.
   const read = parseProfile(name, { ...fields, secret: isHere ? exported : { kind: 'file', value: 'x' } });
+  refuseApiPath(read.base_url);
   const chosen = await secretSourceOf(options, context);
   const given = chosen ?? (isHere ? read.secret : undefined);
   if (given === undefined && !prompt.possible) {

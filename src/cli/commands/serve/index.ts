@@ -72,7 +72,7 @@ function settings(): Option[] {
       '--admin-port <number>',
       'port for /livez, /readyz and /metrics (default: that of the service; metrics for this machine alone)',
     ).argParser(parsePort),
-    new Option('--drain-delay <duration>', 'serve on for this time when stopped (default: 0)').argParser(
+    new Option('--drain-delay <duration>', 'keep serving for this long after SIGTERM (default: 0)').argParser(
       (text) => (text === '0' ? 0 : parseDuration(text)),
     ),
     new Option('--audit-days <n>', 'age at which a line of the audit is deleted (default: 365)').argParser(
@@ -85,8 +85,8 @@ function settings(): Option[] {
     new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser((text) =>
       parseBaseUrl(text, '--public-url'),
     ),
-    new Option('--max-connections <n>', 'open connections, at most (default: 1000)').argParser((text) =>
-      parseCount(text, 'connections'),
+    new Option('--max-connections <n>', 'maximum number of open connections (default: 1000)').argParser(
+      (text) => parseCount(text, 'connections'),
     ),
     new Option('--request-timeout <duration>', 'time for a request to arrive (default: 30s)').argParser(
       parseDuration,

@@ -56,7 +56,8 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
     }).catch((error: unknown) => {
       throw error instanceof StartError && error.code === 'OLD_SCHEMA'
         ? new StartError(error.code, error.message, {
-            hint: `Run: userinfo migrate${databaseFlag(given.database)}`,
+            hint: 'Update it:',
+            commands: [`userinfo migrate${databaseFlag(given.database)}`],
           })
         : error;
     });

@@ -64,7 +64,7 @@ export const declareSignExplain = command({
   summary: 'show how a request is signed, stage by stage',
   description:
     'Show the parameters, the message and the digest of a request; the secret is shown as <secret>. The request is ' +
-    'one that "read" or "passback" would send, or any other: a URL, a curl command, HTTP text or a sample file.',
+    'one that "read" or "passback" would send, or any other that "userinfo help requests" lists.',
   examples: [
     [
       "USERINFO_APP_SECRET=s userinfo sign explain --recipe taobao 'https://example.com/api?b=2&a=1'",
@@ -78,7 +78,7 @@ export const declareSignExplain = command({
   ],
   takes: (command) =>
     addSampleOptions(
-      addRecipeOption(command.argument('[request]', 'URL or curl command; - for standard input')),
+      addRecipeOption(command.argument('[request]', 'such as a URL or a curl command; - for standard input')),
     ),
   run: explainSample,
   commands: [declareRead, declarePassback],

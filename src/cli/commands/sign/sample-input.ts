@@ -64,13 +64,8 @@ async function readSampleInputs(
       hint: 'Give a URL or a curl command in quotes, - for standard input, or --sample <file>.',
     });
   }
-  if (file === '-' && context.io.stdin.isTTY) {
-    await printMessage(
-      context.io,
-      'paste a request (URL, curl command, HTTP text, line of a log, HAR, …), then press Ctrl-D:',
-    );
-  }
-  const text = file === undefined ? (argument ?? '') : await readText(context, file);
+  const what = 'a request (URL, curl command, HTTP text, line of a log, HAR, …)';
+  const text = file === undefined ? (argument ?? '') : await readText(context, file, what);
   const { samples, taken } = readOrExplain(text, file === undefined ? 'the request' : inputName(file), {
     signParam,
     pick,

@@ -5,6 +5,7 @@ import { describeRecipe } from '../../../solve/describe-recipe.js';
 import type { Solution } from '../../../solve/solve.js';
 import type { SignedSample } from '../../../solve/tasks.js';
 import { formatCount } from '../../../support/count.js';
+import type { UserInfoErrorOptions } from '../../../support/errors.js';
 import { CheckFailedError } from '../../report-error.js';
 
 /** The result of a search for the recipes of signed samples. */
@@ -15,7 +16,10 @@ export interface SolveReport {
   readonly sign: Solution;
   /** For `app_sign`, if the signature covers one; otherwise null. */
   readonly appSign: Solution | null;
+  /** Of all, in milliseconds. */
   readonly ms: number;
+  /** Of the search alone: the rest is the listing of the recipes that fit. */
+  readonly searchMs: number;
 }
 
 /** Ranks of the fits shown to a person; a program gets all fits. */
@@ -37,7 +41,7 @@ export function solveReportRecord({ name, samples, sign, appSign, ms }: SolveRep
 }
 
 function solutionRecord(
-  { tried, fits, bits, isComplete, next }: Solution,
+  { tried, fits, bits, isComplete, isCutShort, next }: Solution,
   name: string,
   secret: Secret | undefined,
 ) {
@@ -50,6 +54,7 @@ function solutionRecord(
     })),
     covered_bits: bits,
     complete: isComplete,
+    all_listed: !isCutShort,
     next_sample: next && {
       changes: next.changes,
       tells_apart: next.groups,
@@ -66,7 +71,7 @@ function whyOf(fit: Fit, first: Fit): string {
   const words = describeRecipe(fit.recipe);
   if (fit === first) return `the likeliest (about 1 in ${count(2 ** fit.bits)} documented rules): ${words}`;
   const times = 2 ** (fit.bits - first.bits);
-  return `${times < 1.05 ? 'as likely as the first' : `${count(times)} times rarer than the first`}: ${words}`;
+  return `${times < 1.5 ? 'about as likely as the first' : `${count(times)} times rarer than the first`}: ${words}`;
 }
 
 function count(times: number): string {
@@ -87,23 +92,28 @@ function sampleRecord({ method, url, params, body, extra }: SignableRequest, sec
 }
 
 /** A report for a person. */
-export function showSolveReport({ name, sign, appSign, ms }: SolveReport): object {
+export function showSolveReport({ name, sign, appSign, ms, searchMs }: SolveReport): object {
   const tried = sign.tried + (appSign?.tried ?? 0);
+  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;
+  const hasListed = sign.fits.length > 0 || appSign?.fits.length;
   return {
-    tried: `${formatCount(tried)} recipes in ${(ms / 1000).toFixed(1)} s`,
+    tried: `${formatCount(tried)} recipes in ${seconds(searchMs)}`,
+    ...(hasListed && { listed: `those that fit in ${seconds(ms - searchMs)}` }),
     ...(appSign && { app_sign: showSolution(appSign) }),
     [name]: showSolution(sign),
   };
 }
 
-function showSolution({ fits, next }: Solution): object {
+function showSolution({ fits, next, isCutShort }: Solution): object {
   const [first] = fits;
   const shown = fits
     .slice(0, shownRanks.length)
     .map((fit, rank) => [shownRanks[rank], whyOf(fit, first ?? fit)]);
   const more = fits.length - shown.length;
   return {
-    'recipes that fit': fits.length,
+    'recipes that fit': isCutShort
+      ? `${fits.length}, and others: the time was over (--max-time)`
+      : fits.length,
     ...Object.fromEntries(shown),
     ...(more > 0 && { others: `${more} rarer ones; --json lists them all` }),
     ...(first && { 'the 1st as a recipe': JSON.stringify(formatRecipe(first.recipe)) }),
@@ -128,9 +138,7 @@ export function solveFault({ name, samples, sign, appSign }: SolveReport): Check
     if (solution === null || solution.fits.length > 0) continue;
     return new CheckFailedError(
       `no recipe found for ${signature}: ${whatWasTried(solution, samples.length)}`,
-      {
-        hint: whatToDo(solution),
-      },
+      whatToDo(solution),
     );
   }
   return null;
@@ -144,11 +152,20 @@ function whatWasTried({ isDivided, isComplete, bits, tried }: Solution, samples:
   return `${formatCount(tried)} were tried, ${covered}`;
 }
 
-function whatToDo({ isDivided, isComplete }: Solution): string {
-  if (isDivided) return 'Check that all were signed by the same rule, with the given secret.';
-  return (
+function whatToDo({ isDivided, isComplete }: Solution): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
+  if (isDivided) return { hint: 'Check that all were signed by the same rule, with the given secret.' };
+  const hint = [
     `${isComplete ? '' : 'Allow more time with --max-time. '}Check the secret, and that the request is as it was signed: ` +
-    'all parameters, raw and in order, signed headers as "extra". Not covered: constants of the operator, shortened ' +
-    'or computed values. Ask the operator for digest, order, separators, place of the secret, and what is left out.'
-  );
+      'all parameters, raw and in order, and the signed headers. A second --sample helps, best one with few parameters.',
+    'Not covered: constants of the operator, shortened or computed values. Ask the operator for digest, order, ' +
+      'separators, place of the secret, and what is left out.',
+    'To compare a rule that you wrote by hand (docs/signing.md has the language), or sign by a module:',
+  ].join('\n');
+  return {
+    hint,
+    commands: [
+      'userinfo sign explain --recipe rule.json --sample request.txt',
+      'userinfo profile set shop --signing-module ./my-signer.mjs',
+    ],
+  };
 }

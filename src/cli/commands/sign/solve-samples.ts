@@ -5,14 +5,17 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { defaultPlatform } from '../../../platform/platform.js';
 import { isModule, type SignerSources } from '../../../platform/signing-source.js';
 import { findProfile, updateProfile } from '../../../profiles/profile-store.js';
-import type { Sample } from '../../../signing/request.js';
-import { solve } from '../../../solve/solve.js';
+import { type SigningChoice, signaturesOf } from '../../../signing/app-signatures.js';
+import { paramOf, type Sample } from '../../../signing/request.js';
+import { type Searcher, solve, TimeOver } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
 import { formatCount } from '../../../support/count.js';
+import { UserInfoError } from '../../../support/errors.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
-import { printMessage } from '../../io.js';
-import { selectSecret } from '../../resolve-signing.js';
+import { printAdvice, printMessage } from '../../io.js';
+import { CheckFailedError } from '../../report-error.js';
+import { selectRule, selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
 import type { SolveOptions } from './solve.js';
 import { type SolveReport, showSolveReport, solveFault, solveReportRecord } from './solve-report.js';
@@ -34,6 +37,7 @@ export async function solveSamples(
   for (const sample of samples) {
     signed.push({ ...sample, secret: await selectSecret(context, options, sample.secret) });
   }
+  await checkOwnRule(context, options, signed);
   const report = await search(context, signed, options);
   await print(isTable ? showSolveReport(report) : solveReportRecord(report));
   const found = likeliest(report);
@@ -55,12 +59,56 @@ export async function solveSamples(
   }
   const fault = solveFault(report);
   if (fault !== null) throw fault;
-  if (isTable) await printMessage(io, `As source code: ${exportCommand(save)}`);
+  if (!isTable) return;
+  const rule = save === undefined ? '--recipe -' : `-p ${save}`;
+  const hint = save === undefined ? 'As source code, pipe the output of --json into:' : 'As source code:';
+  await printAdvice(io, { hint, commands: [`userinfo sign export --lang python ${rule}`] });
 }
 
-function exportCommand(save: string | undefined): string {
-  if (save === undefined) return 'pipe --json into "userinfo sign export --lang python --recipe -"';
-  return `"userinfo sign export --lang python -p ${save}"`;
+/**
+ * Requests that the present rule signs prove nothing about the platform's: a person who was refused may have taken
+ * their own request.
+ *
+ * @throws CheckFailedError if the profile to save into has that rule already
+ */
+async function checkOwnRule(
+  context: CliContext,
+  { save, ...options }: Call<SolveOptions>['options'],
+  samples: readonly SignedSample[],
+): Promise<void> {
+  const own = await selectRule(context, save === undefined ? options : { ...options, profile: save }).catch(
+    (error: unknown) => {
+      // A module that cannot be loaded signs nothing.
+      if (error instanceof UserInfoError) return null;
+      throw error;
+    },
+  );
+  if (own === null) return;
+  const isOwn = samples.map((sample) => signsAll(own.signing, sample));
+  if (!isOwn.includes(true)) return;
+  const which = isOwn.includes(false) ? `request ${isOwn.indexOf(true) + 1} is` : 'this is';
+  const whose = save === undefined ? `by ${own.from}` : `by the rule that profile "${save}" already has`;
+  const advice = 'If the platform refused it, its rule is another one: take one that the platform accepted.';
+  if (save !== undefined && !isOwn.includes(false)) {
+    throw new CheckFailedError(`${which} signed ${whose}: nothing was saved`, { hint: advice });
+  }
+  await printMessage(context.io, `${which} signed ${whose}. ${advice}`);
+}
+
+/** Whether a rule gives every signature that a sample has. */
+function signsAll(signing: SigningChoice, sample: SignedSample): boolean {
+  const signatures = signaturesOf(signing, sample, sample.signParam);
+  const received = signatures.map(({ name }) =>
+    name === sample.signParam ? sample.signature : paramOf(sample, name),
+  );
+  return signatures.every(({ signer, request }, index) => {
+    try {
+      return signer.sign(request, sample.secret).digest === received[index];
+    } catch (error) {
+      if (error instanceof UserInfoError) return false;
+      throw error;
+    }
+  });
 }
 
 /** Searches `app_sign` first, for at most half of the time, then the signature itself. */
@@ -73,17 +121,28 @@ async function search(
   const tasks = tasksForSign(signed);
   const appTasks = tasksForAppSign(signed);
   const startedAt = Date.now();
-  const pause = async () => {
-    await yieldToOthers();
-    signal.throwIfAborted();
-  };
   return withProgress(context, async (onProgress) => {
-    const solveBy = (end: number, wanted: readonly SolveTask[]) =>
-      solve(wanted, searchOnThreads({ jobs, signal, timeLeft: () => end - Date.now(), onProgress }), pause);
+    let searchMs = 0;
+    const solveBy = (end: number, wanted: readonly SolveTask[]) => {
+      const timeLeft = () => end - Date.now();
+      const search = searchOnThreads({ jobs, signal, timeLeft, onProgress });
+      const timed: Searcher = async (task) => {
+        const from = Date.now();
+        const found = await search(task);
+        searchMs += Date.now() - from;
+        return found;
+      };
+      const pause = async () => {
+        await yieldToOthers();
+        signal.throwIfAborted();
+        if (timeLeft() <= 0) throw new TimeOver();
+      };
+      return solve(wanted, timed, pause);
+    };
     const appSign = appTasks && (await solveBy(startedAt + maxTime / 2, appTasks));
     const sign = await solveBy(startedAt + maxTime, tasks);
     const name = signed[0]?.signParam ?? 'sign';
-    return { name, samples: signed, sign, appSign, ms: Date.now() - startedAt };
+    return { name, samples: signed, sign, appSign, searchMs, ms: Date.now() - startedAt };
   });
 }
 
@@ -93,9 +152,9 @@ function likeliest({ name, sign, appSign }: SolveReport): Partial<SignerSources>
   return { ...(app_sign && { app_sign }), ...(own && { sign: own }) };
 }
 
-/** Whether another rule may be the right one: it fits all samples, too. */
+/** Whether another rule may be the right one: it fits all samples, too, or it was not listed. */
 function isAmbiguous({ sign, appSign }: SolveReport): boolean {
-  return Math.max(sign.fits.length, appSign?.fits.length ?? 0) > 1;
+  return [sign, appSign].some((solution) => solution && (solution.fits.length > 1 || solution.isCutShort));
 }
 
 const lineMs = 150;

@@ -26,7 +26,8 @@ export const declareSignSolve = command({
   description:
     'Search for recipes that produce the signatures of one or more valid requests, and list all that fit, likeliest ' +
     'first. If app_sign is among the parameters, its rule is found first. The exit status is 4 if no recipe fits. ' +
-    'The secret comes from the profile, USERINFO_APP_SECRET or the sample file.',
+    'The secret comes from the profile, USERINFO_APP_SECRET or the sample file. "userinfo help requests" lists what a ' +
+    'request can be.',
   examples: [
     [
       "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/?b=2&a=1&sign=421dc348575e4e3c4f13dba596484c13'",
@@ -39,7 +40,7 @@ export const declareSignSolve = command({
   ],
   takes: (command) =>
     command
-      .argument('[requests...]', 'signed URLs or curl commands; - for standard input')
+      .argument('[requests...]', 'such as signed URLs or curl commands; - for standard input')
       .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
       .option(...signParamOption)
       .option('--pick <n,…>', 'numbers of the requests to take, where there are several', parsePicks)

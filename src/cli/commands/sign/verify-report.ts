@@ -6,6 +6,8 @@ import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf } from './explain.js';
 
 export interface VerifyReport {
+  /** The rule that the request was checked by, such as `the preset taobao`. */
+  readonly rule: string;
   /** By parameter; `null` if the request has no such signature. */
   readonly verdicts: ReadonlyMap<string, Verification | null>;
   /** Comparison of the texts to sign; `null` if the operator's is not given. */
@@ -19,6 +21,7 @@ export function reportRecord(report: VerifyReport): object {
   const verdicts = [...report.verdicts].map(([name, verdict]) => [name, verdict && verdictRecord(verdict)]);
   return {
     right: faultOf(report) === null,
+    rule: report.rule,
     ...Object.fromEntries(verdicts),
     ...(report.comparison && { theirs: comparison }),
   };
@@ -32,17 +35,17 @@ function verdictRecord({ right, received, explanation, findings }: Verification)
 }
 
 /** A report for a person. */
-export function showReport({ verdicts, comparison }: VerifyReport): object {
+export function showReport({ rule, verdicts, comparison }: VerifyReport): object {
   const shown = [...verdicts].map(([name, verdict]) => [
     name,
-    verdict === null ? { verdict: 'missing' } : showVerdict(verdict),
+    verdict === null ? { verdict: 'missing' } : showVerdict(verdict, rule),
   ]);
   return { ...Object.fromEntries(shown), ...(comparison && { theirs: showComparison(comparison) }) };
 }
 
-function showVerdict({ right, received, explanation, findings }: Verification): object {
+function showVerdict({ right, received, explanation, findings }: Verification, rule: string): object {
   const { digest, ...stages } = stagesOf(explanation, true);
-  if (right) return { verdict: 'right', ...stages, digest };
+  if (right) return { verdict: 'right', rule, ...stages, digest };
   const [first, ...others] = findings;
   return {
     verdict: 'wrong',
@@ -77,7 +80,8 @@ function wrongSignature(name: string, { findings: [finding] }: Verification): Ch
     });
   }
   return new CheckFailedError(`${name} is wrong, and no common mistake explains it`, {
-    hint: 'Compare the texts to sign with --theirs, or find the rule with "userinfo sign solve".',
+    hint: 'Compare the texts to sign with --theirs, or find the rule:',
+    commands: ['userinfo sign solve -'],
   });
 }
 

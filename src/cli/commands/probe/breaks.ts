@@ -1,0 +1,103 @@
+// Apart from index.ts: only a run of the command loads it.
+import type { Platform } from '../../../platform/platform.js';
+import { isObject, kindOf } from '../../../protocol/fields.js';
+import { readDataWarnings } from '../../../protocol/read-data.js';
+import { resultCode } from '../../../protocol/result-codes.js';
+import type { Observation } from './exchange.js';
+import { dataOf, type Evidence, isCarriedOut, saysTheSame, tellsApart } from './gather.js';
+
+/** Where answers break a fixed rule of the spec: its section, and in how many answers. */
+export interface Break {
+  readonly section: string;
+  readonly what: string;
+  readonly answers: number;
+}
+
+/** Finds the rules that the answers break. `shape` is how the platform writes what the spec leaves open. */
+export function findBreaks(evidence: Evidence, shape: Platform): Break[] {
+  const found = [
+    ...evidence.all.flatMap(envelopeBreaks),
+    ...parameterBreaks(evidence),
+    ...dataBreaks(evidence, shape),
+  ];
+  const counts = new Map<string, Break>();
+  for (const [section, what] of found) {
+    const answers = (counts.get(section + what)?.answers ?? 0) + 1;
+    counts.set(section + what, { section, what, answers });
+  }
+  return [...counts.values()].toSorted((a, b) =>
+    a.section < b.section ? -1 : Number(a.section > b.section),
+  );
+}
+
+type Found = readonly [section: string, what: string];
+
+/** §1, §7.1 */
+function envelopeBreaks({ asked, code, httpStatus, members }: Observation): Found[] {
+  if (code === null) return [['§1', `no envelope, but HTTP ${httpStatus}: ${asked.title}`]];
+  const { msg, data } = members;
+  const where = code === resultCode.ok ? 'a success' : 'a refusal';
+  return [
+    ...(Number.isInteger(members.code) ? [] : [['§1', '"code" is text, not an integer'] as const]),
+    ...(typeof msg === 'string' ? [] : [['§1', `"msg" of ${where} ${isOrLacks(msg)}, not text`] as const]),
+    ...(isObject(data) ? [] : [['§1', `"data" of ${where} ${isOrLacks(data)}, not an object`] as const]),
+    ...(code === resultCode.ok && typeof msg === 'string' && msg !== 'ok'
+      ? [['§7.1', '"msg" of a success is not "ok"'] as const]
+      : []),
+  ];
+}
+
+/** The type of a value, without the value. */
+function isOrLacks(value: unknown): string {
+  if (value === undefined) return 'is missing';
+  return `is ${typeof value === 'number' ? 'a number' : kindOf(value)}`;
+}
+
+/** §4, §5, §8: what has to be refused. */
+function parameterBreaks(evidence: Evidence): Found[] {
+  const { unknownCode, faulty, refusedPassbacks } = evidence;
+  const isTold = tellsApart(evidence);
+  const accepts = (answer: Observation) =>
+    isCarriedOut(answer) || (isTold && saysTheSame(answer, unknownCode));
+  const passed: readonly (readonly [section: string, answer: Observation, isPassed: boolean])[] = [
+    ['§4.1', unknownCode, isCarriedOut(unknownCode)],
+    ['§4.1', faulty.noCode, isCarriedOut(faulty.noCode)],
+    ['§4.1', faulty.noChannel, accepts(faulty.noChannel)],
+    ['§8', faulty.shortRandom, accepts(faulty.shortRandom)],
+    ['§8', faulty.shortTimestamp, accepts(faulty.shortTimestamp)],
+    ['§5', faulty.unknownApp, accepts(faulty.unknownApp)],
+    ['§5', faulty.wrongAppSign, isCarriedOut(faulty.wrongAppSign)],
+    ['§5', faulty.wrongSign, isCarriedOut(faulty.wrongSign)],
+    ['§4.2', faulty.otherMethod, isCarriedOut(faulty.otherMethod)],
+    ...refusedPassbacks.map((answer) => ['§4.2', answer, isCarriedOut(answer)] as const),
+  ];
+  return passed
+    .filter(([, , isPassed]) => isPassed)
+    .map(([section, { asked }]) => [section, `${asked.title} is accepted`]);
+}
+
+/** §4.1, §4.2: `data` of a success. */
+function dataBreaks({ whole, named, written, all }: Evidence, shape: Platform): Found[] {
+  const nameless = all.filter((answer) => {
+    const { union_id } = dataOf(answer);
+    return isCarriedOut(answer) && (typeof union_id !== 'string' || union_id === '');
+  });
+  const names = ['basic_info', 'extension_info', 'login_device_info'];
+  const missing = whole === null ? [] : names.filter((name) => !Object.hasOwn(dataOf(whole), name));
+  // The spec fixes these types; the file says how a platform differs.
+  const spec = { ...shape, empty_object: 'object', values: 'text' } as const;
+  const warnings = [whole, named].flatMap((answer) =>
+    answer === null ? [] : readDataWarnings(dataOf(answer), answer.asked.request.infoNames, spec),
+  );
+  return [
+    ...nameless.map(
+      ({ asked }) =>
+        [asked.request.endpoint.operation === 'read' ? '§4.1' : '§4.2', 'data without union_id'] as const,
+    ),
+    ...missing.map((name) => ['§4.1', `a read of the whole record without ${name}`] as const),
+    ...warnings.map((warning) => ['§4.1', warning] as const),
+    ...(written !== null && isCarriedOut(written.first) && !isObject(written.first.members.data)
+      ? [['§4.2', '"data" of a passback is not an object'] as const]
+      : []),
+  ];
+}

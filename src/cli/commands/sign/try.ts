@@ -1,0 +1,39 @@
+import { Option } from 'commander';
+import { type Call, command } from '../../command.js';
+import { parseRate } from '../../option-values.js';
+import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
+
+export interface TryOptions extends ConnectionOptions {
+  /** Requests a second. */
+  readonly rate: number;
+  /** Name of the profile that receives the presets. */
+  readonly save?: string;
+}
+
+export const declareSignTry = command({
+  name: 'try',
+  common: ['profile', 'output', 'network', 'confirm'],
+  summary: 'try the presets against a test deployment',
+  description:
+    'Find the rules of a test deployment without an accepted request: send reads of a code that nobody has, signed by ' +
+    'one preset after the other, until the answer is another one than a wrong app_sign or sign. It asks first, and ' +
+    'stops at the first other answer. The exit status is 4 if no preset fits.',
+  examples: [
+    ['userinfo sign try -p local', 'at most two reads a preset, one a second'],
+    ['userinfo sign try -p local --save local --yes', 'write the presets found into the profile'],
+  ],
+  takes: (command) =>
+    addConnectionOptions(
+      command
+        .addOption(
+          new Option('--rate <n/s>', 'maximum number of requests a second')
+            .argParser(parseRate)
+            .default(1, '1/s'),
+        )
+        .option('--save <profile>', 'write the presets found into a profile'),
+    ),
+  run: async (call: Call<TryOptions>) => {
+    const { tryPresets } = await import('./try-presets.js');
+    await tryPresets(call);
+  },
+});

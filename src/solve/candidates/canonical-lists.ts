@@ -1,0 +1,110 @@
+import { type Choice, choice, distinctBy } from './cost.js';
+import type { Piece } from './pieces.js';
+import type { RequestPieces } from './request-pieces.js';
+import type { SearchSpace } from './search-space.js';
+import { type ListItem, maxListBits } from './value-lists.js';
+
+/**
+ * Whole messages of one entry a line, or joined otherwise: method, path, query, headers and body in the orders of
+ * documented rules. They are apart from the items, so that they do not make other lists less likely.
+ */
+export function canonicalLists(space: SearchSpace): Choice<ListItem>[] {
+  const { pieces, hasBody, isDistinct } = space;
+  const { method, host, path, url, query, bodies, extras, extraLists } = pieces;
+  if (extras.length === 0) return lonelyLists(space);
+  const headers = [
+    ...extras.map((extra) => choice<ListItem>([extra], extra.bits + 0.5)),
+    ...extraLists,
+  ].filter(({ bits }) => bits < 8);
+  const targets: readonly Choice<ListItem>[] = [
+    choice([path], 0.5),
+    choice([path, query], 2),
+    choice([withQuery(path, query)], 2),
+    choice([host, path], 4),
+    choice([url], 3),
+  ];
+  const contents: readonly Choice<ListItem>[] = [
+    choice([], hasBody ? 3 : 0.5),
+    ...bodies.map((body) => choice<ListItem>([body], body.bits + (hasBody ? 0.7 : 3))),
+  ];
+  const lists = headers.flatMap((header) =>
+    targets.flatMap((target) =>
+      contents.flatMap((content) =>
+        canonicalOrders.map((order) =>
+          choice<ListItem>(
+            order.value({
+              method: [method],
+              target: target.value,
+              header: header.value,
+              content: content.value,
+            }),
+            canonicalBits + order.bits + header.bits + target.bits + content.bits,
+          ),
+        ),
+      ),
+    ),
+  );
+  const possible = [...lists, ...httpSignatures(pieces), ...lonelyLists(space)].filter(
+    ({ bits }) => bits <= maxListBits,
+  );
+  return isDistinct
+    ? distinctBy(possible, ({ value }) => value.map(({ text }) => text).join('\0'))
+    : possible;
+}
+
+/** The cost of a message of this kind. */
+const canonicalBits = 3.5;
+
+interface CanonicalParts {
+  readonly method: ListItem;
+  readonly target: ListItem;
+  readonly header: ListItem;
+  readonly content: ListItem;
+}
+
+const canonicalOrders: readonly Choice<(parts: CanonicalParts) => ListItem>[] = [
+  choice(({ method, target, header, content }) => [...header, ...method, ...target, ...content], 1.5),
+  choice(({ method, target, header, content }) => [...method, ...target, ...header, ...content], 1.5),
+  choice(({ method, target, header, content }) => [...method, ...target, ...content, ...header], 2),
+  choice(({ method, target, header, content }) => [...method, ...header, ...target, ...content], 2.5),
+  choice(({ method, target, header, content }) => [...method, ...content, ...header, ...target], 2.5),
+  choice(({ target, header, content }) => [...target, ...header, ...content], 2.5),
+  choice(({ target, header, content }) => [...header, ...target, ...content], 3),
+  choice(({ header, content }) => [...header, ...content], 2),
+];
+
+/** An empty message, where the key holds everything; and the path with a line for a body that is not there. */
+function lonelyLists({ pieces: { path, query }, hasBody }: SearchSpace): Choice<ListItem>[] {
+  const noBody: Piece = { tokens: ['$body'], text: '', bits: 0 };
+  const lines = [path, withQuery(path, query)].map((target) => choice<ListItem>([target, noBody], 7));
+  return [choice([], 7), ...(hasBody ? [] : lines)];
+}
+
+/** The lines of the IETF's draft of HTTP signatures, and of gateways that sign the request line instead. */
+function httpSignatures({ method, host, path, query, extraLists }: RequestPieces): Choice<ListItem>[] {
+  const target = withQuery(path, query);
+  const line = (before: string, token: string, text: string, after: string): Piece => ({
+    tokens: [`${before}${token} ${target.tokens.join('')}${after}`],
+    text: `${before}${text} ${target.text}${after}`,
+    bits: 0,
+  });
+  const requestTarget = line('(request-target): ', '$method.lower', method.text.toLowerCase(), '');
+  const requestLine = line('', '$method', method.text, ' HTTP/1.1');
+  const hostLine: Piece = { tokens: ['host: $host'], text: `host: ${host.text}`, bits: 0 };
+  const isHeaderLine = ({ value }: Choice<ListItem>) => value.every(({ text }) => /^[a-z\d-]+: /.test(text));
+  return extraLists.filter(isHeaderLine).flatMap(({ value, bits }) => {
+    const orders: readonly Choice<ListItem>[] = [
+      choice([requestTarget, hostLine, ...value], 1),
+      choice([requestTarget, ...value], 1.5),
+      choice([hostLine, ...value, requestLine], 1),
+      choice([...value, requestLine], 1.5),
+      choice([hostLine, ...value], 2.5),
+    ];
+    return orders.map((order) => choice(order.value, bits + order.bits));
+  });
+}
+
+function withQuery(path: Piece, query: Piece): Piece {
+  const text = query.text === '' ? path.text : `${path.text}?${query.text}`;
+  return { ...path, tokens: [`${path.tokens.join('')}$search`], text };
+}

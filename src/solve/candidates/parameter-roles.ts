@@ -1,0 +1,43 @@
+import type { Param } from '../../signing/request.js';
+import { type Choice, choice, oneIn } from './cost.js';
+
+/** The role of a parameter, judged by its name. */
+export type ParameterRole = 'app' | 'time' | 'nonce' | 'signing' | 'session' | 'other';
+
+const roles: readonly (readonly [ParameterRole, RegExp])[] = [
+  [
+    'signing',
+    /^_?(?:\w+_)?sign(?:ature)?[_-]?(?:type|method|version|ver|algorithm)?$|^(?:encrypt|digest|hash)_?type$/i,
+  ],
+  ['time', /time|^ts$|^t$|^date$|stamp/i],
+  ['nonce', /nonce|^rand|random|^salt$|^echostr$|^guid$|^req(?:uest)?_?id$|^once$/i],
+  [
+    'app',
+    /^(?:app|api|application|client|consumer|mch|merchant|partner|access|corp|developer|dev|open|pub|pay|sp|oauth_consumer)?[_-]?(?:id|key|code|no|name|access_?key(?:_?id)?)$|^(?:ak|pid|uid|appid|mid|cid|sid|user(?:name)?|account|secretid|pspid)$/i,
+  ],
+  [
+    'session',
+    /^(?:access|session|oauth|user|auth|refresh)?[_-]?(?:token|session|session_?key)$|^format$|^callback$|^jsonp$|^charset$/i,
+  ],
+];
+
+export function roleOf(name: string): ParameterRole {
+  return roles.find(([, shape]) => shape.test(name))?.[0] ?? 'other';
+}
+
+/** Relative frequency of a parameter of this role as a part of its own in a message. */
+export const weights: Readonly<Record<ParameterRole, number>> = {
+  app: 5,
+  time: 5,
+  nonce: 5,
+  signing: 0.5,
+  session: 1,
+  other: 1,
+};
+
+export function weighNames(params: readonly Param[]): Choice<string>[] {
+  const names = [...new Set(params.map(([name]) => name))];
+  const weighed = names.map((name) => ({ name, weight: weights[roleOf(name)] }));
+  const sum = weighed.reduce((total, { weight }) => total + weight, 0);
+  return weighed.map(({ name, weight }) => choice(name, oneIn(sum / weight)));
+}
