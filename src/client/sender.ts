@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { checkHeaderName, checkHeaderValue, type HeaderSources } from '../platform/header-source.js';
 import { type Platform, parsePlatform } from '../platform/platform.js';
 import { onlyRecipes } from '../platform/signing-source.js';
-import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
+import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
@@ -66,6 +66,7 @@ export class Sender {
   constructor(options: UserInfoClientOptions, connections?: Connections) {
     checkMembers(clientMembers, options);
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
+    refuseApiPath(this.baseUrl, 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
     this.platform = parsePlatform(options.platform ?? {}, 'the option platform');
     this.headers = new RequestHeaders(headerValues(this.platform.headers, options.headers ?? {}));

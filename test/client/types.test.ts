@@ -3,9 +3,7 @@ import {
   isUserInfoFailure,
   type JsonValue,
   type NoAnswerReason,
-  passbackAll,
   type ReadData,
-  readAll,
   type UserInfoClient,
   type UserInfoClientOptions,
   type UserInfoValue,
@@ -87,12 +85,12 @@ it('misuse does not compile', () => {
   const calls = async () => {
     await client.passback({ unionId: 'u', userInfo: profile });
     await client.passback({ primaryKey: 'acme_level', userInfo: profile });
-    passbackAll([{ unionId: 'u', userInfo: profile, line: 7 }], options);
+    client.passbackAll([{ unionId: 'u', userInfo: profile, line: 7 }]);
     // @ts-expect-error: nested
-    passbackAll([{ unionId: 'u', userInfo: { a: { b: 1 } } }], options);
+    client.passbackAll([{ unionId: 'u', userInfo: { a: { b: 1 } } }]);
     // @ts-expect-error: nobody is named
-    passbackAll([{ userInfo: profile }], options);
-    for await (const one of readAll([{ code: 'c', infoNames: ['mobile' as const] }], options)) {
+    client.passbackAll([{ userInfo: profile }]);
+    for await (const one of client.readAll([{ code: 'c', infoNames: ['mobile'] }])) {
       if (one.outcome === 'ok') expectTypeOf(one.answer.data.mobile).toEqualTypeOf<JsonValue | undefined>();
     }
     const anyInfo: Record<string, UserInfoValue> = {};
@@ -110,6 +108,8 @@ it('misuse does not compile', () => {
     await client.passback({ unionId: 'u', userInfo: { union_id: 'u' } });
     // @ts-expect-error: nested
     await client.passback({ unionId: 'u', userInfo: { a: { b: 1 } } });
+    // @ts-expect-error: an array
+    await client.passback({ unionId: 'u', userInfo: ['a'] });
     // @ts-expect-error: undefined is no value
     await client.passback({ unionId: 'u', userInfo: { a: undefined } });
     // @ts-expect-error: a Date is no value
