@@ -15,6 +15,7 @@ export {
   NoAnswerError,
   type NoAnswerReason,
   RejectedError,
+  type RejectionDetails,
   RetryLaterError,
   type UserInfoFailure,
 } from './client/errors.js';
@@ -53,12 +54,12 @@ export {
 export { type FlatUserInfo, JsonNumber, type UserInfo, type UserInfoValue } from './protocol/user-info.js';
 export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './protocol/user-record.js';
 export { UserInfoClient } from './sdk/client.js';
-export { compileRecipes, type Signers } from './signing/app-signatures.js';
+export type { Signers } from './signing/app-signatures.js';
 export { compileRecipe } from './signing/compile-recipe.js';
 export { moduleSigner, type SignerModule } from './signing/module-signer.js';
 export { defaultRecipes, type Preset, presets } from './signing/presets.js';
 export { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './signing/recipe.js';
-export { parseRecipe, parseSigningRecipes } from './signing/recipe-json.js';
+export { parseRecipe } from './signing/recipe-json.js';
 export type { Param, SignableRequest } from './signing/request.js';
 export { Secret } from './signing/secret.js';
 export type { Explanation, Signature, Signer } from './signing/signer.js';

@@ -55,7 +55,7 @@ const faces = {
     source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,
   queue: `load-run queue run worker`,
-  service: `index`,
+  service: `admin/recipe-warnings index migrate`,
 };
 
 export function* importFaults(sources) {

@@ -1,7 +1,9 @@
 import type { Envelope } from '../protocol/envelope.js';
 import { type InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import {
+  httpStatusOf,
   ownResultCodes,
+  type ResultCode,
   type ResultCodeEntry,
   type ResultCodeName,
   type ResultCodeTable,
@@ -123,6 +125,40 @@ export class NoAnswerError extends CallError {
 }
 
 /**
+ * What a RejectedError says, for a test of your program. Only `resultCode` is needed: the rest is as the service of this
+ * project answers a first read.
+ *
+ * @example
+ * const rejection: RejectionDetails = { resultCode: 40401, operation: 'passback' };
+ * const client = { passback: () => Promise.reject(new RejectedError(rejection)) };
+ */
+export interface RejectionDetails {
+  readonly resultCode: number;
+  readonly msg?: string;
+  readonly httpStatus?: number;
+  readonly headers?: AnswerHeaders;
+  readonly operation?: CallError['operation'];
+  readonly attempts?: number;
+  readonly requestId?: string;
+  readonly retryable?: boolean;
+}
+
+/** The answer of the service with a code. */
+function answerOf({
+  resultCode: code,
+  msg = ownResultCodes.get(code)?.msg ?? '',
+  httpStatus = ownResultCodes.has(code) ? httpStatusOf(code as ResultCode) : 200,
+  headers = {},
+  attempts = 1,
+  requestId = 'made-by-a-test',
+}: RejectionDetails): Answer<Envelope> {
+  const envelope = { code, msg, data: {} };
+  const body = Buffer.from(JSON.stringify(envelope));
+  const date = undefined;
+  return { envelope, data: {}, body, httpStatus, headers, date, requestId, attempts, warnings: [] };
+}
+
+/**
  * The service answered with a code other than 200 (§7).
  *
  * @example
@@ -143,8 +179,12 @@ export class RejectedError extends CallError {
   readonly #answer: Answer<Envelope>;
   readonly #entry: ResultCodeEntry | undefined;
 
-  /** `resultCodes` are those of the service. Default: those of this project. */
-  constructor(answer: Answer<Envelope>, resultCodes: ResultCodeTable = ownResultCodes) {
+  /** As a test of your program makes one. */
+  constructor(rejection: RejectionDetails);
+  /** @internal `resultCodes` are those of the service. */
+  constructor(answer: Answer<Envelope>, resultCodes: ResultCodeTable);
+  constructor(given: RejectionDetails | Answer<Envelope>, resultCodes: ResultCodeTable = ownResultCodes) {
+    const answer = 'envelope' in given ? given : answerOf(given);
     const { code, msg } = answer.envelope;
     const entry = resultCodes.get(code);
     super(`the service answered ${code} ${msg === '' ? 'without a msg' : quoteName(msg)}`, {
@@ -156,6 +196,10 @@ export class RejectedError extends CallError {
     this.httpStatus = answer.httpStatus;
     this.#answer = answer;
     this.#entry = entry;
+    if ('envelope' in given) return;
+    const { operation = 'read', retryable = ['always', 'later', operation].includes(entry?.retry ?? '') } =
+      given;
+    this.withDetails({ operation, retryable, attempts: answer.attempts, requestId: answer.requestId });
   }
 
   /** The whole answer. A log of the error does not show it: it may hold personal data. */
