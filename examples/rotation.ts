@@ -13,7 +13,7 @@ export function cached(
     const secret = fetchSecret();
     kept = { secret, until: now() + lifetimeMs };
     secret.catch(() => {
-      kept = null;
+      if (kept?.secret === secret) kept = null;
     });
     return secret;
   };

@@ -22,7 +22,7 @@ export async function persist<T>(call: () => Promise<T>, pausesMs = [1_000, 10_0
   return call();
 }
 
-/** Ends with the request of the browser, as Express, Fastify and Next.js give its signal, or after a second and a half. */
+/** Ends when the browser leaves (`request.signal` of Next.js), or after a second and a half. */
 export function readFor(browser: AbortSignal, client: UserInfoClient, code: string) {
   return client.read({ code }, { signal: AbortSignal.any([browser, AbortSignal.timeout(1_500)]) });
 }
