@@ -152,16 +152,18 @@ export type OfPassbackRows<Row extends PassbackRow> = [Row] extends [PassbackInp
   ? unknown
   : Iterable<PassbackInput<Row['userInfo']>> | AsyncIterable<PassbackInput<Row['userInfo']>>;
 
-/** The request of a row of `passbackAll`. */
-export function passbackRow(row: unknown): PreparedRow {
-  const input = row as PassbackInput;
-  return { request: checkedPassback(input, true), user: userOf(input) };
-}
+/** The requests of rows, by their operation. */
+const prepareRow = {
+  passback(row: unknown): PreparedRow {
+    const input = row as PassbackInput;
+    return { request: checkedPassback(input, true), user: userOf(input) };
+  },
+  read(row: unknown): PreparedRow {
+    return { request: checkedRead(row as ReadInput, true), user: null };
+  },
+} as const;
 
-/** The request of a row of `readAll`. */
-export function readRow(row: unknown): PreparedRow {
-  return { request: checkedRead(row as ReadInput, true), user: null };
-}
+type Operation = keyof typeof prepareRow;
 
 const bulkMembers: Shape<BulkRunOptions> = {
   what: 'the options of many rows',
@@ -182,8 +184,8 @@ const bulkMembers: Shape<BulkRunOptions> = {
  * @throws InvalidInputError for an invalid option, for rows that cannot be iterated, or if the client is closed
  */
 export function sendAll<Row>(
+  operation: Operation,
   rows: Iterable<Row> | AsyncIterable<Row>,
-  prepare: (row: Row) => PreparedRow,
   client: CallClient,
   given: BulkRunOptions,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
@@ -199,7 +201,8 @@ export function sendAll<Row>(
     timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
   };
   const { context, signal } = given;
-  return outcomesOf(batchesOf(rows, prepare), client, { ...pacing, sender: client.sender, context }, signal);
+  const settings = { ...pacing, operation, sender: client.sender, context };
+  return outcomesOf(batchesOf(rows, prepareRow[operation]), client, settings, signal);
 }
 
 /** While this many outcomes wait for the caller, no more rows are sent. */
@@ -249,14 +252,14 @@ async function keepSecret(
 async function* outcomesOf<Row>(
   rows: AsyncIterable<readonly TakenRow<Row>[]>,
   client: CallClient,
-  options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'>,
+  options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'> & { readonly operation: Operation },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   client.refuseIfClosed();
   let waiting: RowOutcome<TakenRow<Row>>[] = [];
   let isOver = false;
   let wake = () => {};
-  const { sender } = options;
+  const { sender, operation } = options;
   const engine = new RowEngine(rows, {
     ...options,
     prepare: ({ prepared }) => {
@@ -305,12 +308,17 @@ async function* outcomesOf<Row>(
     }
     const isComplete = await end.catch((error: unknown) => {
       if (error instanceof UserInfoError) leadToCaller(error, outcomesOf);
+      if (error instanceof NoAnswerError) error.withDetails({ operation });
       throw error;
     });
     if (!isComplete) {
       const hint = `Rows without an outcome were not carried out${engine.isInDoubt ? ', or not certainly' : ''}.`;
       const reason = signal?.aborted ? signal.reason : new Error('the client was closed');
-      throw new CancelledError(reason, engine.isInDoubt, hint);
+      throw new CancelledError(reason, engine.isInDoubt, hint).withDetails({
+        operation,
+        attempts: engine.openRequests,
+        retryable: operation === 'passback' || !engine.isInDoubt,
+      });
     }
   } finally {
     // A caller that leaves the loop wants no more rows sent.

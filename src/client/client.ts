@@ -104,7 +104,12 @@ export class CallClient implements AsyncDisposable {
 
   /** Signs a request without sending it. */
   sign(request: PlainRequest): WireRequest {
-    return toWireRequest(this.sender.sign(request), this.sender);
+    try {
+      return toWireRequest(this.sender.sign(request), this.sender);
+    } catch (error) {
+      if (error instanceof NoAnswerError) error.withDetails({ operation: request.endpoint.operation });
+      throw error;
+    }
   }
 
   /** Sends a request, with further attempts where they are safe. */

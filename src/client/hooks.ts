@@ -167,31 +167,28 @@ export class Hooks {
     this.#logger = options.logger;
   }
 
-  /** Calls a hook, if there is one, with the event that `event` returns, which is logged. */
+  /** Calls the logger and a hook, if there are any, each with an event that `event` returns. */
   call<Name extends keyof ClientHooks>(
     name: Name,
     event: () => Parameters<Required<ClientHooks>[Name]>[0],
   ): void {
     const hook = this.#hooks[name] as ((event: unknown) => unknown) | undefined;
-    if (this.#logger !== undefined) this.#log(this.#logger, name, event);
-    if (hook === undefined) return;
-    // The hook runs at once; the function is async for what the hook throws, or a promise that it returns.
-    const called = async () => hook.call(this.#hooks, event());
-    called().catch((error: unknown) => this.#warnOf(`the hook ${name}`, error));
-  }
-
-  #log(logger: Logger, name: keyof ClientHooks, event: () => object): void {
-    try {
-      if (logger.isLevelEnabled?.('debug') !== false) logger.debug(event(), messages[name]);
-    } catch (error) {
-      this.#warnOf('the logger', error);
+    const logger = this.#logger;
+    if (logger !== undefined) {
+      this.#guard('the logger', () => {
+        if (logger.isLevelEnabled?.('debug') !== false) return logger.debug(event(), messages[name]);
+      });
     }
+    if (hook !== undefined) this.#guard(`the hook ${name}`, () => hook.call(this.#hooks, event()));
   }
 
-  #warnOf(what: string, error: unknown): void {
-    this.warn(
-      'UserInfoHookWarning',
-      `${what} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
+  /** Calls a function of the caller at once; what it throws, or a promise that it returns, does not affect the call. */
+  #guard(what: string, call: () => unknown): void {
+    (async () => call())().catch((error: unknown) =>
+      this.warn(
+        'UserInfoHookWarning',
+        `${what} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
+      ),
     );
   }
 
@@ -200,16 +197,11 @@ export class Hooks {
     if (this.#warned.has(type)) return;
     this.#warned.add(type);
     const code = warningCodes[type];
-    try {
-      if (this.#logger !== undefined) {
-        this.#logger.warn({ code }, message);
-        return;
-      }
-    } catch {
-      // A logger that fails is reported by the process.
-    }
+    const logger = this.#logger;
     // The global: to import node:process as a module opens the standard streams.
-    process.emitWarning(message, { type, code });
+    const emit = () => process.emitWarning(message, { type, code });
+    if (logger === undefined) emit();
+    else (async () => logger.warn({ code }, message))().catch(emit);
   }
 }
 

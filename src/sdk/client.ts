@@ -3,9 +3,7 @@ import {
   type OfPassbackRows,
   type PassbackOutcome,
   type PassbackRow,
-  passbackRow,
   type ReadOutcome,
-  readRow,
   sendAll,
 } from '../bulk/send-all.js';
 import { CallClient, type PassbackAnswer, type ReadAnswer } from '../client/client.js';
@@ -169,7 +167,7 @@ export class UserInfoClient implements AsyncDisposable {
     rows: (Iterable<Row> | AsyncIterable<Row>) & OfPassbackRows<Row>,
     options: BulkRunOptions = {},
   ): AsyncGenerator<PassbackOutcome<Row>, void> {
-    return sendAll(rows, passbackRow, callsOf(this), options) as AsyncGenerator<PassbackOutcome<Row>, void>;
+    return sendAll('passback', rows, callsOf(this), options) as AsyncGenerator<PassbackOutcome<Row>, void>;
   }
 
   /**
@@ -186,7 +184,7 @@ export class UserInfoClient implements AsyncDisposable {
     rows: Iterable<Row> | AsyncIterable<Row>,
     options: BulkRunOptions = {},
   ): AsyncGenerator<ReadOutcome<Row>, void> {
-    return sendAll(rows, readRow, callsOf(this), options) as AsyncGenerator<ReadOutcome<Row>, void>;
+    return sendAll('read', rows, callsOf(this), options) as AsyncGenerator<ReadOutcome<Row>, void>;
   }
   /**
    * Waits for the calls under way, at most for their `timeoutMs`, and closes the client's own connections. A bulk run

@@ -109,6 +109,11 @@ export class RowEngine<Row extends SourceRow> {
     return this.#queue.open.some(({ mayHaveActed }) => mayHaveActed);
   }
 
+  /** Number of requests that were sent for the rows that have no outcome yet. */
+  get openRequests(): number {
+    return this.#queue.open.reduce((sum, { sent }) => sum + sent, 0);
+  }
+
   /** Reads no more rows and retries none; awaits those under way. `run` then throws `error`. */
   stop(error?: unknown): void {
     this.#error ??= error;
