@@ -158,6 +158,13 @@ describe('built with the defaults of the tool, and run on Node 20, 22 and 24', (
         expect([file, node, run(consumer, node, `out/${file}`)]).toEqual([file, node, 'ok\n']);
   });
 
+  it('a program that uses a profile', () => {
+    const app = ['--tenant-code', 't', '--channel', 'c', '--app-key', 'k', '--app-secret-command', 'echo s'];
+    run(consumer, bin('.bin/userinfo'), 'profile', 'add', 'shop', '--base-url', 'http://127.0.0.1:9', ...app);
+    build('profile');
+    for (const node of nodes) expect([node, run(consumer, node, 'out/profile.mjs')]).toEqual([node, 'ok\n']);
+  });
+
   it.each([
     ['cdk', 'cdk/index.js'],
     ['sam', 'sam/index.js'],
