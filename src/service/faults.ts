@@ -40,13 +40,13 @@ export function faultDrawer(settings: FaultSettings): () => Fault {
 export function injectFaults(
   app: FastifyInstance,
   responder: Responder,
-  faultOf: (endpoint: Endpoint, request: FastifyRequest) => Fault,
+  faultOf: (endpoint: Endpoint, request: FastifyRequest) => Fault | Promise<Fault>,
 ): void {
   const cutAfter = new WeakSet<FastifyRequest>();
   app.addHook('preHandler', async (request, reply) => {
     const endpoint = endpointOf(request);
     if (endpoint === undefined) return undefined;
-    const { delayMs = 0, cut, code, answer } = faultOf(endpoint, request);
+    const { delayMs = 0, cut, code, answer } = await faultOf(endpoint, request);
     await wait(delayMs);
     if (cut === 'after') cutAfter.add(request);
     if (code !== undefined) return responder.sendCode(reply, { operation: endpoint.operation }, code);
