@@ -201,6 +201,7 @@ describe('failed rows', () => {
       outcome: 'failed',
       code: 40401,
       msg: 'no such user',
+      request_id: expect.stringMatching(/^[0-9a-f]{20}$/),
     });
     expect(linesOf('mixed.failed.csv').slice(0, 2)).toEqual(['union_id,v', 'mixed.csvf0,x0']);
     expect(linesOf('mixed.failed.csv')).toHaveLength(21);
