@@ -153,10 +153,10 @@ async function checkProxy(known: Known): Promise<Finding> {
   const { io } = known.context;
   const [settings, url] = [need(known, 'settings'), need(known, 'url')];
   await networkOptions(settings, io.env);
-  const named = isLoopback(url.hostname) ? null : proxyFor(url.href, io.env);
-  known.proxy = named && parseProxy(named.address, named.variable);
+  const named = isLoopback(url.hostname) ? null : proxyFor(settings, io.env);
+  known.proxy = named && parseProxy(named.address, named.name);
   if (known.proxy === null) return { detail: 'none for this host', skipped: true };
-  return { detail: `${known.proxy.host} (${named?.variable})` };
+  return { detail: `${known.proxy.host} (${named?.name})` };
 }
 
 /** A request can be signed. The client makes one attempt per call. */
