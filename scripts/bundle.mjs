@@ -138,7 +138,11 @@ for (const [format, dir] of [
 ]) {
   await build({
     platform: 'node',
-    input: { index: 'src/index.ts', 'service/index': 'src/service/index.ts' },
+    input: {
+      index: 'src/index.ts',
+      'service/index': 'src/service/index.ts',
+      'sdk/profiles': 'src/sdk/profiles.ts',
+    },
     external,
     plugins: [undici, ...(format === 'es' ? [builtins] : []), collected],
     output: {
@@ -152,7 +156,7 @@ for (const [format, dir] of [
       // The SDK loads these two files; what the service alone needs is in others.
       codeSplitting: {
         groups: [
-          { name: 'client', test: /src\/(client|bulk)\//, priority: 1 },
+          { name: 'client', test: /src\/(client\/|bulk\/|sdk\/client)/, priority: 1 },
           {
             name: 'signing',
             test: /src\/(client\/errors|protocol\/(?!openapi|user-record)|signing\/(?!verify)|support)/,
@@ -165,8 +169,8 @@ for (const [format, dir] of [
 }
 writeFileSync('dist/cjs/package.json', '{"type":"commonjs"}\n');
 
-/** Types of both formats: those that the two entries lead to. */
-const types = new Set(['index.d.ts', 'service/index.d.ts']);
+/** Types of both formats: those that the entries lead to. */
+const types = new Set(['index.d.ts', 'service/index.d.ts', 'sdk/profiles.d.ts']);
 for (const path of types) {
   const text = readFileSync(join('dist/.types', path), 'utf8');
   for (const [, target] of text.matchAll(/^(?:import|export) .*'(\..+)\.js';$/gm))

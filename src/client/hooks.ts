@@ -88,6 +88,20 @@ export interface ClientHooks {
 }
 
 /**
+ * A logger with the methods of pino and of console.
+ *
+ * @example
+ * const logger: Logger = console;
+ * const client = new UserInfoClient({ ...options, logger });
+ */
+export interface Logger {
+  debug(event: object, message: string): void;
+  warn(event: object, message: string): void;
+  /** Spares the work for what is not logged. */
+  isLevelEnabled?(level: 'debug'): boolean;
+}
+
+/**
  * A call on the channels `tracing:userinfo:call:*`. It holds no secrets and no personal data.
  *
  * @example
@@ -139,37 +153,71 @@ export async function traceCall(trace: CallTrace, call: () => Promise<Answer>): 
   });
 }
 
-/** The hooks of one client. An error in a hook never ends a call, a run or the process. */
+/** What is logged for each hook. */
+const messages = { onRequest: 'request', onResponse: 'response', onNoAnswer: 'no answer' } as const;
+
+/** The hooks and the logger of one client. An error in one of them never ends a call, a run or the process. */
 export class Hooks {
   readonly #hooks: ClientHooks;
-  #hasWarned = false;
+  readonly #logger: Logger | undefined;
+  readonly #warned = new Set<WarningType>();
 
-  constructor(hooks: ClientHooks) {
-    this.#hooks = hooks;
+  constructor(options: ClientHooks & { readonly logger?: Logger }) {
+    this.#hooks = options;
+    this.#logger = options.logger;
   }
 
-  /** Calls a hook, if there is one, with the event that `event` returns. */
+  /** Calls a hook, if there is one, with the event that `event` returns, which is logged. */
   call<Name extends keyof ClientHooks>(
     name: Name,
     event: () => Parameters<Required<ClientHooks>[Name]>[0],
   ): void {
     const hook = this.#hooks[name] as ((event: unknown) => unknown) | undefined;
+    if (this.#logger !== undefined) this.#log(this.#logger, name, event);
     if (hook === undefined) return;
     // The hook runs at once; the function is async for what the hook throws, or a promise that it returns.
     const called = async () => hook.call(this.#hooks, event());
-    called().catch((error: unknown) => this.#warn(name, error));
+    called().catch((error: unknown) => this.#warnOf(`the hook ${name}`, error));
   }
 
-  #warn(name: keyof ClientHooks, error: unknown): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    // The global: to import node:process as a module opens the standard streams.
-    process.emitWarning(
-      `the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
-      { type: 'UserInfoHookWarning', code: 'USERINFO_HOOK' },
+  #log(logger: Logger, name: keyof ClientHooks, event: () => object): void {
+    try {
+      if (logger.isLevelEnabled?.('debug') !== false) logger.debug(event(), messages[name]);
+    } catch (error) {
+      this.#warnOf('the logger', error);
+    }
+  }
+
+  #warnOf(what: string, error: unknown): void {
+    this.warn(
+      'UserInfoHookWarning',
+      `${what} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
     );
   }
+
+  /** Reports something once: to the logger, otherwise as a process warning. */
+  warn(type: WarningType, message: string): void {
+    if (this.#warned.has(type)) return;
+    this.#warned.add(type);
+    const code = warningCodes[type];
+    try {
+      if (this.#logger !== undefined) {
+        this.#logger.warn({ code }, message);
+        return;
+      }
+    } catch {
+      // A logger that fails is reported by the process.
+    }
+    // The global: to import node:process as a module opens the standard streams.
+    process.emitWarning(message, { type, code });
+  }
 }
+
+const warningCodes = {
+  UserInfoHookWarning: 'USERINFO_HOOK',
+  UserInfoSecretWarning: 'USERINFO_SECRET',
+} as const;
+type WarningType = keyof typeof warningCodes;
 
 function textOf(error: unknown): string {
   try {

@@ -1,12 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type ClientHooks,
-  passbackAll,
-  readAll,
-  UserInfoClient,
-  type UserInfoClientOptions,
-} from '../../src/index.js';
+import { type ClientHooks, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
+import { passbackAll, readAll } from '../support/all-rows.js';
 import { httpServer, type TestServer, tcpServer } from '../support/raw-server.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';

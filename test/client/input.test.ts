@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  InvalidInputError,
-  JsonNumber,
-  passbackAll,
-  Secret,
-  UserInfoClient,
-  UserInfoError,
-} from '../../src/index.js';
+import { InvalidInputError, JsonNumber, Secret, UserInfoClient, UserInfoError } from '../../src/index.js';
+import { passbackAll } from '../support/all-rows.js';
 import { httpServer } from '../support/raw-server.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';

@@ -117,6 +117,20 @@ export class RowEngine<Row extends SourceRow> {
     this.resume();
   }
 
+  /** Stops at once: what is under way is abandoned. */
+  cancel(): void {
+    for (const row of this.#queue.open) {
+      if (row.pending === null) continue;
+      row.mayHaveActed ||= row.pending.hasStarted;
+      row.pending.cancel();
+      row.pending = null;
+      this.#inFlight -= 1;
+      this.#listener.onTakenBack?.(row.row);
+    }
+    this.stop();
+    this.resume();
+  }
+
   /** Sends the rows that may be sent, at the end of this turn of the event loop. */
   resume(): void {
     if (this.#isTurnDue || this.#end === null) return;

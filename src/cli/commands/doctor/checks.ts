@@ -2,8 +2,9 @@
 import { lookup } from 'node:dns/promises';
 import { statSync } from 'node:fs';
 import type { PeerCertificate } from 'node:tls';
-import type { UserInfoClient } from '../../../client/client.js';
+import type { CallClient } from '../../../client/client.js';
 import { type HttpProxy, nameHost, parseProxy } from '../../../client/proxy.js';
+import { readRequest } from '../../../client/request.js';
 import { toNoAnswerError } from '../../../client/transport-errors.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
@@ -35,7 +36,7 @@ export interface Known {
   secret?: Secret;
   /** `null`: a direct connection. */
   proxy?: HttpProxy | null;
-  client?: UserInfoClient;
+  client?: CallClient;
   /** The host name of the service, or of the proxy, is resolved. */
   resolved?: true;
   request?: SentRequest;
@@ -165,7 +166,7 @@ async function checkSigning(known: Known): Promise<Finding> {
   need(known, 'proxy');
   const once = { ...known.options, attempts: 1 };
   known.client = await known.context.connect(await clientOptions(known.context, settings, once, secret));
-  const { searchParams } = known.client.signRead({ code: 'self-test' }).url;
+  const { searchParams } = known.client.sign(readRequest({ code: 'self-test' })).url;
   const lengthOf = (name: string) => searchParams.get(name)?.length ?? 0;
   const by = describeRule(settings);
   const detail = `by ${by}: app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
