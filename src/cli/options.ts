@@ -17,6 +17,8 @@ export interface CommonOptions {
   readonly mask?: true;
   /** Milliseconds. */
   readonly timeout: number;
+  /** Milliseconds. Default: `timeout`. */
+  readonly attemptTimeout?: number;
   readonly attempts: number;
   readonly verbose?: true;
   readonly input: boolean;
@@ -41,6 +43,11 @@ function commonOptions(): CommonOption[] {
     new CommonOption('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
       .default(10_000, '10s')
       .argParser(parseDuration),
+    new CommonOption(
+      'network',
+      '--attempt-timeout <duration>',
+      'maximum duration of one attempt (default: that of --timeout)',
+    ).argParser(parseDuration),
     new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
       .default(3)
       .argParser((text) => parseCount(text, 'attempts')),

@@ -245,12 +245,13 @@ async function execute(
 ): Promise<void> {
   const { context, io, options, isTable, print, operation, settings, source } = bulkRun;
   const { signal } = context;
-  const { concurrency, rate = null, attempts, timeout: timeoutMs, maxFailures = null } = options;
+  const { concurrency, rate = null, attempts, timeout, maxFailures = null } = options;
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });
   let stop = () => {};
   let report: RunReport;
   try {
+    const timeoutMs = options.attemptTimeout ?? timeout;
     const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs };
     const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures });
     stop = () => {
