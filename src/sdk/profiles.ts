@@ -1,16 +1,17 @@
 import { dirname, join } from 'node:path';
 import type { UserInfoClientOptions } from '../client/options.js';
-import { parsePlatform } from '../platform/platform.js';
 import { usesModule } from '../platform/signing-source.js';
 import { loadSigners } from '../profiles/load-signers.js';
 import { readProfileFile } from '../profiles/profile-file.js';
 import { profileFileName } from '../profiles/profile-name.js';
 import { refuseUnsafeFile } from '../profiles/profile-store.js';
-import { readHeaders } from '../profiles/secret.js';
-import { resolveSettings } from '../profiles/settings.js';
+import { readHeaders, secretWarnings } from '../profiles/secret.js';
+import { resolveSettings, type Settings } from '../profiles/settings.js';
+import { Secret } from '../signing/secret.js';
 import { configFolder } from '../support/folders.js';
+import type { EnvironmentVariables } from '../support/shell.js';
 import { UserInfoClient } from './client.js';
-import { platformOf, readTextFile } from './environment.js';
+import { readPlatformFile, routeOptions } from './environment.js';
 
 export { CredentialError, ProfileError, ProfileFileError, SigningModuleError } from '../profiles/errors.js';
 
@@ -34,35 +35,54 @@ export async function fromProfile(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<UserInfoClient> {
   const path = join(configFolder(env), profileFileName);
-  let headers: UserInfoClientOptions['headers'] = {};
+  const refuseUnsafe = () => refuseUnsafeFile(path);
   const settings = await resolveSettings({
     flags: { profile: name },
     env,
-    store: { load: () => readProfileFile(path), refuseUnsafeFile: () => refuseUnsafeFile(path) },
-    async readPlatform(file) {
-      const found = platformOf(file, {}, env);
-      headers = found.headers;
-      return parsePlatform(found.platform, 'the platform');
-    },
+    store: { load: () => readProfileFile(path), refuseUnsafeFile: refuseUnsafe },
+    readPlatform: async (file) => readPlatformFile(file).platform,
   });
-  for (const warning of settings.warnings) {
-    process.emitWarning(warning, { type: 'UserInfoProfileWarning', code: 'USERINFO_PROFILE' });
+  const { appSecret = await settings.secret.read() } = options;
+  const code = 'USERINFO_PROFILE';
+  for (const warning of [
+    ...settings.warnings,
+    ...(appSecret instanceof Secret ? secretWarnings(appSecret) : []),
+  ]) {
+    if (options.logger !== undefined) options.logger.warn({ code }, warning);
+    else process.emitWarning(warning, { type: 'UserInfoProfileWarning', code });
   }
-  const { signing, ...platform } = settings.platform.value;
-  const isOfProfile = settings.platform.origin.kind === 'profile';
-  if (isOfProfile && usesModule(signing)) refuseUnsafeFile(path);
-  if (isOfProfile) headers = await readHeaders(platform.headers, env, () => refuseUnsafeFile(path));
   const client: UserInfoClientOptions = {
     baseUrl: settings.base_url.value,
     tenantCode: settings.tenant_code.value,
     channel: settings.channel.value,
     appKey: settings.app_key.value,
-    appSecret: options.appSecret ?? (await settings.secret.read()),
-    allowHttp: settings.allow_http !== null,
-    ...(options.platform === undefined
-      ? { platform, signing: await loadSigners(signing, dirname(path)) }
-      : {}),
-    ...(settings.ca_file === null ? {} : { extraCa: readTextFile(settings.ca_file.value) }),
+    // The permission is for the base URL of the profile.
+    allowHttp: options.baseUrl === undefined && settings.allow_http !== null,
+    ...(settings.proxy === null ? {} : { proxy: settings.proxy.value }),
+    ...options,
+    appSecret,
   };
-  return new UserInfoClient({ ...client, ...options, headers: { ...headers, ...options.headers } });
+  const platform = options.platform === undefined ? await platformOptions(settings, env, path) : {};
+  return new UserInfoClient({
+    ...client,
+    ...routeOptions(client, settings.ca_file?.value, env),
+    ...platform,
+    ...(options.signing === undefined ? {} : { signing: options.signing }),
+    headers: { ...platform.headers, ...options.headers },
+  });
+}
+
+/** The platform of the profile, whose module and commands are run if no other user could have changed the file. */
+async function platformOptions(
+  settings: Settings,
+  env: EnvironmentVariables,
+  path: string,
+): Promise<Pick<UserInfoClientOptions, 'platform' | 'signing' | 'headers'>> {
+  const { signing, ...platform } = settings.platform.value;
+  if (usesModule(signing)) refuseUnsafeFile(path);
+  return {
+    platform,
+    signing: await loadSigners(signing, dirname(path)),
+    headers: await readHeaders(platform.headers, env, () => refuseUnsafeFile(path)),
+  };
 }

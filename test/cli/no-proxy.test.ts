@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { proxyFor } from '../../src/cli/network.js';
+import { proxyFor } from '../../src/client/proxy.js';
 
-const to = (url: string) => ({
-  base_url: { value: url, origin: { kind: 'default' } as const },
-  proxy: null,
-});
 const https = { HTTPS_PROXY: 'http://secure:1', HTTP_PROXY: 'http://plain:2' };
 
 describe('the proxy of the environment', () => {
@@ -17,7 +13,7 @@ describe('the proxy of the environment', () => {
     ['https://api.example.com', { HTTPS_PROXY: '' }, null],
     ['https://api.example.com', {}, null],
   ])('of %s under %j is %s', (url, env, address) => {
-    expect(proxyFor(to(url), env)?.address ?? null).toBe(address);
+    expect(proxyFor(url, env)?.address ?? null).toBe(address);
   });
 
   it.each([
@@ -39,7 +35,7 @@ describe('the proxy of the environment', () => {
     ['https://api.example.com', '', false],
     ['https://api.example.com', ',, ,', false],
   ])('of %s under NO_PROXY %j is left out: %s', (url, NO_PROXY, leftOut) => {
-    expect(proxyFor(to(url), { ...https, NO_PROXY }) === null).toBe(leftOut);
-    expect(proxyFor(to(url), { ...https, no_proxy: NO_PROXY }) === null).toBe(leftOut);
+    expect(proxyFor(url, { ...https, NO_PROXY }) === null).toBe(leftOut);
+    expect(proxyFor(url, { ...https, no_proxy: NO_PROXY }) === null).toBe(leftOut);
   });
 });

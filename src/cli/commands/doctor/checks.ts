@@ -22,7 +22,7 @@ import { clientOptions } from '../../client-options.js';
 import type { CliContext } from '../../context.js';
 import { announceProduction, settingSources } from '../../deployment.js';
 import { describeRule, explainFailure } from '../../explain-failure.js';
-import { networkOptions, proxyFor } from '../../network.js';
+import { networkOptions, proxyOf } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import { type Answered, type SentRequest, sendRead } from './request.js';
@@ -154,7 +154,7 @@ async function checkProxy(known: Known): Promise<Finding> {
   const { io } = known.context;
   const [settings, url] = [need(known, 'settings'), need(known, 'url')];
   await networkOptions(settings, io.env);
-  const named = isLoopback(url.hostname) ? null : proxyFor(settings, io.env);
+  const named = isLoopback(url.hostname) ? null : proxyOf(settings, io.env);
   known.proxy = named && parseProxy(named.address, named.name);
   if (known.proxy === null) return { detail: 'none for this host', skipped: true };
   return { detail: `${known.proxy.host} (${named?.name})` };
