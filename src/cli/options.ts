@@ -43,14 +43,14 @@ function commonOptions(): CommonOption[] {
     new CommonOption('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
       .default(10_000, '10s')
       .argParser(parseDuration),
-    new CommonOption(
-      'network',
-      '--attempt-timeout <duration>',
-      'maximum duration of one attempt (default: that of --timeout)',
-    ).argParser(parseDuration),
     new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
       .default(3)
       .argParser((text) => parseCount(text, 'attempts')),
+    new CommonOption(
+      'network',
+      '--attempt-timeout <t>',
+      'maximum duration of one attempt (default: --timeout)',
+    ).argParser(parseDuration),
     new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation').keptByAll(),
     new CommonOption('confirm', '--no-input', 'never prompt').keptByAll(),
     new CommonOption('every', '--color', 'print with colours, also to a file or a pipe'),
