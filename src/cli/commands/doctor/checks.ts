@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { statSync } from 'node:fs';
 import type { PeerCertificate } from 'node:tls';
 import type { CallClient } from '../../../client/client.js';
-import { type HttpProxy, nameHost, parseProxy, proxyFor } from '../../../client/proxy.js';
+import { type HttpProxy, nameHost, parseProxy } from '../../../client/proxy.js';
 import { readRequest } from '../../../client/request.js';
 import { toNoAnswerError } from '../../../client/transport-errors.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
@@ -22,7 +22,7 @@ import { clientOptions } from '../../client-options.js';
 import type { CliContext } from '../../context.js';
 import { announceProduction, settingSources } from '../../deployment.js';
 import { describeRule, explainFailure } from '../../explain-failure.js';
-import { networkOptions } from '../../network.js';
+import { networkOptions, proxyOf } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import { type Answered, type SentRequest, sendRead } from './request.js';
@@ -154,10 +154,10 @@ async function checkProxy(known: Known): Promise<Finding> {
   const { io } = known.context;
   const [settings, url] = [need(known, 'settings'), need(known, 'url')];
   await networkOptions(settings, io.env);
-  const named = isLoopback(url.hostname) ? null : proxyFor(url.href, io.env);
-  known.proxy = named && parseProxy(named.address, named.variable);
+  const named = isLoopback(url.hostname) ? null : proxyOf(settings, io.env);
+  known.proxy = named && parseProxy(named.address, named.name);
   if (known.proxy === null) return { detail: 'none for this host', skipped: true };
-  return { detail: `${known.proxy.host} (${named?.variable})` };
+  return { detail: `${known.proxy.host} (${named?.name})` };
 }
 
 /** A request can be signed. The client makes one attempt per call. */
