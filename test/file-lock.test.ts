@@ -163,12 +163,13 @@ describe('lockFile', () => {
 
   it.skipIf(!isLinux)('takes over the lock of a killed process that its parent has not noticed', async () => {
     const path = newLock();
-    // The shell is replaced by a program that waits for no child.
+    // A program that waits for no child takes the place of the shell, which may have waited for it before.
     const parent = spawn('sh', ['-c', 'sleep 30 & echo $!; exec sleep 30']);
     onTestFinished(() => void parent.kill());
     const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)));
     writeFileSync(path, lockRecord({ pid, start: startOf(pid) }));
     await expect(lockFile(path)).rejects.toThrow(FileLockedError);
+    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
     process.kill(pid, 'SIGKILL');
     await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
     (await lockFile(path)).release();

@@ -122,7 +122,7 @@ export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | '
  *
  * @example
  * const signing: SigningRecipes = defaultRecipes;
- * const client = new UserInfoClient({ ...options, signing });
+ * const client = new UserInfoClient({ ...options, platform: { signing } });
  */
 export interface SigningRecipes {
   readonly app_sign: Recipe;

@@ -29,6 +29,7 @@ it('a command line without options has the defaults of all options with a value'
     read: { '--concurrency': 32 },
     passback: { '--concurrency': 32 },
     worker: { '--concurrency': 32 },
+    probe: { '--pause': 250 },
     'sign explain read': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
     'sign explain passback': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
     'sign solve': { '--max-time': 20_000 },

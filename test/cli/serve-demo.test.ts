@@ -55,11 +55,12 @@ describe('serve --demo', { timeout: 60_000 }, () => {
       expect(inputs).toBe(
         'Signed with the secret in USERINFO_APP_SECRET, not that of profile "demo", by the default recipes.',
       );
-      const [explain = '', solve, doctor = ''] = [...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm)].map(
-        ([, text]) => text,
-      );
+      const [explain = '', solve, tryPresets, doctor = ''] = [
+        ...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm),
+      ].map(([, text]) => text);
       expect((await machine.shell(explain)).stdout).toContain('&key=<secret>');
       expect(solve).toBe('userinfo sign solve - --save demo -p demo');
+      expect(tryPresets).toBe('userinfo sign try --save demo -p demo');
       expect((await machine.shell(doctor)).status).toBe(0);
       const page = await (await fetch(url)).text();
       expect(page).toContain('It was signed with the app key in place of the secret.');
