@@ -1,7 +1,9 @@
 // Apart from index.ts: only a run of the command loads the checks.
-import { lookup } from 'node:dns/promises';
+import dns from 'node:dns';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import type { PeerCertificate } from 'node:tls';
+import { promisify } from 'node:util';
 import type { CallClient } from '../../../client/client.js';
 import { type HttpProxy, nameHost, parseProxy } from '../../../client/proxy.js';
 import { readRequest } from '../../../client/request.js';
@@ -181,11 +183,19 @@ async function checkSigning(known: Known): Promise<Finding> {
 async function checkDns(known: Known): Promise<Finding> {
   const [url, proxy] = [need(known, 'url'), need(known, 'proxy')];
   const { hostname } = proxy === null ? url : new URL(proxy.url);
-  const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch((error: Error) => {
+  const found = await findAddresses(hostname, known).catch((error: Error) => {
     throw toNoAnswerError(error, { host: nameHost(url.host, proxy), proxy, started: false });
   });
   known.resolved = true;
   return { detail: [...new Set(found.map(({ address }) => address))].join(', ') };
+}
+
+/** The addresses of a host. Throws an Error with the code of Node, EAI_AGAIN after `--timeout`. */
+async function findAddresses(host: string, { options: { timeout } }: Known): Promise<dns.LookupAddress[]> {
+  const late = once(AbortSignal.timeout(timeout), 'abort').then(() => {
+    throw Object.assign(new Error('no name server answered'), { code: 'EAI_AGAIN' });
+  });
+  return Promise.race([promisify(dns.lookup)(host.replace(/^\[|\]$/g, ''), { all: true }), late]);
 }
 
 /** A connection can be opened. This sends the request of the checks that follow. */
