@@ -91,6 +91,9 @@ it('admin user delete --all empties one tenant, and leaves its apps and the othe
   expect(await deleteOf('--union-id', '', '--yes')).toMatchObject({ status: 2, stdout: '' });
   expect(await deleteOf('--all', '--union-id', 'one', '--yes')).toMatchObject({ status: 2, stdout: '' });
 
+  // The question names the database: a variable may name that of production.
+  const asked = await deleteOf('--all');
+  expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining(machine.database) });
   const done = await deleteOf('--all', '--yes');
   expect(done).toMatchObject({ status: 0, stderr: 'deleted 3 users\n' });
   expect(JSON.parse(done.stdout)).toEqual({ records: 3, indexed_values: 0, codes: 1 });

@@ -7,6 +7,7 @@ import { describeSystemError, isSystemError, UnsuitableFileError } from '../../.
 import { openInput } from '../../../support/input-file.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
+import { chooseDatabase, namedDatabase, withoutPassword } from '../../database.js';
 import { announceWait, decodeUtf8, inputName, readValue } from '../../input.js';
 import { printMessage, write } from '../../io.js';
 import { parseFilled } from '../../option-values.js';
@@ -136,6 +137,7 @@ interface DeleteOptions {
   readonly tenantCode: string;
   readonly unionId?: string;
   readonly all?: true;
+  readonly database?: string;
 }
 
 const declareDelete = storeCommand({
@@ -169,9 +171,10 @@ const declareDelete = storeCommand({
         hint: 'Nothing was deleted. Name the user with --union-id <id>.',
       });
     }
+    const database = withoutPassword(await chooseDatabase(namedDatabase(options.database, io.env), false));
     const what =
       unionId === undefined
-        ? `the records of all users of tenant "${tenantCode}", and their codes`
+        ? `the records of all users of tenant "${tenantCode}" in ${database}, and their codes`
         : `the record of user "${unionId}", and the codes issued for the user`;
     const deleted = await withStore(async (store) => {
       await confirm(context, `Delete ${what}?`, yes);
