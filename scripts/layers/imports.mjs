@@ -44,7 +44,7 @@ const faces = {
     secret signer template vectors verify/compare-messages verify/recipe-suspects verify/suspect
     verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,
-  client: `answer attempt client dispatcher errors hooks members options proxy request retry sender tls-trust
+  client: `answer attempt client dispatcher errors hooks options proxy request retry sender tls-trust
     transport-errors`,
   profiles: `errors flags-and-environment given-platform load-signers profile-file profile-json profile-name profile-store profile secret
     settings`,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallClient, PassbackAnswer, ReadAnswer } from '../client/client.js';
 import { CancelledError, NoAnswerError } from '../client/errors.js';
-import { checkMembers, isCount, isDuration, isRate, isSignal, type Shape } from '../client/members.js';
 import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import type { Sender } from '../client/sender.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
+import { checkMembers, isCount, isDuration, isRate, isSignal, type Shape } from '../protocol/members.js';
 import { backOffMs } from '../support/back-off.js';
 import { leadToCaller } from '../support/errors.js';
 import type { Pacing } from './engine/flow-control.js';

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Envelope } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { checkMembers } from '../protocol/members.js';
 import type { ReadData } from '../protocol/read-data.js';
 import { leadToCaller } from '../support/errors.js';
 import type { Answer } from './answer.js';
 import { Attempt, type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { traceCall } from './hooks.js';
-import { checkMembers } from './members.js';
 import {
   type CallOptions,
   callMembers,
@@ -166,7 +166,7 @@ export class CallClient implements AsyncDisposable {
           signal.reason !== timeOut
             ? new CancelledError(signal.reason, call.received)
             : hasSecret
-              ? timedOut(this.sender, call.limitMs, call.received)
+              ? timedOut(this.sender, call.request, call.limitMs, call.received)
               : withEarlierAttempts(secretTimedOut(call.limitMs), call.received),
         );
       }

@@ -1,21 +1,22 @@
 import type { PlatformFile } from '../platform/platform.js';
-import type { Signers } from '../signing/app-signatures.js';
-import type { Secret } from '../signing/secret.js';
-import type { Dispatcher } from './dispatcher.js';
-import type { ClientHooks, Logger } from './hooks.js';
 import {
   hasMembers,
   isA,
   isCount,
   isDuration,
+  isFilledText,
   isFunction,
   isParameter,
   isPlainObject,
-  isSecret,
   isSignal,
   isText,
+  type MemberCheck,
   type Shape,
-} from './members.js';
+} from '../protocol/members.js';
+import type { Signers } from '../signing/app-signatures.js';
+import { Secret, secretLabel } from '../signing/secret.js';
+import type { Dispatcher } from './dispatcher.js';
+import type { ClientHooks, Logger } from './hooks.js';
 
 /**
  * Options of a client: deployment, credentials, timeouts.
@@ -125,6 +126,17 @@ export interface CallOptions {
   /** Any value, such as the ID of a request of your own: hooks and traces of this call receive it. */
   readonly context?: unknown;
 }
+
+/** Accepts text, a Secret, or a function that returns one of them. */
+export const isSecret: MemberCheck = (value) => {
+  if (typeof value === 'function') return null;
+  const text = value instanceof Secret ? value.reveal() : value;
+  if (text === secretLabel) return 'is <secret>, the placeholder that a Secret prints';
+  // Of a file that was read as it is: no platform issues such a secret, and each signature would be wrong.
+  if (typeof text === 'string' && /[\r\n]$/.test(text))
+    return 'ends with a line break: trim the content of a file';
+  return isFilledText(text);
+};
 
 export const clientMembers: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',

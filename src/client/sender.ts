@@ -6,6 +6,7 @@ import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../protocol/base-u
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
+import { checkMembers } from '../protocol/members.js';
 import { parseResultCodes } from '../protocol/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
@@ -14,8 +15,7 @@ import { Secret } from '../signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { NoAnswerError } from './errors.js';
 import { Hooks } from './hooks.js';
-import { checkMembers, isSecret } from './members.js';
-import { clientMembers, type SecretProvider, type UserInfoClientOptions } from './options.js';
+import { clientMembers, isSecret, type SecretProvider, type UserInfoClientOptions } from './options.js';
 import { nameHost } from './proxy.js';
 import {
   type PlainRequest,

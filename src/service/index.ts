@@ -11,7 +11,7 @@ import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { ServerExtension } from './http/server.js';
 import { systemUser } from './migrate.js';
 import type { Service } from './service.js';
-import { checkSettings, type ServiceHost, type ServiceOptions } from './settings.js';
+import { checkOptions, checkSettings, type ServiceHost, type ServiceOptions } from './settings.js';
 import { openStore, type StoreOptions } from './store/store.js';
 import type { TestService, TestServiceOptions } from './test-service.js';
 
@@ -39,10 +39,9 @@ export type { AuditLine } from './store/audit.js';
 export type { Code } from './store/codes.js';
 export type { StoreOptions } from './store/store.js';
 export type { DeletedRows } from './store/users.js';
+export type { StubLimits, TestAnswer, TestFailure } from './test-answers.js';
 export type {
-  TestAnswer,
   TestApp,
-  TestFailure,
   TestRequest,
   TestService,
   TestServiceOptions,
@@ -79,7 +78,8 @@ function hostOf({
  * await using service = await createService();
  * const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
  */
-export function createService(options: ServiceOptions = {}): Promise<Service> {
+export async function createService(options: ServiceOptions = {}): Promise<Service> {
+  checkOptions(options);
   return start(options);
 }
 
