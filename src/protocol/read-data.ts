@@ -72,7 +72,9 @@ type KnownInfo = SpecialInfo & TenantInfo;
  * other letter case is an error.
  *
  * @example
- * type Level = InfoName<'acme_level'>;
+ * // A function around `read` with the names as a parameter.
+ * const readNames = async <const Name extends string>(infoNames: readonly (Name & InfoName<Name>)[]) =>
+ *   (await client.read<Name>({ code, infoNames })).data;
  */
 export type InfoName<Name extends string> = string extends Name
   ? Name
