@@ -37,6 +37,7 @@ export type NoAnswerReason =
 /**
  * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError.
  *
+ * @hideconstructor
  * @example
  * if (error instanceof CallError && error.retryable) await queue.retry(job, error.requestId);
  */

@@ -28,6 +28,7 @@ const callClient = Symbol('calls');
  * than 200), a NoAnswerError (no valid answer came) or a CancelledError. Each says by `retryable` whether the same
  * call can be made again.
  *
+ * @group Client
  * @example
  * const client = new UserInfoClient({
  *   baseUrl: 'https://users.example.com',

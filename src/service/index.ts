@@ -1,3 +1,9 @@
+/**
+ * The service of the spec, and its test double.
+ *
+ * @module userinfo-cli/service
+ */
+
 import { randomBytes as cryptoBytes } from 'node:crypto';
 import { defaultPlatform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
