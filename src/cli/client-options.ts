@@ -48,6 +48,7 @@ export async function clientOptions(
     appKey: settings.app_key.value,
     appSecret: secret ?? (await readSecretOf(context, settings)),
     timeoutMs: options.timeout,
+    ...(options.attemptTimeout === undefined ? {} : { attemptTimeoutMs: options.attemptTimeout }),
     attempts: options.attempts,
     ...(await networkOptions(settings, io.env)),
     platform,

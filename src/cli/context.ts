@@ -13,7 +13,7 @@ export type CliContext = ReturnType<typeof createContext>;
 export function createContext(io: Io, signal: AbortSignal, args: readonly string[]) {
   return {
     io,
-    /** Aborted by Ctrl-C, SIGTERM and SIGHUP. */
+    /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second SIGTERM dispatches `terminate`, on this signal alone. */
     signal,
     prompt: createPrompt(io, signal, !args.includes('--no-input')),
     profiles: new ProfileStore(configFolder(io.env)),

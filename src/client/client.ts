@@ -166,7 +166,7 @@ export class CallClient implements AsyncDisposable {
           signal.reason !== timeOut
             ? new CancelledError(signal.reason, call.received)
             : hasSecret
-              ? timedOut(this.sender, call.limitMs, call.received)
+              ? timedOut(this.sender, call.request, call.limitMs, call.received)
               : withEarlierAttempts(secretTimedOut(call.limitMs), call.received),
         );
       }

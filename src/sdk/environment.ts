@@ -43,7 +43,8 @@ export function optionsFromEnvironment(
     throw new InvalidInputError(`the environment has no ${missing.join(', ')}`, { hint: advice.join(' ') });
   }
   const required = Object.fromEntries(Object.entries(found).map(([name, [, value]]) => [name, value]));
-  const client = { ...options, ...(required as Pick<UserInfoClientOptions, keyof typeof found>) };
+  const proxy = given.proxy === null ? {} : { proxy: given.proxy.value };
+  const client = { ...proxy, ...options, ...(required as Pick<UserInfoClientOptions, keyof typeof found>) };
   const file = options.platform === undefined ? given.platform?.value : undefined;
   return {
     ...client,

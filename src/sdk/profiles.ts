@@ -63,6 +63,7 @@ export async function fromProfile(
     appKey: settings.app_key.value,
     // The permission is for the base URL of the profile.
     allowHttp: options.baseUrl === undefined && settings.allow_http !== null,
+    ...(settings.proxy === null ? {} : { proxy: settings.proxy.value }),
     ...options,
     appSecret,
   };

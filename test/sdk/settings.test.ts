@@ -160,6 +160,9 @@ describe('fromEnv', () => {
       { ...remote, NO_PROXY: 'users.example' },
     );
     await expect(excepted.read({ code: 'c1' })).rejects.not.toThrow(proxy.host);
+    const named = { ...remote, http_proxy: '', NO_PROXY: '*', USERINFO_PROXY: proxy.url };
+    await using byName = UserInfoClient.fromEnv({ allowHttp: true, attempts: 1 }, named);
+    await expect(byName.read({ code: 'c1' })).rejects.toThrow(proxy.host);
   });
 });
 
