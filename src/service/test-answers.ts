@@ -178,8 +178,8 @@ export function failureOf(
 const brokenStub = -1;
 
 /**
- * @internal The answer of a stub. What its function throws, or returns instead of an answer, is in the `msg` that the client
- * receives: the test sees it where its call fails.
+ * @internal The answer of a stub. What its function throws, or returns instead of an answer, is in the `msg` that the
+ * client receives: the test sees it where its call fails.
  */
 export async function stubbed(
   answer: TestAnswer | (() => unknown),
