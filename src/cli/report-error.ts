@@ -74,7 +74,7 @@ const faultHint = 'This is a bug in userinfo: run it again with --verbose for a 
 const proxyHint = 'HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.';
 
 /**
- * What to do about an error. The client's hints name its options; on the command line a proxy comes from the
+ * The next step after an error. The client's hints name its options; on the command line a proxy comes from the
  * environment.
  */
 export function nextStepOf(error: Error): Advice {
@@ -109,7 +109,7 @@ export class ExplainedError extends UserInfoError {
   readonly resultCode: number | null;
   readonly settings: readonly UsedSetting[];
 
-  /** What is not given is that of `cause`. */
+  /** Takes what is not given from `cause`. */
   constructor(
     cause: UserInfoError,
     { message = cause.message, settings = [], hint = cause.hint, commands = cause.commands }: Explanation,

@@ -36,7 +36,7 @@ export async function selectSigning(
 }
 
 /** A signing rule, and where it comes from. */
-export interface SelectedRule {
+interface SelectedRule {
   readonly signing: SigningChoice;
   /** Such as `the preset taobao`. */
   readonly from: string;
@@ -118,7 +118,7 @@ async function readRecipes(context: CliContext, source: string): Promise<NamedRe
   return { recipes: isPair(signing) ? parseSigningRecipes(signing) : parseRecipe(signing), from, fits: 1 };
 }
 
-/** What `sign solve --json` prints; its rules are untrusted JSON, likeliest first. */
+/** The output of `sign solve --json`; its rules are untrusted JSON, likeliest first. */
 interface FoundRules {
   readonly fits: readonly unknown[];
   readonly app_sign?: unknown;

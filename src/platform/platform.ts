@@ -55,9 +55,9 @@ export interface PlatformFile {
   readonly clock_window_seconds?: number | 'unlimited';
   /** A `random` that the app sent before (§5.4). Default: refused. */
   readonly replay?: 'refuse' | 'allow';
-  /** How many reads an authorization code is good for (§4.1). Default: 1. */
+  /** Number of reads for which an authorization code is valid (§4.1). Default: 1. */
   readonly code_uses?: number | 'unlimited';
-  /** How long an authorization code is valid (§8), in seconds. Default: 300. */
+  /** Validity of an authorization code (§8), in seconds. Default: 300. */
   readonly code_ttl_seconds?: number;
   /** A passback for a user that does not exist (§4.2). Default: refused. */
   readonly unknown_user?: 'refuse' | 'create';
@@ -80,7 +80,7 @@ export type Platform = Required<Omit<PlatformFile, '$schema' | 'signing' | 'resu
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A field of a platform file: its default, its meaning in a line, and what it can be. */
-export interface PlatformField<T> {
+interface PlatformField<T> {
   readonly usual: T;
   readonly meaning: string;
   readonly schema: Schema;

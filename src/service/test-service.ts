@@ -19,7 +19,7 @@ import { type CheckedSettings, checkSettings, type ServiceOptions } from './sett
 import type { Store } from './store/store.js';
 
 /**
- * What a client needs to call the service: options of a UserInfoClient.
+ * The settings with which a client calls the service: options of a UserInfoClient.
  *
  * @example
  * const app: TestApp = { tenantCode: 'acme', channel: 'web', appKey: 'k', appSecret: 's' };
@@ -55,7 +55,7 @@ export type TestUser = Pick<UserRecord, 'union_id'> & Partial<Omit<UserRecord, '
 type Operation = Endpoint['operation'];
 
 /**
- * How requests fail. Without anything: they are answered with 50001, and not carried out.
+ * The failure of requests. Without any field, they are answered with 50001, and not carried out.
  *
  * @example
  * const failure: TestFailure = { operation: 'passback', code: 1001, httpStatus: 429, retryAfter: 1 };

@@ -5,7 +5,7 @@ import { colorsFor } from '../output/style.js';
 import { formatDuration } from './summary.js';
 
 /** The progress of some work. */
-export interface Progress {
+interface Progress {
   /** The name of the work, one word. */
   readonly doing: string;
   readonly rows: number;

@@ -1,12 +1,12 @@
 import { maxClockWindowSeconds } from '../../protocol/limits.js';
 
 /**
- * How long the `random` of a request is kept, whatever the clock window of the process: the first request may come when
- * its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
+ * Time for which the `random` of a request is kept, whatever the clock window of the process: the first request may come
+ * when its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
  */
 export const nonceSeconds = 2 * maxClockWindowSeconds;
 
-/** How far the wall clock was ahead of the monotonic one, in milliseconds. */
+/** Lead of the wall clock over the monotonic one, in milliseconds. */
 interface Offsets {
   least: number;
   most: number;

@@ -21,7 +21,7 @@ export interface Code {
   readonly uses_left: number | null;
 }
 
-export type UsedCode = Pick<Code, 'union_id' | 'info_names'>;
+type UsedCode = Pick<Code, 'union_id' | 'info_names'>;
 
 export class Codes {
   readonly #sql: Sql;

@@ -47,7 +47,7 @@ interface Waiting<Request, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
-/** What a request needs for itself. */
+/** The resources that a request needs for itself. */
 interface Claims {
   /** No other request of its group, or of a group under way, has one of them. */
   readonly alone: readonly string[];
@@ -62,7 +62,7 @@ interface Claims {
 export class Groups<Request, Outcome> {
   #waiting: Waiting<Request, Outcome>[] = [];
   #underWay = 0;
-  /** What the groups under way claim. */
+  /** The claims of the groups under way. */
   readonly #claimed = new Set<string>();
   /** Requests whose rows were locked, and for each row their number, those that are tried again included. */
   #lockedOut: Waiting<Request, Outcome>[] = [];

@@ -10,7 +10,7 @@ import {
 } from './operations.js';
 
 /** A signature that is exported: the parameter that carries it, such as `app_sign`, and its operations. */
-export interface ExportedRule {
+interface ExportedRule {
   readonly name: string;
   readonly operations: Operations;
 }
@@ -43,7 +43,7 @@ export interface Language {
 }
 
 /** The code of helper functions by name, in the order in which a file has them. */
-export type HelperTable = Readonly<Record<string, string>>;
+type HelperTable = Readonly<Record<string, string>>;
 
 /** The names of variables where they differ from those of an expression. */
 export type Variables = Readonly<Record<string, string>>;
@@ -296,7 +296,7 @@ interface Break {
   readonly rank: number;
 }
 
-/** Where a line may end: before a method, after an operator, after a comma, after an opening bracket. */
+/** The places where a line may end: before a method, after an operator, after a comma, after an opening bracket. */
 function breaksIn(line: string, style: WrapStyle): Break[] {
   return placesIn(line).flatMap(({ at, depth }): Break[] => {
     if (depth < style.depth) return [];

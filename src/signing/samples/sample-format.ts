@@ -14,7 +14,7 @@ export interface GivenText {
 
 /** A request in a text. */
 export interface FoundRequest {
-  /** Where it is, such as `entry 3`; null where it is all of the text. */
+  /** Its place, such as `entry 3`; null if it is all of the text. */
   readonly place: string | null;
   /** @throws SampleError where it cannot be read */
   read(): Sample;
@@ -22,7 +22,7 @@ export interface FoundRequest {
 
 /** A form in which tools write requests. */
 export interface SampleFormat {
-  /** What it is, as a noun with its article. */
+  /** A noun for it, with its article. */
   readonly name: string;
   /** The tools that write it, or what it looks like. */
   readonly from: string;
