@@ -10,7 +10,8 @@ import {
   maxSeconds,
 } from '../protocol/limits.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
-import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
+import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
+import { parseTemplate, tokensOf } from '../signing/template.js';
 import { type HeaderSources, parseHeaderSources } from './header-source.js';
 import {
   defaultSigning,
@@ -279,17 +280,20 @@ export function parsePlatform(json: unknown, label: string): Platform {
 
 /** @throws InvalidInputError for a header whose value a recipe signs: requests are signed without it */
 function refuseSignedHeaders({ signing, headers }: Platform, label: string): void {
-  const texts = Object.values(recipesOf(signing)).flatMap((recipe) =>
-    recipe === null
-      ? []
-      : [recipe.message, recipe.steps, recipe.key.tokens, recipe.sub?.message ?? [], recipe.sub?.steps ?? []],
-  );
-  const signed = texts.flat().join(' ').toLowerCase();
-  const name = Object.keys(headers).find((header) => signed.includes(`extra:${header.toLowerCase()}`));
+  const signed = Object.values(recipesOf(signing)).flatMap((recipe) => (recipe ? extrasOf(recipe) : []));
+  const name = Object.keys(headers).find((header) => signed.includes(header.toLowerCase()));
   if (name === undefined) return;
   throw new InvalidInputError(`${label}: headers: ${name} is signed by a recipe, as $extra:${name}`, {
     hint: 'A header of the platform is sent as it is, and not signed.',
   });
+}
+
+/** The names of `$extra` in a recipe, in lower case. */
+function extrasOf({ params, message, steps, key, sub }: Recipe): string[] {
+  const inSub = sub === null ? [] : [...sub.message, ...sub.steps, ...(sub.key?.tokens ?? [])];
+  const texts = [...Object.values(params.add), ...message, ...steps, ...key.tokens, ...inSub];
+  const tokens = texts.flatMap((text) => tokensOf(parseTemplate(text, '')));
+  return tokens.flatMap(({ source, name }) => (source === 'extra' ? [name.toLowerCase()] : []));
 }
 
 /** The short form of a platform, for people and files: without the fields that have their default. */
