@@ -125,7 +125,7 @@ interface FoundRules {
 }
 
 function isSolveReport(json: unknown): json is FoundRules {
-  return typeof json === 'object' && json !== null && 'fits' in json && Array.isArray(json.fits);
+  return isObject(json) && Array.isArray(json.fits);
 }
 
 /** @throws InvalidInputError where no rule was found */
@@ -149,7 +149,7 @@ export function requirePreset(name: string): Preset {
 }
 
 function isPair(json: unknown): boolean {
-  return typeof json === 'object' && json !== null && ('app_sign' in json || 'sign' in json);
+  return isObject(json) && ('app_sign' in json || 'sign' in json);
 }
 
 export function addRecipeOption(command: Command): Command {

@@ -62,7 +62,9 @@ export interface PlatformFile {
   readonly code_ttl_seconds?: number;
   /** A passback for a user that does not exist (§4.2). Default: refused. */
   readonly unknown_user?: 'refuse' | 'create';
-  /** `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where users are merged. */
+  /**
+   * `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where users are merged.
+   */
   readonly passback_union_id?: 'same' | 'any';
   /** The prefix of the names of the chat platform (§2.2). Default: `chat_`. */
   readonly chat_prefix?: `${string}_`;

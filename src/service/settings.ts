@@ -55,8 +55,8 @@ export interface ServiceSettings {
    */
   readonly drainDelayMs?: number;
   /**
-   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers `/metrics` on its own
-   * port, to this machine alone. The other two are there in any case.
+   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers `/metrics` on its
+   * own port, to this machine alone. The other two are there in any case.
    */
   readonly adminPort?: number;
   /** Time for which a line of the audit is kept, in days. Default: 365. */
