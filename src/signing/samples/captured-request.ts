@@ -42,6 +42,12 @@ interface NamedSignature {
   readonly value: string;
 }
 
+/** An address with further parameters in its query. */
+export function withQuery(url: string, query: string): string {
+  if (query === '') return url;
+  return `${url}${url.includes('?') ? '&' : '?'}${query}`;
+}
+
 /** The signatures with this name: among the query and the form, the members of a JSON body, and the headers. */
 function signaturesIn(request: CapturedRequest, signParam: string): NamedSignature[] {
   const named = (

@@ -34,3 +34,14 @@ export interface SampleFormat {
 export function found(place: string | null, signParam: string, read: () => CapturedRequest): FoundRequest {
   return { place, read: () => ({ ...toSample(read(), signParam), secret: null }) };
 }
+
+/** The requests of a text, each read by itself; numbered if there are several, such as `command 2`. */
+export function foundAll<T>(
+  noun: string,
+  parts: readonly T[],
+  signParam: string,
+  read: (part: T) => CapturedRequest,
+): FoundRequest[] {
+  const placeOf = (index: number) => (parts.length === 1 ? null : `${noun} ${index + 1}`);
+  return parts.map((part, index) => found(placeOf(index), signParam, () => read(part)));
+}
