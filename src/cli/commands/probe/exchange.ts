@@ -1,7 +1,7 @@
 // Apart from index.ts: only a run of the command loads it.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { UserInfoClient } from '../../../client/client.js';
+import type { CallClient } from '../../../client/client.js';
 import { NoAnswerError, RejectedError } from '../../../client/errors.js';
 import { isThrottled, parseRetryAfter } from '../../../client/retry.js';
 import { isObject } from '../../../protocol/fields.js';
@@ -33,7 +33,7 @@ export interface Observation {
 
 /** The connection and the credentials of a probe. */
 export interface ProbeConnection {
-  readonly client: UserInfoClient;
+  readonly client: CallClient;
   readonly signers: Signers;
   readonly secret: Secret;
   readonly signal: AbortSignal;
