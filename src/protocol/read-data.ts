@@ -150,8 +150,8 @@ const dataTypes: Readonly<Record<string, SpecType>> = {
 };
 
 /**
- * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys that
- * were not requested and that §4.1 does not list are not looked at.
+ * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys
+ * that were not requested and that §4.1 does not list are not looked at.
  */
 export function readDataWarnings(
   data: Readonly<Record<string, unknown>>,

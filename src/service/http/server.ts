@@ -18,7 +18,7 @@ import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
 import { addRoutes, noPath, refuseUnrouted } from './routes.js';
 
-export interface HttpServer {
+interface HttpServer {
   readonly url: string;
   /** Stops accepting connections, answers the requests on open ones, and closes them. */
   close(): Promise<void>;

@@ -126,8 +126,8 @@ export class Apps {
   }
 
   /**
-   * Encrypts the secrets of the apps after a key with the first master key; returns the last of them, or `null`, how many
-   * were encrypted, and why others cannot be read.
+   * Encrypts the secrets of the apps after a key with the first master key; returns the last of them, or `null`, how
+   * many were encrypted, and why others cannot be read.
    */
   async encryptAll(
     after: string,

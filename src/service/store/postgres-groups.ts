@@ -14,7 +14,8 @@ import { changedDigests, hasValue, toRecord, tryChange, valueDigest } from './us
 
 /**
  * The requests of a group, `$1` their tenant: their apps, compared with the tables ($2 to $4, each once), and for each
- * request the number of its app ($5) and its random ($6); `$7` and `$8` are the latest and the earliest time that it may be.
+ * request the number of its app ($5) and its random ($6); `$7` and `$8` are the latest and the earliest time that it
+ * may be.
  *
  * All parts of a key come from one materialized list: with statistics that are old, PostgreSQL would else read all rows
  * of a tenant.
@@ -29,9 +30,9 @@ const usableRequests = `
   usable AS MATERIALIZED (SELECT asked.*, known.tenant_code, known.app_key FROM asked JOIN known ON known.n = asked.app)`;
 
 /**
- * Uses up the randoms of the requests in `tried` whose row is not locked by another transaction; `fresh` has those whose
- * random was not used before. The rows are locked first: no transaction waits for a row and keeps a random meanwhile.
- * Randoms are locked in the order of their keys, so that groups of several processes do not deadlock.
+ * Uses up the randoms of the requests in `tried` whose row is not locked by another transaction; `fresh` has those
+ * whose random was not used before. The rows are locked first: no transaction waits for a row and keeps a random
+ * meanwhile. Randoms are locked in the order of their keys, so that groups of several processes do not deadlock.
  */
 const useRandoms = `
   used AS (

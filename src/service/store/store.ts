@@ -97,7 +97,7 @@ export class Store {
     return digestUser(this.#digestKey, tenantCode, user);
   }
 
-  /** How far the clock of this process was ahead of the database's at the last check, in seconds; 0 for SQLite. */
+  /** Lead of the clock of this process over the database's at the last check, in seconds; 0 for SQLite. */
   get clockDifference(): number {
     return this.#clockDifference;
   }
@@ -182,7 +182,7 @@ export class Store {
   }
 }
 
-/** How far a time that was taken between two others is before or after both; 0 if it may be between them. */
+/** Distance of a time that was taken between two others to the nearer one; 0 if it may be between them. */
 function differenceTo(time: number, before: number, after: number): number {
   // It has whole seconds.
   if (time + 1 < before) return Math.round(before - time);
