@@ -183,6 +183,8 @@ function completeParams({ secretAs = null, ...rule }: ParamsRule & { secretAs?: 
  * }
  */
 export class RecipeError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'RecipeError';
   static readonly code = 'INVALID_RECIPE';
   readonly code = 'INVALID_RECIPE';
   /** The path in the recipe, such as `sign.params.order`. */

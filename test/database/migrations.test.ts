@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { migrateDatabase } from '../../src/service/index.js';
+import { migrateDatabase } from '../../src/service/migrate.js';
 import { storeSchema } from '../../src/service/store/statements.js';
 import { createSchema, execute, query, type TestSchema } from '../support/postgres/test-schema.js';
 
