@@ -80,6 +80,7 @@ export async function startServer(
   app.server.on('drop', () =>
     reportOverload(`${maxConnections} connections are open; further ones are closed`),
   );
+  app.server.on('connection', () => context.turns.shortenNext());
   const bodies = new HeldBodies(maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow, reportOverload);
   const host = urlHost(settings.host);
