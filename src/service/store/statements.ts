@@ -64,6 +64,11 @@ export const storeSchema: Schema = {
       'CREATE INDEX audit_by_action ON audit (action, at, id)',
       `CREATE INDEX audit_by_app ON audit (subject, at, id) WHERE ${ofApps}`,
     ],
+    [
+      // A statement that names a code can no longer take it for that of the code.
+      'DROP INDEX codes_by_user',
+      'CREATE INDEX codes_by_user ON codes (union_id, tenant_code)',
+    ],
   ],
 };
 
@@ -118,11 +123,10 @@ export const statements = {
   /** Two rows show that a value is ambiguous. */
   findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
 
+  /** A join with `users` would read all users of the tenant, with statistics that are old. */
   listUsersByValue:
-    'SELECT users.record FROM user_values JOIN users' +
-    ' ON users.tenant_code = user_values.tenant_code AND users.union_id = user_values.union_id' +
-    ' WHERE user_values.tenant_code = $1 AND user_values.digest = $2 AND user_values.union_id > $3' +
-    ' ORDER BY user_values.union_id LIMIT $4',
+    'SELECT (SELECT record FROM users WHERE tenant_code = $1 AND union_id = user_values.union_id) AS record' +
+    ' FROM user_values WHERE tenant_code = $1 AND digest = $2 AND union_id > $3 ORDER BY union_id LIMIT $4',
 
   /** For a user that exists, and is not deleted meanwhile. */
   addCode:
@@ -256,8 +260,6 @@ export const rowStatements = {
   addFound:
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
     ' SELECT unixepoch(), $1, $2, $3, $4, $5, $6',
-  removeNonce:
-    'DELETE FROM nonces WHERE (tenant_code, app_key, random) IN (SELECT $1, $2, $3) RETURNING random',
 } as const;
 
 /** Empties the store. */
