@@ -9,7 +9,8 @@ import type { App } from './apps.js';
 import { expiredBefore, keptUntil, possibleTimes } from './clock.js';
 import { Groups, rowLocked } from './group-commit.js';
 import type { AppRequest, PassbackRequest, PassbackResult, ReadRequest, ReadResult } from './operations.js';
-import { changedDigests, hasValue, toRecord, tryChange, valueDigest } from './users.js';
+import { isIndexed } from './statements.js';
+import { changedValues, hasValue, isFindable, toRecord, tryChange, valueDigest } from './users.js';
 
 /**
  * The requests of a group: their apps, compared with the tables ($2 to $4, each once), and for each request the number
@@ -91,10 +92,14 @@ const lockGroup = `
     ) IS NOT NULL AS is_locked
     FROM named LEFT JOIN locked ON locked.union_id = named.union_id),
   ${useRandoms}
-  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, tried.others, tried.union_id, tried.record
+  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, tried.others, tried.union_id, tried.record, (
+      SELECT findable FROM tenants WHERE tenant_code = $1) AS findable
   FROM tried LEFT JOIN fresh ON fresh.n = tried.n`;
 
-/** Stores the records of users `$2`, who are locked, removes values of users `$4` and adds values of users `$6`. */
+/**
+ * Stores the records of users `$2`, who are locked, removes values of users `$4` and adds values of users `$6`, whose
+ * keys are `$8`.
+ */
 const storeGroup = `
   WITH changed AS (
     INSERT INTO users (tenant_code, union_id, record, revision)
@@ -105,7 +110,8 @@ const storeGroup = `
     DELETE FROM user_values USING lost
     WHERE user_values.tenant_code = $1 AND user_values.digest = lost.digest AND user_values.union_id = lost.union_id)
   INSERT INTO user_values (tenant_code, union_id, digest)
-  SELECT $1, given.union_id, given.digest FROM unnest($6::text[], $7::text[]) AS given (union_id, digest)
+  SELECT $1, given.union_id, given.digest
+  FROM unnest($6::text[], $7::text[], $8::text[]) AS given (union_id, digest, name) WHERE ${isIndexed('$1')}
   ON CONFLICT (tenant_code, digest, union_id) DO NOTHING`;
 
 /** Makes randoms `$3` of an app `$2` as good as new. */
@@ -204,6 +210,7 @@ class Changes {
     if (row === undefined) return 'app changed';
     if (row.is_locked === 1) return rowLocked;
     if (row.fresh === null) return 'random used';
+    if (user.by === 'primary_key' && !isFindable(row, user.name)) return 'not findable';
     if (Number(row.others) > 0) return 'several users';
     if (row.record === null) return 'no user';
     const unionId = String(row.union_id);
@@ -218,18 +225,25 @@ class Changes {
 
   /** The values of `storeGroup` after the tenant. `pause` is called after each user. */
   async values(pause: () => Promise<void>): Promise<SqlParameter[]> {
-    const users: ({ unionId: string; record: string } & ReturnType<typeof changedDigests>)[] = [];
+    const users: { unionId: string; record: string }[] = [];
+    const removed: { unionId: string; digest: string }[] = [];
+    const added: { unionId: string; digest: string; name: string }[] = [];
     for (const [unionId, { before, now }] of this.#users) {
-      users.push({ unionId, record: JSON.stringify(now), ...changedDigests(before, now) });
+      const changed = changedValues(before, now);
+      users.push({ unionId, record: JSON.stringify(now) });
+      removed.push(...changed.removed.map((value) => ({ unionId, ...value })));
+      added.push(...changed.added.map((value) => ({ unionId, ...value })));
       await pause();
     }
-    const pairs = (name: 'removed' | 'added') =>
-      users.flatMap((user) => user[name].map((digest): [string, string] => [user.unionId, digest]));
-    const records = users.map(({ unionId, record }): [string, string] => [unionId, record]);
-    return [records, pairs('removed'), pairs('added')].flatMap((rows) => [
-      rows.map(([unionId]) => unionId),
-      rows.map(([, value]) => value),
-    ]);
+    return [
+      users.map(({ unionId }) => unionId),
+      users.map(({ record }) => record),
+      removed.map(({ unionId }) => unionId),
+      removed.map(({ digest }) => digest),
+      added.map(({ unionId }) => unionId),
+      added.map(({ digest }) => digest),
+      added.map(({ name }) => name),
+    ];
   }
 }
 

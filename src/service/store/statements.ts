@@ -90,6 +90,8 @@ export const storeSchema: Schema = {
       // A statement that names a code can no longer take it for that of the code.
       'DROP INDEX codes_by_user',
       'CREATE INDEX codes_by_user ON codes (union_id, tenant_code)',
+      'CREATE TABLE tenants (tenant_code TEXT NOT NULL PRIMARY KEY, find_by TEXT, findable TEXT) WITHOUT ROWID',
+      "INSERT INTO service_state (name, value) VALUES ('tenants', 0)",
     ],
   ],
 };
@@ -142,8 +144,24 @@ export const statements = {
   setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
-  /** Two rows show that a value is ambiguous. */
-  findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
+  findTenant: 'SELECT find_by, findable FROM tenants WHERE tenant_code = $1',
+  listTenants:
+    'SELECT tenant_code, find_by, findable FROM tenants WHERE tenant_code > $1 ORDER BY tenant_code LIMIT $2',
+  setTenant:
+    'INSERT INTO tenants (tenant_code, find_by, findable) VALUES ($1, $2, $3)' +
+    ' ON CONFLICT (tenant_code) DO UPDATE SET find_by = excluded.find_by, findable = excluded.findable',
+  finishTenant: "UPDATE tenants SET findable = find_by WHERE tenant_code = $1 AND COALESCE(find_by, '') = $2",
+  /** Held by a transaction that sets the keys of a tenant: it waits for those that add users, and they for it. */
+  lockTenants: "SELECT value FROM service_state WHERE name = 'tenants' FOR UPDATE",
+  /** Held by a transaction that adds users, whom nobody else sees yet. */
+  shareTenants: "SELECT value FROM service_state WHERE name = 'tenants' FOR KEY SHARE",
+  lockUsers:
+    'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3 FOR UPDATE',
+
+  /** Two users show that a value is ambiguous. The row without a user has the keys of the tenant at the same moment. */
+  findUsersByValue:
+    'SELECT NULL AS union_id, findable FROM tenants WHERE tenant_code = $1 UNION ALL' +
+    ' SELECT union_id, NULL FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 3',
 
   /** A join with `users` would read all users of the tenant, with statistics that are old. */
   listUsersByValue:
@@ -264,6 +282,14 @@ function purge(table: string, key: string, column = 'expires_at', less = ''): st
   );
 }
 
+/** Whether the values of the key `given.name` are among those by which users of a tenant are found. */
+export function isIndexed(tenantCode: string): string {
+  return (
+    `NOT EXISTS (SELECT 1 FROM tenants WHERE tenants.tenant_code = ${tenantCode}` +
+    " AND replace(tenants.find_by, ',' || given.name || ',', '') = tenants.find_by)"
+  );
+}
+
 /** Statements that are run for many rows. */
 export const rowStatements = {
   /** Adds a user, or locks the one that there is and returns its current record. */
@@ -274,9 +300,11 @@ export const rowStatements = {
   replaceRecord:
     'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
     ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET record = excluded.record',
+  /** Of a key by which users of the tenant are found. */
   addValue:
-    'INSERT INTO user_values (tenant_code, digest, union_id) VALUES ($1, $2, $3)' +
-    ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
+    'INSERT INTO user_values (tenant_code, digest, union_id) SELECT tenant_code, digest, union_id' +
+    ' FROM (SELECT $1 AS tenant_code, $2 AS digest, $3 AS union_id, $4 AS name) AS given' +
+    ` WHERE ${isIndexed('given.tenant_code')} ON CONFLICT (tenant_code, digest, union_id) DO NOTHING`,
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
   addFound:
@@ -285,6 +313,6 @@ export const rowStatements = {
 } as const;
 
 /** Empties the store. */
-export const emptyStatements = ['apps', 'users', 'user_values', 'codes', 'nonces'].map(
+export const emptyStatements = ['apps', 'tenants', 'users', 'user_values', 'codes', 'nonces'].map(
   (table) => `DELETE FROM ${table}`,
 );
