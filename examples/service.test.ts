@@ -30,3 +30,36 @@ test('a passback survives a service that is away for a moment', async () => {
   await client.passback(gold);
   expect(service.requests.map(({ answer }) => answer?.httpStatus)).toEqual([503, 503, 200]);
 });
+
+test('an answer that is lost does not lose a level', async () => {
+  await using client = newClient();
+  service.failNext(1, { cut: 'after' });
+  await expect(client.passback(gold, { attempts: 1 })).rejects.toMatchObject({
+    code: 'NO_ANSWER',
+    received: true,
+    retryable: true,
+  });
+  await client.passback(gold);
+});
+
+test('a gateway that answers with a page is no answer of the platform', async () => {
+  await using client = newClient();
+  service.stub({ httpStatus: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' });
+  await expect(client.passback(gold)).rejects.toMatchObject({ reason: 'not-envelope', httpStatus: 502 });
+});
+
+test('a code that nobody used for five minutes has expired', async () => {
+  await using client = newClient();
+  const code = await service.issueCode('u001');
+  await service.advanceClock(301_000);
+  await expect(client.read({ code })).rejects.toMatchObject({ means: 'codeNotValid' });
+});
+
+test('what was sent is in the requests, decoded', async () => {
+  await using client = newClient();
+  await client.passback(gold);
+  const [sent] = service.requests;
+  expect(sent).toMatchObject({ operation: 'passback', userInfo: { acme_level: 'gold' } });
+  expect(sent?.parameters).toMatchObject({ union_id: 'u001', channel: 'web' });
+  expect(sent?.signatures?.sign.isRight).toBe(true);
+});

@@ -2,9 +2,9 @@
 // them. tsc makes the types. Where this says what a start loads, docs/decisions/start-up.md says what that is worth;
 // docs/decisions/one-install.md says why the packages are in the bundle.
 import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { build } from 'rolldown';
 import { billOfMaterials, licenseTexts, packagesOf } from './bundled-packages.mjs';
 
@@ -81,11 +81,12 @@ const builtins = {
   name: 'builtins',
   transform(code, id) {
     if (!id.includes('/node_modules/') && !id.startsWith('\0')) return null;
-    return code
+    const given = code
       .replace(/\brequire\((['"])([\w:/]+)\1\)/g, (call, _, name) =>
         isBuiltin(name) ? `globalThis.process.getBuiltinModule('${name}')` : call,
       )
       .replaceAll('require.cache', 'undefined');
+    return { code: given, map: null };
   },
 };
 
@@ -138,7 +139,11 @@ for (const [format, dir] of [
 ]) {
   await build({
     platform: 'node',
-    input: { index: 'src/index.ts', 'service/index': 'src/service/index.ts' },
+    input: {
+      index: 'src/index.ts',
+      'service/index': 'src/service/index.ts',
+      'sdk/profiles': 'src/sdk/profiles.ts',
+    },
     external,
     plugins: [undici, ...(format === 'es' ? [builtins] : []), collected],
     output: {
@@ -148,11 +153,12 @@ for (const [format, dir] of [
       dynamicImportInCjs: false,
       entryFileNames: '[name].js',
       chunkFileNames: '[name].js',
+      sourcemap: true,
       // undici comes with the client: a program that takes the errors or the signing alone is bundled without it.
       // The SDK loads these two files; what the service alone needs is in others.
       codeSplitting: {
         groups: [
-          { name: 'client', test: /src\/(client|bulk)\//, priority: 1 },
+          { name: 'client', test: /src\/(client\/|bulk\/|sdk\/client)/, priority: 1 },
           {
             name: 'signing',
             test: /src\/(client\/errors|protocol\/(?!openapi|user-record)|signing\/(?!verify)|support)/,
@@ -165,14 +171,55 @@ for (const [format, dir] of [
 }
 writeFileSync('dist/cjs/package.json', '{"type":"commonjs"}\n');
 
-/** Types of both formats: those that the two entries lead to. */
-const types = new Set(['index.d.ts', 'service/index.d.ts']);
+/** The sources that maps name, for debuggers and editors: they are in dist/src. */
+const sources = new Set();
+
+/** Lets a map name our sources where they are packed. Of packages it keeps the content, for bundlers that read it. */
+function packSources(file, text) {
+  const map = JSON.parse(text);
+  const contents = map.sourcesContent;
+  map.sources.forEach((source, index) => {
+    const path = source.replace(/^(\.\.\/)+/, '');
+    if (!path.startsWith('src/')) return;
+    sources.add(path);
+    map.sources[index] = relative(dirname(file), join('dist', path));
+    if (contents !== undefined) contents[index] = null;
+  });
+  writeFileSync(file, JSON.stringify(map));
+}
+
+const mapsIn = (folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.js.map'))
+    .map((name) => join(folder, name));
+
+/** The SDK has maps. The service, which is mostly packages, has none. */
+const mapped = ['index', 'client', 'signing', 'sdk/profiles'];
+for (const dir of ['dist', 'dist/cjs']) {
+  for (const name of ['.', 'service', 'sdk'].flatMap((folder) => mapsIn(join(dir, folder)))) {
+    const code = name.slice(0, -'.map'.length);
+    if (mapped.includes(relative(dir, code).slice(0, -'.js'.length))) {
+      packSources(name, readFileSync(name, 'utf8'));
+    } else {
+      rmSync(name);
+      writeFileSync(code, readFileSync(code, 'utf8').replace(/\n\/\/# sourceMappingURL=.*/, ''));
+    }
+  }
+}
+
+/** Types of both formats, with their maps: those that the entries lead to. */
+const types = new Set(['index.d.ts', 'service/index.d.ts', 'sdk/profiles.d.ts']);
 for (const path of types) {
   const text = readFileSync(join('dist/.types', path), 'utf8');
   for (const [, target] of text.matchAll(/^(?:import|export) .*'(\..+)\.js';$/gm))
     types.add(join(dirname(path), `${target}.d.ts`));
-  for (const folder of ['dist', 'dist/cjs']) cpSync(join('dist/.types', path), join(folder, path));
+  const map = readFileSync(join('dist/.types', `${path}.map`), 'utf8');
+  for (const folder of ['dist', 'dist/cjs']) {
+    cpSync(join('dist/.types', path), join(folder, path));
+    packSources(join(folder, `${path}.map`), map);
+  }
 }
+for (const path of sources) cpSync(path, join('dist', path));
 
 const packages = packagesOf([...bundled]);
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licenseTexts(packages));

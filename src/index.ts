@@ -1,13 +1,7 @@
 export type { Outcome, RowOutcome } from './bulk/outcome.js';
-export {
-  type AllRowsOptions,
-  type PassbackOutcome,
-  passbackAll,
-  type ReadOutcome,
-  readAll,
-} from './bulk/send-all.js';
+export type { BulkRunOptions, PassbackOutcome, ReadOutcome } from './bulk/send-all.js';
 export type { Answer, AnswerHeaders } from './client/answer.js';
-export { type PassbackAnswer, type ReadAnswer, UserInfoClient } from './client/client.js';
+export type { PassbackAnswer, ReadAnswer } from './client/client.js';
 export type {
   DispatchController,
   DispatchedRequest,
@@ -17,12 +11,22 @@ export type {
 export {
   CallError,
   CancelledError,
+  isUserInfoFailure,
   NoAnswerError,
   type NoAnswerReason,
   RejectedError,
+  type RejectionDetails,
   RetryLaterError,
+  type UserInfoFailure,
 } from './client/errors.js';
-export type { CallTrace, ClientHooks, NoAnswerEvent, RequestEvent, ResponseEvent } from './client/hooks.js';
+export type {
+  CallTrace,
+  ClientHooks,
+  Logger,
+  NoAnswerEvent,
+  RequestEvent,
+  ResponseEvent,
+} from './client/hooks.js';
 export type { CallOptions, DerivedOptions, SecretProvider, UserInfoClientOptions } from './client/options.js';
 export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
 export type { HeaderSource, HeaderSources } from './platform/header-source.js';
@@ -49,12 +53,13 @@ export {
 } from './protocol/result-codes.js';
 export { type FlatUserInfo, JsonNumber, type UserInfo, type UserInfoValue } from './protocol/user-info.js';
 export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './protocol/user-record.js';
-export { compileRecipes, type SignaturePair, type Signers } from './signing/app-signatures.js';
+export { UserInfoClient } from './sdk/client.js';
+export type { Signers } from './signing/app-signatures.js';
 export { compileRecipe } from './signing/compile-recipe.js';
 export { moduleSigner, type SignerModule } from './signing/module-signer.js';
 export { defaultRecipes, type Preset, presets } from './signing/presets.js';
 export { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './signing/recipe.js';
-export { parseRecipe, parseSigningRecipes } from './signing/recipe-json.js';
+export { parseRecipe } from './signing/recipe-json.js';
 export type { Param, SignableRequest } from './signing/request.js';
 export { Secret } from './signing/secret.js';
 export type { Explanation, Signature, Signer } from './signing/signer.js';

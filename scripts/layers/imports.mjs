@@ -17,7 +17,8 @@ const arrows = {
   database: ['protocol', 'support'],
   queue: ['bulk', 'client', 'database', 'protocol', 'support'],
   service: ['database', 'platform', 'signing', 'protocol', 'support'],
-  index: ['bulk', 'client', 'platform', 'signing', 'protocol', 'support'],
+  sdk: ['bulk', 'client', 'profiles', 'platform', 'signing', 'protocol', 'support'],
+  index: ['sdk', 'bulk', 'client', 'platform', 'signing', 'protocol', 'support'],
   cli: [
     'queue',
     'bulk',
@@ -43,17 +44,18 @@ const faces = {
     secret signer template vectors verify/compare-messages verify/recipe-suspects verify/suspect
     verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,
-  client: `answer attempt client dispatcher errors hooks members options proxy request retry sender tls-trust
+  client: `answer attempt client dispatcher errors hooks options proxy request retry sender tls-trust
     transport-errors`,
-  profiles: `errors flags-and-environment load-signers profile-json profile-name profile-store profile secret
+  profiles: `errors flags-and-environment given-platform load-signers profile-file profile-json profile-name profile-store profile secret
     settings`,
+  sdk: `client`,
   bulk: `engine/flow-control engine/row-engine failure-groups file-run files/failed-file
     files/journal-state files/recorder files/result-line files/results-file files/run-files files/run-locks operations outcome send-all
     source/checked-input source/columns source/csv source/input source/lines source/ndjson source/rows
     source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,
   queue: `load-run queue run worker`,
-  service: `index`,
+  service: `admin/recipe-warnings index migrate`,
 };
 
 export function* importFaults(sources) {

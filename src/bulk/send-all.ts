@@ -1,10 +1,12 @@
-import type { PassbackAnswer, ReadAnswer } from '../client/client.js';
-import { CancelledError } from '../client/errors.js';
-import { checkMembers, isCount, isRate, isSignal, type Shape } from '../client/members.js';
-import { clientMembers, type UserInfoClientOptions } from '../client/options.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallClient, PassbackAnswer, ReadAnswer } from '../client/client.js';
+import { CancelledError, NoAnswerError } from '../client/errors.js';
 import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
-import { Sender } from '../client/sender.js';
-import { InvalidInputError } from '../protocol/errors.js';
+import type { Sender } from '../client/sender.js';
+import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
+import { checkMembers, isCount, isDuration, isRate, isSignal, type Shape } from '../protocol/members.js';
+import { backOffMs } from '../support/back-off.js';
+import { leadToCaller } from '../support/errors.js';
 import type { Pacing } from './engine/flow-control.js';
 import { type EngineOptions, RowEngine } from './engine/row-engine.js';
 import type { PreparedRow, SourceRow } from './engine/row-queue.js';
@@ -87,25 +89,23 @@ function isIterable(rows: unknown): boolean {
 }
 
 /**
- * Where many rows are sent, with which app, and how fast.
+ * How fast `passbackAll` and `readAll` send, and how they end.
  *
  * @example
- * const allOptions: AllRowsOptions = { ...options, concurrency: 16, ratePerSecond: 200 };
+ * const pace: BulkRunOptions = { concurrency: 16, ratePerSecond: 200 };
  */
-export interface AllRowsOptions extends UserInfoClientOptions {
-  /** Maximum number of requests under way at once; fewer if the service is slow or throttles. Default: 32. */
-  readonly concurrency?: number;
+export interface BulkRunOptions {
   /**
-   * Maximum number of open connections. Default: `concurrency`. A service may close those past a limit of its own; what
-   * was sent on them has the outcome `unknown`. `userinfo serve` accepts 1000.
+   * Maximum number of requests under way at once; fewer if the service is slow or throttles. Not more than `connections`
+   * of the client. Default: 32.
    */
-  readonly connections?: number;
+  readonly concurrency?: number;
   /** Maximum number of requests a second. Default: unlimited. */
   readonly ratePerSecond?: number;
-  /** Time-out of one attempt, in milliseconds. Default: 10 seconds. */
-  readonly timeoutMs?: number;
-  /** The app secret, or a function that returns it: it is called before the first row, then once a second. */
-  readonly appSecret: UserInfoClientOptions['appSecret'];
+  /** Maximum number of attempts a row. Default: that of the client. */
+  readonly attempts?: number;
+  /** Maximum duration of one attempt, in milliseconds. Default: that of the client. */
+  readonly attemptTimeoutMs?: number;
   /** Any value, such as the ID of a job of your own: hooks receive it with each request of the run. */
   readonly context?: unknown;
   /**
@@ -144,112 +144,122 @@ type NamesOf<Row> = Row extends { readonly infoNames: readonly (infer Name exten
     ? Name
     : never;
 
-const defaults = { concurrency: 32, attempts: 3, timeoutMs: 10_000 } as const;
+/** Rows of a passback; the types of `userInfo` may be interfaces. */
+export type PassbackRow = { readonly userInfo: object };
 
-/**
- * Passes back many rows (§4.2), and yields the outcome of each as it arrives: `ok`, `failed` (refused by the
- * service), `invalid` (never sent: the row breaks a rule of §4, or is not a row) or `unknown` (all attempts ended
- * without an answer that says whether it was written).
- *
- * Rows are read one at a time, and the request of each is built before the next one is read: a source may reuse
- * one object. At most 64 rows are read before they can be sent. Rows of one user are sent one after the other.
- * Outcomes that are not consumed hold back further rows. The source is closed when the loop over the outcomes is
- * left, or the run ends.
- *
- * @throws InvalidInputError at the call, for an option that is out of range
- * @throws RejectedError, NoAnswerError from the loop, for an error that concerns every row: a refused signature,
- * an unknown app, a service that cannot be reached. A row without an outcome was not written then, or it is not
- * certain.
- * @throws RetryLaterError from the loop, if `Retry-After` asks for a pause longer than the time-out of an attempt
- * and than 5 minutes
- * @throws CancelledError from the loop, if the signal ended the run; its `received` says whether a row without an
- * outcome may have been written
- * @example
- * const rows = [{ unionId: 'u1', userInfo: { acme_level: 'gold' } }];
- * for await (const { row, outcome } of passbackAll(rows, { ...options, ratePerSecond: 200 })) {
- *   if (outcome !== 'ok') console.warn(row.unionId, outcome);
- * }
- */
-export function passbackAll<Row extends AnyRow>(
-  rows: (Iterable<Row> | AsyncIterable<Row>) & OfPassbackRows<Row>,
-  options: AllRowsOptions,
-): AsyncGenerator<PassbackOutcome<Row>, void> {
-  const prepare = (row: Row) => {
-    const input = row as unknown as PassbackInput;
+/** What the rows of `passbackAll` have to be besides; where they are no input of a passback, the compiler says why. */
+export type OfPassbackRows<Row extends PassbackRow> = [Row] extends [PassbackInput<Row['userInfo']>]
+  ? unknown
+  : Iterable<PassbackInput<Row['userInfo']>> | AsyncIterable<PassbackInput<Row['userInfo']>>;
+
+/** The requests of rows, by their operation. */
+const prepareRow = {
+  passback(row: unknown): PreparedRow {
+    const input = row as PassbackInput;
     return { request: checkedPassback(input, true), user: userOf(input) };
-  };
-  return sendAll(rows, prepare, options) as AsyncGenerator<PassbackOutcome<Row>, void>;
-}
+  },
+  read(row: unknown): PreparedRow {
+    return { request: checkedRead(row as ReadInput, true), user: null };
+  },
+} as const;
 
-type AnyRow = { readonly userInfo: object };
+type Operation = keyof typeof prepareRow;
 
-/** Rows whose `userInfo` may be an interface; `never` if they are no input of a passback. */
-type OfPassbackRows<Row extends AnyRow> = [Row] extends [PassbackInput<Row['userInfo']>] ? unknown : never;
-
-/**
- * Reads with many codes (§4.1), in the same way as `passbackAll`. A code is sent again only if it is certain that
- * it was not used.
- *
- * @throws the same errors as `passbackAll`
- * @example
- * for await (const one of readAll([{ code, infoNames: ['mobile'] }], options)) {
- *   if (one.outcome === 'ok') console.log(one.answer.data.mobile);
- * }
- */
-export function readAll<Row extends ReadInput>(
-  rows: Iterable<Row> | AsyncIterable<Row>,
-  options: AllRowsOptions,
-): AsyncGenerator<ReadOutcome<Row>, void> {
-  const prepare = (row: Row) => ({ request: checkedRead(row, true), user: null });
-  return sendAll(rows, prepare, options) as AsyncGenerator<ReadOutcome<Row>, void>;
-}
-
-const allRowsOptions: Shape<AllRowsOptions> = {
-  ...clientMembers,
+const bulkMembers: Shape<BulkRunOptions> = {
   what: 'the options of many rows',
   members: {
-    ...clientMembers.members,
     concurrency: isCount,
     ratePerSecond: isRate,
+    attempts: isCount,
+    attemptTimeoutMs: isDuration,
     signal: isSignal,
     context: () => null,
   },
+  required: [],
 };
 
-/** Checks the options now; reads rows once outcomes are requested. */
-function sendAll<Row>(
+/**
+ * Sends many rows over the connections of a client. Checks the options now; reads rows once outcomes are requested.
+ *
+ * @throws InvalidInputError for an invalid option, for rows that cannot be iterated, or if the client is closed
+ */
+export function sendAll<Row>(
+  operation: Operation,
   rows: Iterable<Row> | AsyncIterable<Row>,
-  prepare: (row: Row) => PreparedRow,
-  options: AllRowsOptions,
+  client: CallClient,
+  given: BulkRunOptions,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
-  checkMembers(allRowsOptions, options);
-  const { concurrency, ratePerSecond, signal, context, ...client } = options;
+  checkMembers(bulkMembers, given);
+  client.refuseIfClosed();
+  const { options } = client;
+  const { timeoutMs = 10_000, dispatcher, connections = 128 } = options;
+  const mostConnections = dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
   const pacing: Pacing = {
-    concurrency: concurrency ?? defaults.concurrency,
-    ratePerSecond: ratePerSecond ?? null,
-    attempts: client.attempts ?? defaults.attempts,
-    timeoutMs: client.timeoutMs ?? defaults.timeoutMs,
+    concurrency: Math.min(given.concurrency ?? 32, mostConnections),
+    ratePerSecond: given.ratePerSecond ?? null,
+    attempts: given.attempts ?? options.attempts ?? 3,
+    timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
   };
-  const sender = new Sender({ connections: pacing.concurrency, ...client });
-  return outcomesOf(batchesOf(rows, prepare), { ...pacing, sender, context }, signal);
+  const { context, signal } = given;
+  const settings = { ...pacing, operation, sender: client.sender, context };
+  return outcomesOf(batchesOf(rows, prepareRow[operation]), client, settings, signal);
 }
 
 /** While this many outcomes wait for the caller, no more rows are sent. */
 const maxWaiting = 1024;
 
-/** Minimum time between two calls of a function that returns the app secret, in milliseconds. */
-const secretMs = 1_000;
+/** Minimum and maximum time between two calls of a function that returns the app secret, in milliseconds. */
+const secretMs = { least: 1_000, most: 30_000 } as const;
+
+/**
+ * Has the app secret fetched until the run ends; `onSecret` is called when it is there. A function that fails, or takes
+ * longer than an attempt may, is called again after longer and longer pauses: meanwhile the run goes on with the secret
+ * that it has.
+ *
+ * @throws NoAnswerError if the first secret cannot be fetched in as many calls as a row has attempts
+ */
+async function keepSecret(
+  sender: Sender,
+  { attempts, timeoutMs }: Pick<Pacing, 'attempts' | 'timeoutMs'>,
+  ended: AbortSignal,
+  onSecret: () => void,
+): Promise<void> {
+  let failures = 0;
+  while (!ended.aborted) {
+    const fetched = sender.prepare(timeoutMs);
+    try {
+      await fetched;
+      failures = 0;
+      onSecret();
+    } catch (error) {
+      failures += 1;
+      if (!(error instanceof NoAnswerError)) throw error;
+      if (!sender.hasSecret && failures >= attempts) throw error;
+      if (sender.hasSecret)
+        sender.hooks.warn(
+          'UserInfoSecretWarning',
+          `${error.message}; the run goes on with the secret that it returned before`,
+        );
+    }
+    if (fetched === undefined) return;
+    const pauseMs = sender.hasSecret
+      ? Math.min(secretMs.most, secretMs.least * 2 ** failures)
+      : backOffMs(failures - 1, Math.random);
+    await sleep(pauseMs, undefined, { signal: ended }).catch(() => {});
+  }
+}
 
 async function* outcomesOf<Row>(
   rows: AsyncIterable<readonly TakenRow<Row>[]>,
-  options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'>,
+  client: CallClient,
+  options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'> & { readonly operation: Operation },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
+  client.refuseIfClosed();
   let waiting: RowOutcome<TakenRow<Row>>[] = [];
-  let hasSecret = false;
   let isOver = false;
   let wake = () => {};
-  const { sender } = options;
+  const { sender, operation } = options;
   const engine = new RowEngine(rows, {
     ...options,
     prepare: ({ prepared }) => {
@@ -261,27 +271,22 @@ async function* outcomesOf<Row>(
         waiting.push(outcome);
         wake();
       },
-      isFull: () => !hasSecret || waiting.length >= maxWaiting,
+      isFull: () => !sender.hasSecret || waiting.length >= maxWaiting,
     },
   });
-  const fetchSecret = async () => {
-    try {
-      await sender.prepare();
-      hasSecret = true;
-      engine.resume();
-    } catch (error) {
-      engine.stop(error);
-    }
-  };
+  const ended = new AbortController();
   const stop = () => engine.stop();
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  else fetchSecret();
-  const secretTimer = setInterval(fetchSecret, secretMs);
+  else keepSecret(sender, options, ended.signal, () => engine.resume()).catch((error) => engine.stop(error));
+  const run = { end: new AbortController(), stop };
+  run.end.signal.addEventListener('abort', () => engine.cancel(), { once: true });
   const end = engine.run().finally(() => {
     isOver = true;
+    client.track(run, null);
     wake();
   });
+  client.track(run, end);
   end.catch(() => {}); // thrown below, after the outcomes
   try {
     for (;;) {
@@ -290,6 +295,7 @@ async function* outcomesOf<Row>(
       // `yield*` would create several promises for each.
       for (const outcome of outcomes) {
         const { row, index } = outcome.row;
+        if (outcome.outcome !== 'ok') leadToCaller(outcome.error, outcomesOf);
         yield { ...outcome, row, index };
       }
       if (outcomes.length > 0) engine.resume();
@@ -300,18 +306,26 @@ async function* outcomesOf<Row>(
         });
       }
     }
-    const isComplete = await end;
+    const isComplete = await end.catch((error: unknown) => {
+      if (error instanceof UserInfoError) leadToCaller(error, outcomesOf);
+      if (error instanceof NoAnswerError) error.withDetails({ operation });
+      throw error;
+    });
     if (!isComplete) {
       const hint = `Rows without an outcome were not carried out${engine.isInDoubt ? ', or not certainly' : ''}.`;
-      throw new CancelledError(signal?.reason, engine.isInDoubt, hint);
+      const reason = signal?.aborted ? signal.reason : new Error('the client was closed');
+      throw new CancelledError(reason, engine.isInDoubt, hint).withDetails({
+        operation,
+        attempts: engine.openRequests,
+        retryable: operation === 'passback' || !engine.isInDoubt,
+      });
     }
   } finally {
     // A caller that leaves the loop wants no more rows sent.
     stop();
-    clearInterval(secretTimer);
+    ended.abort();
     signal?.removeEventListener('abort', stop);
     await end.catch(() => {});
-    await sender.drop();
   }
 }
 

@@ -1,9 +1,8 @@
 import { dirname } from 'node:path';
 import type { ClientHooks } from '../client/hooks.js';
 import type { UserInfoClientOptions } from '../client/options.js';
-import type { HeaderSources } from '../platform/header-source.js';
 import { type SigningSource, usesModule } from '../platform/signing-source.js';
-import { howToMend, readSecret, secretWarnings } from '../profiles/secret.js';
+import { howToMend, readHeaders, secretWarnings } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
@@ -49,35 +48,14 @@ export async function clientOptions(
     appKey: settings.app_key.value,
     appSecret: secret ?? (await readSecretOf(context, settings)),
     timeoutMs: options.timeout,
+    ...(options.attemptTimeout === undefined ? {} : { attemptTimeoutMs: options.attemptTimeout }),
     attempts: options.attempts,
     ...(await networkOptions(settings, io.env)),
     platform,
     signing: await loadSigning(context, signing),
-    headers: await readHeaders(context, platform.headers),
+    headers: await readHeaders(platform.headers, io.env, () => context.profiles.refuseUnsafeFile()),
     ...(options.verbose ? traceExchange(io) : {}),
   };
-}
-
-/**
- * Reads the values of headers that are in a variable or the output of a command.
- *
- * @throws CredentialError for one that has none
- */
-async function readHeaders(
-  { io, profiles }: CliContext,
-  sources: HeaderSources,
-): Promise<Readonly<Record<string, Secret>>> {
-  const values: Record<string, Secret> = {};
-  for (const [name, source] of Object.entries(sources)) {
-    if (typeof source === 'string') continue;
-    if ('command' in source) profiles.refuseUnsafeFile();
-    const from =
-      'env' in source
-        ? ({ kind: 'environment', name: source.env } as const)
-        : ({ kind: 'command', command: source.command } as const);
-    values[name] = await readSecret(from, io.env, { what: `the header ${name}` });
-  }
-  return values;
 }
 
 /** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */

@@ -13,18 +13,18 @@ export type CliContext = ReturnType<typeof createContext>;
 export function createContext(io: Io, signal: AbortSignal, args: readonly string[]) {
   return {
     io,
-    /** Aborted by Ctrl-C, SIGTERM and SIGHUP. */
+    /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second SIGTERM dispatches `terminate`, on this signal alone. */
     signal,
     prompt: createPrompt(io, signal, !args.includes('--no-input')),
     profiles: new ProfileStore(configFolder(io.env)),
     args,
     async connect(options: UserInfoClientOptions) {
-      const { UserInfoClient } = await import('../client/client.js');
+      const { CallClient } = await import('../client/client.js');
       // Node 20 (V8 11.3) takes 100 ms to optimize undici's parser, which one call does not repay. Set this after
       // the import: with flags other than at its start, V8 rejects its cache of Node's own code.
       if (process.versions.v8.startsWith('11.'))
         getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
-      return new UserInfoClient(options);
+      return new CallClient(options);
     },
     /** Opens a sender for many requests. */
     async openSender(options: UserInfoClientOptions) {

@@ -30,15 +30,12 @@ export function settingSources<Flags>(context: CliContext, flags: Flags) {
     flags,
     env: io.env,
     store: profiles,
-    readPlatform: (file: string) => readUsedPlatform(context, file),
+    async readPlatform(file: string): Promise<Platform> {
+      if (file === '') return defaultPlatform;
+      const { readUsedPlatform } = await import('./platform-file.js');
+      return readUsedPlatform(context, file);
+    },
   };
-}
-
-/** The platform of a file that is used, not stored; the defaults for an empty name. */
-async function readUsedPlatform(context: CliContext, file: string): Promise<Platform> {
-  if (file === '') return defaultPlatform;
-  const { readPlatform, refuseCode } = await import('./platform-file.js');
-  return refuseCode(await readPlatform(context, file), file);
 }
 
 /** Maximum number of keys that a question names. */

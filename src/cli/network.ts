@@ -1,7 +1,9 @@
 import type { UserInfoClientOptions } from '../client/options.js';
-import { parseProxy } from '../client/proxy.js';
-import { describeOrigin } from '../profiles/flags-and-environment.js';
+import { parseProxy, proxyFor } from '../client/proxy.js';
+import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import type { Settings } from '../profiles/settings.js';
+import { isLoopback } from '../protocol/base-url.js';
+import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
@@ -12,16 +14,50 @@ import type { Io } from './io.js';
  * @throws InvalidInputError for an unreadable CA file or an invalid proxy
  */
 export async function networkOptions(
-  { base_url, allow_http, ca_file }: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file'>,
+  settings: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file' | 'proxy'>,
   env: Io['env'],
 ): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>> {
-  const proxy = proxyFor(base_url.value, env);
-  if (proxy !== null) parseProxy(proxy.address, proxy.variable);
+  const { allow_http, ca_file } = settings;
+  const proxy = proxyOf(settings, env);
+  const isArgument = settings.proxy?.origin.kind === 'flag';
+  if (proxy !== null) (isArgument ? parseOpenProxy : parseProxy)(proxy.address, proxy.name);
+  if (isArgument && isLoopback(new URL(settings.base_url.value).hostname)) {
+    throw new InvalidInputError('--proxy: requests to this machine never go through a proxy', {
+      sent: 'nothing',
+      hint: 'Leave it out.',
+    });
+  }
   return {
     allowHttp: allow_http !== null,
     ...(ca_file === null ? {} : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
     ...(proxy === null ? {} : { proxy: proxy.address }),
   };
+}
+
+/** The proxy of the settings, else of the environment, and what names it; `null` if there is none. */
+export function proxyOf(
+  { base_url, proxy }: Pick<Settings, 'base_url' | 'proxy'>,
+  env: Io['env'],
+): { readonly address: string; readonly name: string } | null {
+  if (proxy !== null) return { address: proxy.value, name: describeOrigin(proxy.origin) };
+  const found = proxyFor(base_url.value, env);
+  return found && { address: found.address, name: found.variable };
+}
+
+/**
+ * Parses the address of a proxy that an argument or a profile gives.
+ *
+ * @throws InvalidInputError for one that is invalid, or has a password
+ */
+export function parseOpenProxy(text: string, label: string): void {
+  if (parseProxy(text, label).token === undefined) return;
+  throw new InvalidInputError(
+    `${label} has a user name or a password, which other users of the machine can read`,
+    {
+      sent: 'nothing',
+      hint: `Put the address into the variable ${settingNames.proxy.variable} instead.`,
+    },
+  );
 }
 
 /** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */
@@ -35,32 +71,4 @@ async function readAuthorities(
   checkAuthorities(ours, label);
   if (!extra) return ours;
   return `${ours}\n${await readNamedFile(extra, `the file ${quoteName(extra)} (NODE_EXTRA_CA_CERTS)`)}`;
-}
-
-/**
- * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY
- * lists its host. The lower-case names take precedence, as in curl. `null`: no proxy.
- */
-export function proxyFor(baseUrl: string, env: Io['env']) {
-  const { protocol, hostname, port } = new URL(baseUrl);
-  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const variable = env[name.toLowerCase()] ? name.toLowerCase() : name;
-  const address = env[variable];
-  if (!address) return null;
-  const exceptions = (env.no_proxy || env.NO_PROXY || '').split(/[,\s]+/).filter((entry) => entry !== '');
-  const usedPort = port || (protocol === 'https:' ? '443' : '80');
-  return exceptions.some((entry) => covers(entry, hostname, usedPort)) ? null : { address, variable };
-}
-
-/**
- * Whether an entry of NO_PROXY matches: `*` any host; a name, `.name` and `*.name` that host and its subdomains;
- * `:port` limits it to a port.
- */
-function covers(entry: string, hostname: string, port: string): boolean {
-  if (entry === '*') return true;
-  const [, name = entry, onlyPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
-  const isIpv6 = name.includes(':') && !name.startsWith('[');
-  const covered = (isIpv6 ? `[${entry}]` : name.replace(/^\*?\./, '')).toLowerCase();
-  if (!isIpv6 && onlyPort !== undefined && onlyPort !== port) return false;
-  return hostname === covered || hostname.endsWith(`.${covered}`);
 }

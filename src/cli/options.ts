@@ -17,6 +17,8 @@ export interface CommonOptions {
   readonly mask?: true;
   /** Milliseconds. */
   readonly timeout: number;
+  /** Milliseconds. Default: `timeout`. */
+  readonly attemptTimeout?: number;
   readonly attempts: number;
   readonly verbose?: true;
   readonly input: boolean;
@@ -44,6 +46,11 @@ function commonOptions(): CommonOption[] {
     new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
       .default(3)
       .argParser((text) => parseCount(text, 'attempts')),
+    new CommonOption(
+      'network',
+      '--attempt-timeout <t>',
+      'maximum duration of one attempt (default: --timeout)',
+    ).argParser(parseDuration),
     new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation').keptByAll(),
     new CommonOption('confirm', '--no-input', 'never prompt').keptByAll(),
     new CommonOption('every', '--color', 'print with colours, also to a file or a pipe'),
@@ -66,6 +73,7 @@ export function addConnectionOptions(command: Command, heading = 'Connection:'):
     .option('--channel <code>', 'channel code')
     .option('--app-key <key>', 'key of the server application')
     .option('--ca-file <file>', "PEM file of certificate authorities to trust in addition to Node's")
+    .option('--proxy <url>', 'http proxy (default: that of HTTPS_PROXY or HTTP_PROXY)')
     .option('--platform <file>', 'platform file: recipes, result codes and what else the platform decides')
     .option('--allow-http', 'allow plain HTTP to another machine')
     .optionsGroup('');

@@ -34,7 +34,7 @@ export const revealAdvice = 'Codes, signatures and personal data are masked: --r
 export async function printPreview(
   { io, options: { printCurl, reveal }, isTable, print }: Call<PreviewOptions>,
   request: WireRequest,
-  { ca_file }: Settings,
+  { ca_file, proxy }: Settings,
 ): Promise<void> {
   const parts = partsOf(request, reveal ? (_, value) => value : showParameter, reveal);
   if (printCurl) {
@@ -43,6 +43,7 @@ export async function printPreview(
     const curl = [
       ['curl', '--globoff', '--request', method], // a base URL may contain brackets
       ...(ca_file === null ? [] : [['--cacert', ca_file.value]]),
+      ...(proxy === null ? [] : [['--proxy', proxy.value]]),
       ['--header', 'Accept: application/json'],
       ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),
       ...Object.entries(parts.headers ?? {}).map(([name, value]) => ['--header', `${name}: ${value}`]),

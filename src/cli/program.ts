@@ -8,12 +8,13 @@ import { exitStatus } from './exit-status.js';
 import { examples, helpLayout } from './help-layout.js';
 import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
+import { neverWaitForNameServers } from './name-lookup.js';
 import { addCommonOptions, type CommonOptions } from './options.js';
 import { withColorOption } from './output/style.js';
-import { adviseCommand, adviseOption, suggest } from './suggestions.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
 export async function run(args: readonly string[], given: Io, signal: AbortSignal): Promise<number> {
+  neverWaitForNameServers();
   const io = { ...given, env: withColorOption(given.env, args) };
   const context = createContext(io, signal, args);
   const program = await buildProgram(context, args);
@@ -21,7 +22,9 @@ export async function run(args: readonly string[], given: Io, signal: AbortSigna
     refuseDamaged(args, io.env);
     await program.parseAsync(namesOption(args) ? ['help', '--', ...args.slice(1)] : args, { from: 'user' });
     return exitStatus.success;
-  } catch (error) {
+  } catch (thrown) {
+    const error =
+      thrown instanceof UnknownNameError ? thrown.explain(await import('./suggestions.js')) : thrown;
     const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
     const { reportError } = await import('./report-error.js');
     // An error in an option may come before this one is parsed.
@@ -35,6 +38,16 @@ export async function run(args: readonly string[], given: Io, signal: AbortSigna
 /** Whether a command line asks for the help of an option. */
 function namesOption([first, second = '', ...more]: readonly string[]): boolean {
   return first === 'help' && more.length === 0 && /^--?\w/.test(second) && !['-h', '--help'].includes(second);
+}
+
+/** A name that is not known: only then is what was meant looked for, by code that no other command line loads. */
+class UnknownNameError extends Error {
+  readonly explain: (suggestions: typeof import('./suggestions.js')) => UsageError;
+
+  constructor(explain: UnknownNameError['explain']) {
+    super('unknown name');
+    this.explain = explain;
+  }
 }
 
 /**
@@ -77,9 +90,7 @@ class CautiousCommand extends Command {
     const { argChoices: choices = [value] } = target;
     const message = `${target instanceof Option ? target.long : target.name()} cannot be ${quoteName(value)}`;
     if (!choices.includes(value)) {
-      const [nearest] = suggest(value, choices);
-      const meant = nearest === undefined ? '' : `Did you mean "${nearest}"? `;
-      throw new UsageError(message, `${meant}It is one of ${choices.join(', ')}.`);
+      throw new UnknownNameError(({ unknownChoice }) => unknownChoice(message, value, choices));
     }
     try {
       return target.parseArg?.(value, previous);
@@ -90,35 +101,14 @@ class CautiousCommand extends Command {
 
   /** Called by commander with the argument as typed. */
   unknownOption(typed: string): void {
-    if (!typed.startsWith('--')) {
-      const isOption = /^-[A-Za-z]$/.test(typed);
-      const kind = isOption ? 'unknown short option' : 'unknown option';
-      const message = `${kind} "${typed.slice(0, 2)}"`;
-      if (!isOption)
-        throw new UsageError(message, this.registeredArguments.length > 0 ? dashAdvice : undefined);
-      const meant = adviseOption(this, typed);
-      if (meant !== '') throw new UsageError(message, meant);
-      throw new UsageError(message, 'The options are listed by:', [`${fullName(this)} --help`]);
-    }
-    const flag = typed.replace(/=.*$/s, '');
-    const isKnown = [this, ...ancestorsOf(this)].some(({ options }) =>
-      options.some(({ long }) => long === flag),
-    );
-    if (isKnown) throw new UsageError(`the option "${flag}" takes no value`);
-    throw new UsageError(`unknown option ${quoteName(flag)}`, adviseOption(this, flag) || undefined);
+    throw new UnknownNameError(({ unknownOption }) => unknownOption(this, typed));
   }
 
   /** Called by commander of a group, or of the program. */
   unknownCommand(): void {
     const [typed = ''] = this.args;
-    throw new UsageError(`unknown command ${quoteName(typed)}`, adviseCommand(this, typed));
+    throw new UnknownNameError(({ unknownCommand }) => unknownCommand(this, typed));
   }
-}
-
-const dashAdvice = 'Put -- before an argument that begins with -, and all options before the --.';
-
-function ancestorsOf({ parent }: Command): Command[] {
-  return parent === null ? [] : [parent, ...ancestorsOf(parent)];
 }
 
 /** Builds the program for `args` (without `node` and the script): only the commands that they name are declared. */

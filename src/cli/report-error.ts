@@ -71,11 +71,10 @@ function reportOf(error: unknown, exit: number): Report {
 const systemHint = 'If that is as it should be, report it with the stack trace that --verbose prints.';
 const databaseHint = 'Run the command again when the database answers.';
 const faultHint = 'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
-const proxyHint = 'HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy and the exceptions.';
+const proxyHint = '--proxy or the profile names the proxy, else HTTPS_PROXY, HTTP_PROXY and NO_PROXY.';
 
 /**
- * What to do about an error. The client's hints name its options; on the command line a proxy comes from the
- * environment.
+ * What to do about an error. The client's hints name its options, which on the command line have other names.
  */
 export function nextStepOf(error: Error): Advice {
   const { code, reason, hint, commands = [] } = error as Partial<UserInfoError> & { reason?: unknown };

@@ -1,5 +1,8 @@
+// Apart from program.ts: only a command line that is refused loads it.
 import type { Command } from 'commander';
 import { distance } from 'fastest-levenshtein';
+import { quoteName } from '../protocol/unsafe-text.js';
+import { fullName, UsageError } from './command.js';
 
 /** Options that are never suggested: who types another one does not mean to confirm, to replace or to weaken. */
 const never = /^--(?:yes|restart|allow-http|take-over|no-.*)$/;
@@ -80,20 +83,52 @@ export function suggest(typed: string, names: readonly string[]): string[] {
     : allowed.filter((name) => bareName(name).split('-').includes(bare)).slice(0, 3);
 }
 
-/** The advice about an option that a command does not have, in lines. */
-export function adviseOption(command: Command, typed: string): string {
-  return didYouMean(suggest(typed, optionsOf(command)));
+/** The error of an option that a command does not have, or not with a value; `typed` is the argument. */
+export function unknownOption(command: Command, typed: string): UsageError {
+  if (!typed.startsWith('--')) {
+    const isOption = /^-[A-Za-z]$/.test(typed);
+    const kind = isOption ? 'unknown short option' : 'unknown option';
+    const message = `${kind} "${typed.slice(0, 2)}"`;
+    if (!isOption)
+      return new UsageError(message, command.registeredArguments.length > 0 ? dashAdvice : undefined);
+    const meant = didYouMean(suggest(typed, optionsOf(command)));
+    if (meant !== '') return new UsageError(message, meant);
+    return new UsageError(message, 'The options are listed by:', [`${fullName(command)} --help`]);
+  }
+  const flag = typed.replace(/=.*$/s, '');
+  const isKnown = [command, ...ancestorsOf(command)].some(({ options }) =>
+    options.some(({ long }) => long === flag),
+  );
+  if (isKnown) return new UsageError(`the option "${flag}" takes no value`);
+  const meant = didYouMean(suggest(flag, optionsOf(command)));
+  return new UsageError(`unknown option ${quoteName(flag)}`, meant || undefined);
 }
 
-/** The advice about a command that a group does not have, in lines: what was probably meant, and its siblings. */
-export function adviseCommand(group: Command, typed: string): string {
+const dashAdvice = 'Put -- before an argument that begins with -, and all options before the --.';
+
+function ancestorsOf({ parent }: Command): Command[] {
+  return parent === null ? [] : [parent, ...ancestorsOf(parent)];
+}
+
+/** The error of a command that a group does not have: with what was probably meant, and its siblings. */
+export function unknownCommand(group: Command, typed: string): UsageError {
   const names = group
     .createHelp()
     .visibleCommands(group)
     .map((one) => one.name())
     .filter((name) => name !== 'help');
-  const siblings = `The commands are ${names.join(', ')}.`;
-  return [didYouMean(suggest(typed, names)), siblings].filter((line) => line !== '').join('\n');
+  const lines = [didYouMean(suggest(typed, names)), `The commands are ${names.join(', ')}.`];
+  return new UsageError(
+    `unknown command ${quoteName(typed)}`,
+    lines.filter((line) => line !== '').join('\n'),
+  );
+}
+
+/** The error of a value that is none of the choices of an option or an argument. */
+export function unknownChoice(message: string, typed: string, choices: readonly string[]): UsageError {
+  const [nearest] = suggest(typed, choices);
+  const meant = nearest === undefined ? '' : `Did you mean "${nearest}"? `;
+  return new UsageError(message, `${meant}It is one of ${choices.join(', ')}.`);
 }
 
 function didYouMean(names: readonly string[]): string {

@@ -4,10 +4,10 @@ import type { DispatchController, DispatchHandler } from './dispatcher.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { parseAnswer } from './parse-answer.js';
-import { dispatchOptions, type SignedRequest } from './request.js';
+import { dispatchOptions, type PlainRequest, type SignedRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
-import { TunnelError, toNoAnswerError } from './transport-errors.js';
+import { doubtHint, TunnelError, toNoAnswerError } from './transport-errors.js';
 
 /** The outcome of one attempt. */
 export interface AttemptResult {
@@ -84,7 +84,7 @@ export class Attempt implements DispatchHandler {
 
   /** Abandons the attempt because it took longer than `limitMs`. */
   timeOut(limitMs: number): void {
-    this.#abandon(timedOut(this.#sender, limitMs, this.hasStarted));
+    this.#abandon(timedOut(this.#sender, this.#request, limitMs, this.hasStarted));
   }
 
   /** Abandons the attempt because the caller cancelled it: `done` is not called. */
@@ -251,6 +251,7 @@ export class Attempt implements DispatchHandler {
 /** The error of a call that took too long; `received` says whether the service may have acted on it. */
 export function timedOut(
   { host, connections }: Pick<Sender, 'host' | 'connections'>,
+  { endpoint }: Pick<PlainRequest, 'endpoint'>,
   limitMs: number,
   received: boolean,
 ): NoAnswerError {
@@ -259,7 +260,7 @@ export function timedOut(
     reason: 'timeout',
     received,
     hint: received
-      ? 'Increase the timeout, or check that the base URL is right and the service is up.'
+      ? `${doubtHint[endpoint.operation]} Increase the timeout, or check that the base URL is right and the service is up.`
       : `The request was not sent: check the base URL, ${route}, and that the service is up.`,
   });
 }

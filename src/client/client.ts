@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Envelope } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { checkMembers } from '../protocol/members.js';
 import type { ReadData } from '../protocol/read-data.js';
-import type { UserInfo } from '../protocol/user-info.js';
+import { leadToCaller } from '../support/errors.js';
 import type { Answer } from './answer.js';
 import { Attempt, type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { traceCall } from './hooks.js';
-import { checkMembers } from './members.js';
 import {
   type CallOptions,
   callMembers,
@@ -16,17 +16,9 @@ import {
   derivedMembers,
   type UserInfoClientOptions,
 } from './options.js';
-import {
-  checkedPassback,
-  checkedRead,
-  type PassbackInput,
-  type PlainRequest,
-  type ReadInput,
-  toWireRequest,
-  type WireRequest,
-} from './request.js';
+import { type PlainRequest, toWireRequest, type WireRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
-import { Sender } from './sender.js';
+import { Sender, secretTimedOut } from './sender.js';
 
 /**
  * The answer of a read: its `data` has the requested names.
@@ -65,124 +57,43 @@ interface Call {
 /** The reason of a call that took too long. */
 const timeOut = Symbol('time-out');
 
-/**
- * Client for the two operations of §4. Each attempt of a call is signed anew.
- *
- * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with a code other
- * than 200), a NoAnswerError (no valid answer came) or a CancelledError. Each says by `retryable` whether the same
- * call can be made again.
- *
- * @example
- * const client = new UserInfoClient({
- *   baseUrl: 'https://users.example.com',
- *   tenantCode: 'acme',
- *   channel: 'web',
- *   appKey: 'app-1',
- *   appSecret: process.env.USERINFO_APP_SECRET ?? '',
- * });
- * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
- * await client.passback({ unionId: data.union_id, userInfo: { acme_level: 'gold' } });
- * await client.close();
- */
-export class UserInfoClient implements AsyncDisposable {
-  readonly #options: UserInfoClientOptions;
-  readonly #sender: Sender;
+/** A call or a bulk run that `close` waits for. */
+export interface UnderWay {
+  /** Ends it now. */
+  readonly end: AbortController;
+  /** Ends a run once what it sent is answered. */
+  readonly stop?: () => void;
+}
+
+/** The calls of a `UserInfoClient`: the command line makes them without the code of bulk runs. */
+export class CallClient implements AsyncDisposable {
+  readonly options: UserInfoClientOptions;
+  readonly sender: Sender;
   /** The client that this one was derived from, and shares connections with. */
-  readonly #origin: UserInfoClient | null;
-  /** The calls under way, also those of derived clients. */
-  readonly #calls = new Map<Call, Promise<unknown>>();
+  readonly #origin: CallClient | null;
+  /** The calls and runs under way, also those of derived clients. */
+  readonly #underWay = new Map<UnderWay, Promise<unknown>>();
   #closing: Promise<void> | null = null;
 
-  /**
-   * @throws InvalidInputError that names the invalid option: missing, empty, unknown, of the wrong type or out of
-   * range; or a base URL of plain http to another machine without `allowHttp`
-   * @throws RecipeError for an invalid recipe
-   */
-  constructor(options: UserInfoClientOptions);
-  /** @internal A client that shares the connections of another one. */
-  constructor(options: UserInfoClientOptions, origin: UserInfoClient);
-  constructor(options: UserInfoClientOptions, origin: UserInfoClient | null = null) {
-    this.#sender = new Sender(options, origin === null ? undefined : origin.#sender.connections);
-    this.#options = options;
+  /** @throws InvalidInputError, RecipeError as that of `UserInfoClient` */
+  constructor(options: UserInfoClientOptions, origin: CallClient | null = null) {
+    this.sender = new Sender(options, origin === null ? undefined : origin.sender.connections);
+    this.options = options;
     this.#origin = origin;
   }
 
-  /**
-   * Reads a user's information (§4.1).
-   *
-   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
-   * @example
-   * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
-   * data.mobile; // string | undefined
-   */
-  async read<const Name extends string = never>(
-    input: ReadInput<Name>,
-    options: CallOptions = {},
-  ): Promise<ReadAnswer<Name>> {
-    return (await this.send(checkedRead(input), options)) as unknown as ReadAnswer<Name>;
-  }
-
-  /**
-   * Passes information about a user back (§4.2).
-   *
-   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
-   * @example
-   * await client.passback({ unionId: 'u1', userInfo: { mobile: '13800001111', acme_level: 'gold' } });
-   * await client.passback({ primaryKey: 'mobile', userInfo: { mobile: '13800001111', acme_vip: true } });
-   */
-  async passback<const Info extends object = UserInfo>(
-    input: PassbackInput<Info>,
-    options: CallOptions = {},
-  ): Promise<PassbackAnswer> {
-    return (await this.send(checkedPassback(input), options)) as PassbackAnswer;
-  }
-
-  /**
-   * Returns the signed request of a read, without sending it. Its `random` can be used once.
-   *
-   * @throws InvalidInputError, also if `appSecret` is a function that returns a promise and no call was made yet
-   * @example
-   * const { url } = client.signRead({ code });
-   */
-  signRead<const Name extends string = never>(input: ReadInput<Name>): WireRequest {
-    return this.sign(checkedRead(input));
-  }
-
-  /**
-   * Returns the signed request of a passback, without sending it. Its `random` can be used once.
-   *
-   * @throws InvalidInputError, also if `appSecret` is a function that returns a promise and no call was made yet
-   * @example
-   * const { method, url, body } = client.signPassback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
-   */
-  signPassback<const Info extends object = UserInfo>(input: PassbackInput<Info>): WireRequest {
-    return this.sign(checkedPassback(input));
-  }
-
-  /**
-   * A client with some other options, which shares the connections of this one. `close` of this client ends the
-   * derived one too; `close` of the derived one leaves the connections open.
-   *
-   * @throws InvalidInputError for an invalid option, or one of the connections; RecipeError for an invalid recipe
-   * @example
-   * const other = client.withOptions({ tenantCode: 'acme-test', timeoutMs: 2_000 });
-   */
-  withOptions(options: DerivedOptions): UserInfoClient {
+  withOptions(options: DerivedOptions): CallClient {
     checkMembers(derivedMembers, options);
-    return new UserInfoClient({ ...this.#options, ...options }, this);
+    return new CallClient({ ...this.options, ...options }, this);
   }
 
-  /**
-   * Waits for the calls under way, at most for their `timeoutMs`, and closes the client's own connections. With
-   * `force`, these calls end now, with a CancelledError. Later calls throw an InvalidInputError.
-   *
-   * @example
-   * process.on('SIGTERM', () => client.close());
-   */
   close({ force = false }: { readonly force?: boolean } = {}): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#calls.values()).then(() => this.#sender.drop());
+    if (this.#closing === null) {
+      for (const work of this.#underWay.keys()) work.stop?.();
+      this.#closing = Promise.allSettled(this.#underWay.values()).then(() => this.sender.drop());
+    }
     if (force) {
-      for (const call of this.#calls.keys()) call.end.abort(new Error('the client was closed'));
+      for (const work of this.#underWay.keys()) work.end.abort(new Error('the client was closed'));
     }
     return this.#closing;
   }
@@ -191,18 +102,21 @@ export class UserInfoClient implements AsyncDisposable {
     return this.close();
   }
 
-  /** @internal Signs a request without sending it. */
+  /** Signs a request without sending it. */
   sign(request: PlainRequest): WireRequest {
-    return toWireRequest(this.#sender.sign(request), this.#sender);
+    try {
+      return toWireRequest(this.sender.sign(request), this.sender);
+    } catch (error) {
+      if (error instanceof NoAnswerError) error.withDetails({ operation: request.endpoint.operation });
+      throw error;
+    }
   }
 
-  /** @internal Sends a request, with further attempts where they are safe. */
+  /** Sends a request, with further attempts where they are safe. */
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
     checkMembers(callMembers, options);
-    const { signal, timeoutMs: limitMs = this.#options.timeoutMs ?? 10_000 } = options;
-    if (this.#isClosed) {
-      throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });
-    }
+    const { signal, timeoutMs: limitMs = this.options.timeoutMs ?? 10_000 } = options;
+    this.refuseIfClosed();
     const deadline = performance.now() + limitMs;
     const end = new AbortController();
     const state = { attempts: 0, requestId: undefined, received: false, end };
@@ -211,46 +125,49 @@ export class UserInfoClient implements AsyncDisposable {
     const timer = setTimeout(() => end.abort(timeOut), limitMs);
     const stopListening = onAbort(signal, () => end.abort(signal?.reason));
     const { operation } = request.endpoint;
-    const trace = { operation, baseUrl: this.#sender.baseUrl, context: options.context };
+    const trace = { operation, baseUrl: this.sender.baseUrl, context: options.context };
     const outcome = traceCall(trace, () => this.#untilSettled(call));
-    this.#track(call, outcome);
+    this.track(call, outcome);
     try {
       return await outcome;
     } finally {
       clearTimeout(timer);
       stopListening();
-      this.#track(call, null);
+      this.track(call, null);
     }
   }
 
-  get #isClosed(): boolean {
-    if (this.#closing !== null) return true;
-    return this.#origin === null ? false : this.#origin.#isClosed;
+  /** @throws InvalidInputError if this client was closed, or the one that it was derived from */
+  refuseIfClosed(): void {
+    this.#origin?.refuseIfClosed();
+    if (this.#closing === null) return;
+    throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });
   }
 
-  /** A client waits for the calls of derived clients too: they use its connections. */
-  #track(call: Call, outcome: Promise<unknown> | null): void {
-    if (outcome === null) this.#calls.delete(call);
-    else this.#calls.set(call, outcome);
-    if (this.#origin !== null) this.#origin.#track(call, outcome);
+  /** Has `close` wait for work; `null`: it is over. A client waits for that of derived clients too. */
+  track(work: UnderWay, outcome: Promise<unknown> | null): void {
+    if (outcome === null) this.#underWay.delete(work);
+    else this.#underWay.set(work, outcome);
+    this.#origin?.track(work, outcome);
   }
 
   /** Sends the request until its outcome is final. */
   async #untilSettled(call: Call): Promise<Answer<Envelope>> {
     const { operation } = call.request.endpoint;
-    const maxAttempts = call.options.attempts ?? this.#options.attempts ?? 3;
+    const maxAttempts = call.options.attempts ?? this.options.attempts ?? 3;
     const { signal } = call.end;
     for (;;) {
       await noticeClosedConnections();
-      const secret = this.#sender.prepare();
-      if (secret !== undefined && !signal.aborted) await Promise.race([secret, once(signal, 'abort')]);
+      const hasSecret = await this.#prepare(call);
       const result = signal.aborted ? null : await this.#sendOnce(call);
       if (result === null) {
         throw this.#failure(
           call,
-          signal.reason === timeOut
-            ? timedOut(this.#sender, call.limitMs, call.received)
-            : new CancelledError(signal.reason, call.received),
+          signal.reason !== timeOut
+            ? new CancelledError(signal.reason, call.received)
+            : hasSecret
+              ? timedOut(this.sender, call.request, call.limitMs, call.received)
+              : withEarlierAttempts(secretTimedOut(call.limitMs), call.received),
         );
       }
       const { outcome, retryAfterMs } = result;
@@ -263,6 +180,31 @@ export class UserInfoClient implements AsyncDisposable {
       if (isLast) return settle(outcome, call.received);
       await sleep(waitMs, undefined, { signal }).catch(() => {}); // an early end is noticed above
     }
+  }
+
+  /**
+   * Fetches the app secret, for as long as the call may take.
+   *
+   * @returns whether it is there
+   * @throws NoAnswerError if the function that returns it fails
+   */
+  async #prepare(call: Call): Promise<boolean> {
+    const { signal } = call.end;
+    const fetched = this.sender.prepare();
+    if (fetched === undefined) return true;
+    let isHere = false;
+    const noticed = fetched.then(() => {
+      isHere = true;
+    });
+    noticed.catch(() => {}); // after the end of the call nobody waits for it
+    try {
+      if (!signal.aborted) await Promise.race([noticed, once(signal, 'abort')]);
+    } catch (error) {
+      if (error instanceof NoAnswerError)
+        throw this.#failure(call, withEarlierAttempts(error, call.received));
+      throw error;
+    }
+    return isHere;
   }
 
   /** Sets the details of an error that is not the outcome of an attempt. */
@@ -282,16 +224,18 @@ export class UserInfoClient implements AsyncDisposable {
   #sendOnce(call: Call): Promise<AttemptResult | null> {
     const { signal } = call.end;
     return new Promise((resolve) => {
-      const request = this.#sender.sign(call.request);
+      const request = this.sender.sign(call.request);
       call.attempts += 1;
       call.requestId = request.random;
       let isOver = false;
+      let attemptTimer: NodeJS.Timeout | undefined;
       const done = (result: AttemptResult | null) => {
         isOver = true;
+        clearTimeout(attemptTimer);
         resolve(result);
       };
-      const { context } = call.options;
-      const sent = Attempt.send({ sender: this.#sender, request, number: call.attempts, done, context });
+      const { context, attemptTimeoutMs: limitMs = this.options.attemptTimeoutMs } = call.options;
+      const sent = Attempt.send({ sender: this.sender, request, number: call.attempts, done, context });
       const abandon = () => {
         if (isOver) return;
         call.received ||= sent.hasStarted;
@@ -299,6 +243,9 @@ export class UserInfoClient implements AsyncDisposable {
         else sent.cancel();
         done(null);
       };
+      if (limitMs !== undefined && limitMs < call.limitMs) {
+        attemptTimer = setTimeout(() => sent.timeOut(limitMs), limitMs);
+      }
       // A hook may have aborted the signal.
       if (signal.aborted) abandon();
       else signal.addEventListener('abort', abandon);
@@ -317,10 +264,14 @@ async function noticeClosedConnections(): Promise<void> {
 
 function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
   if (isSuccess(outcome)) return outcome;
-  if (received && outcome instanceof NoAnswerError) outcome.afterEarlierAttempts();
-  // The error was created in a callback of undici: make its stack lead to the caller.
-  Error.captureStackTrace(outcome, settle);
+  if (outcome instanceof NoAnswerError) withEarlierAttempts(outcome, received);
+  leadToCaller(outcome, settle);
   throw outcome;
+}
+
+function withEarlierAttempts(error: NoAnswerError, received: boolean): NoAnswerError {
+  if (received) error.afterEarlierAttempts();
+  return error;
 }
 
 /** The calls to end when their signal is aborted: a signal has one listener, however many calls use it. */

@@ -44,7 +44,8 @@ export function openConnections(baseUrl: string, options: UserInfoClientOptions)
     ...(isHere ? { lookup: lookUpLoopback } : {}),
     ...(extraCa === undefined ? {} : { secureContext: secureContextWith(extraCa) }),
   };
-  const proxy = address === undefined || isHere ? null : parseProxy(address);
+  const given = address === undefined ? null : parseProxy(address);
+  const proxy = isHere ? null : given;
   const isForwarded = proxy !== null && service.protocol === 'http:';
   const pool = new Pool(isForwarded ? proxy.url : service.origin, {
     ...limits,

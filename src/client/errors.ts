@@ -1,12 +1,15 @@
 import type { Envelope } from '../protocol/envelope.js';
-import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
+import { type InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import {
+  httpStatusOf,
   ownResultCodes,
+  type ResultCode,
   type ResultCodeEntry,
   type ResultCodeName,
   type ResultCodeTable,
 } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
+import type { RecipeError } from '../signing/recipe.js';
 import type { Answer, AnswerHeaders } from './answer.js';
 
 /**
@@ -27,7 +30,9 @@ export type NoAnswerReason =
   /** Something answered, but not with the envelope of §1. */
   | 'not-envelope'
   /** A success, but its `data` names no user, or another user than the passback named (§4.1, §4.2). */
-  | 'wrong-data';
+  | 'wrong-data'
+  /** The function `appSecret` failed, returned no secret, or did not return in time: the request was not signed. */
+  | 'secret';
 
 /**
  * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError.
@@ -36,6 +41,10 @@ export type NoAnswerReason =
  * if (error instanceof CallError && error.retryable) await queue.retry(job, error.requestId);
  */
 export abstract class CallError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'CallError';
+  /** @internal */
+  static readonly codes: readonly string[] = ['NO_ANSWER', 'REJECTED', 'CANCELLED'];
   declare readonly operation: 'read' | 'passback';
   /** Number of requests that were sent, or were about to be. */
   declare readonly attempts: number;
@@ -44,7 +53,7 @@ export abstract class CallError extends UserInfoError {
   declare readonly retryable: boolean;
 
   /** @internal Sets the details of the call. */
-  withDetails(details: Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>): this {
+  withDetails(details: Partial<Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>>): this {
     return Object.assign(this, details);
   }
 }
@@ -56,6 +65,8 @@ export abstract class CallError extends UserInfoError {
  * if (error instanceof NoAnswerError && !error.received) await queue.retry(job, error.requestId);
  */
 export class NoAnswerError extends CallError {
+  /** @internal */
+  static override readonly name: string = 'NoAnswerError';
   static readonly code = 'NO_ANSWER';
   readonly code = 'NO_ANSWER';
   readonly reason: NoAnswerReason;
@@ -114,12 +125,48 @@ export class NoAnswerError extends CallError {
 }
 
 /**
+ * What a RejectedError says, for a test of your program. Only `resultCode` is needed: the rest is as the service of this
+ * project answers a first read.
+ *
+ * @example
+ * const rejection: RejectionDetails = { resultCode: 40401, operation: 'passback' };
+ * const client = { passback: () => Promise.reject(new RejectedError(rejection)) };
+ */
+export interface RejectionDetails {
+  readonly resultCode: number;
+  readonly msg?: string;
+  readonly httpStatus?: number;
+  readonly headers?: AnswerHeaders;
+  readonly operation?: CallError['operation'];
+  readonly attempts?: number;
+  readonly requestId?: string;
+  readonly retryable?: boolean;
+}
+
+/** The answer of the service with a code. */
+function answerOf({
+  resultCode: code,
+  msg = ownResultCodes.get(code)?.msg ?? '',
+  httpStatus = ownResultCodes.has(code) ? httpStatusOf(code as ResultCode) : 200,
+  headers = {},
+  attempts = 1,
+  requestId = 'made-by-a-test',
+}: RejectionDetails): Answer<Envelope> {
+  const envelope = { code, msg, data: {} };
+  const body = Buffer.from(JSON.stringify(envelope));
+  const date = undefined;
+  return { envelope, data: {}, body, httpStatus, headers, date, requestId, attempts, warnings: [] };
+}
+
+/**
  * The service answered with a code other than 200 (§7).
  *
  * @example
  * if (error instanceof RejectedError && error.means === 'codeNotValid') response.redirect('/sign-in');
  */
 export class RejectedError extends CallError {
+  /** @internal */
+  static override readonly name: string = 'RejectedError';
   static readonly code = 'REJECTED';
   readonly code = 'REJECTED';
   /** `code` of the envelope. */
@@ -132,8 +179,12 @@ export class RejectedError extends CallError {
   readonly #answer: Answer<Envelope>;
   readonly #entry: ResultCodeEntry | undefined;
 
-  /** `resultCodes` are those of the service. Default: those of this project. */
-  constructor(answer: Answer<Envelope>, resultCodes: ResultCodeTable = ownResultCodes) {
+  /** As a test of your program makes one. */
+  constructor(rejection: RejectionDetails);
+  /** @internal `resultCodes` are those of the service. */
+  constructor(answer: Answer<Envelope>, resultCodes: ResultCodeTable);
+  constructor(given: RejectionDetails | Answer<Envelope>, resultCodes: ResultCodeTable = ownResultCodes) {
+    const answer = 'envelope' in given ? given : answerOf(given);
     const { code, msg } = answer.envelope;
     const entry = resultCodes.get(code);
     super(`the service answered ${code} ${msg === '' ? 'without a msg' : quoteName(msg)}`, {
@@ -145,6 +196,10 @@ export class RejectedError extends CallError {
     this.httpStatus = answer.httpStatus;
     this.#answer = answer;
     this.#entry = entry;
+    if ('envelope' in given) return;
+    const { operation = 'read', retryable = ['always', 'later', operation].includes(entry?.retry ?? '') } =
+      given;
+    this.withDetails({ operation, retryable, attempts: answer.attempts, requestId: answer.requestId });
   }
 
   /** The whole answer. A log of the error does not show it: it may hold personal data. */
@@ -171,6 +226,8 @@ export class RejectedError extends CallError {
  * if (error instanceof RetryLaterError) setTimeout(run, error.retryAfterMs);
  */
 export class RetryLaterError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'RetryLaterError';
   static readonly code = 'RETRY_LATER';
   readonly code = 'RETRY_LATER';
   override readonly retryable = true;
@@ -196,6 +253,8 @@ export class RetryLaterError extends UserInfoError {
  * });
  */
 export class CancelledError extends CallError {
+  /** @internal */
+  static override readonly name: string = 'CancelledError';
   static readonly code = 'CANCELLED';
   readonly code = 'CANCELLED';
   /** Whether the service may have acted on the call. */
@@ -212,4 +271,46 @@ export class CancelledError extends CallError {
     super('cancelled', { cause, hint });
     this.received = received;
   }
+}
+
+/**
+ * Every error that the client and the recipes throw on purpose. Their `code` tells them apart: a `switch` over it narrows.
+ *
+ * @example
+ * const explain = (failure: UserInfoFailure) => {
+ *   switch (failure.code) {
+ *     case 'REJECTED':
+ *       return failure.means ?? failure.msg;
+ *     case 'NO_ANSWER':
+ *       return failure.reason;
+ *     default:
+ *       return failure.message;
+ *   }
+ * };
+ */
+export type UserInfoFailure =
+  | InvalidInputError
+  | RejectedError
+  | NoAnswerError
+  | CancelledError
+  | RetryLaterError
+  | RecipeError;
+
+const failures: Readonly<Record<UserInfoFailure['code'], true>> = {
+  INVALID_INPUT: true,
+  REJECTED: true,
+  NO_ANSWER: true,
+  CANCELLED: true,
+  RETRY_LATER: true,
+  INVALID_RECIPE: true,
+};
+
+/**
+ * Whether something caught is one of the errors of `UserInfoFailure`, also of another copy of this package.
+ *
+ * @example
+ * if (isUserInfoFailure(error) && error.code === 'REJECTED') console.error(error.means, error.msg);
+ */
+export function isUserInfoFailure(error: unknown): error is UserInfoFailure {
+  return error instanceof UserInfoError && Object.hasOwn(failures, error.code);
 }

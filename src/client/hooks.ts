@@ -88,6 +88,20 @@ export interface ClientHooks {
 }
 
 /**
+ * A logger with the methods of pino and of console.
+ *
+ * @example
+ * const logger: Logger = console;
+ * const client = new UserInfoClient({ ...options, logger });
+ */
+export interface Logger {
+  debug(event: object, message: string): void;
+  warn(event: object, message: string): void;
+  /** Spares the work for what is not logged. */
+  isLevelEnabled?(level: 'debug'): boolean;
+}
+
+/**
  * A call on the channels `tracing:userinfo:call:*`. It holds no secrets and no personal data.
  *
  * @example
@@ -139,37 +153,63 @@ export async function traceCall(trace: CallTrace, call: () => Promise<Answer>): 
   });
 }
 
-/** The hooks of one client. An error in a hook never ends a call, a run or the process. */
+/** What is logged for each hook. */
+const messages = { onRequest: 'request', onResponse: 'response', onNoAnswer: 'no answer' } as const;
+
+/** The hooks and the logger of one client. An error in one of them never ends a call, a run or the process. */
 export class Hooks {
   readonly #hooks: ClientHooks;
-  #hasWarned = false;
+  readonly #logger: Logger | undefined;
+  readonly #warned = new Set<WarningType>();
 
-  constructor(hooks: ClientHooks) {
-    this.#hooks = hooks;
+  constructor(options: ClientHooks & { readonly logger?: Logger }) {
+    this.#hooks = options;
+    this.#logger = options.logger;
   }
 
-  /** Calls a hook, if there is one, with the event that `event` returns. */
+  /** Calls the logger and a hook, if there are any, each with an event that `event` returns. */
   call<Name extends keyof ClientHooks>(
     name: Name,
     event: () => Parameters<Required<ClientHooks>[Name]>[0],
   ): void {
     const hook = this.#hooks[name] as ((event: unknown) => unknown) | undefined;
-    if (hook === undefined) return;
-    // The hook runs at once; the function is async for what the hook throws, or a promise that it returns.
-    const called = async () => hook.call(this.#hooks, event());
-    called().catch((error: unknown) => this.#warn(name, error));
+    const logger = this.#logger;
+    if (logger !== undefined) {
+      this.#guard('the logger', () => {
+        if (logger.isLevelEnabled?.('debug') !== false) return logger.debug(event(), messages[name]);
+      });
+    }
+    if (hook !== undefined) this.#guard(`the hook ${name}`, () => hook.call(this.#hooks, event()));
   }
 
-  #warn(name: keyof ClientHooks, error: unknown): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    // The global: to import node:process as a module opens the standard streams.
-    process.emitWarning(
-      `the hook ${name} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
-      { type: 'UserInfoHookWarning', code: 'USERINFO_HOOK' },
+  /** Calls a function of the caller at once; what it throws, or a promise that it returns, does not affect the call. */
+  #guard(what: string, call: () => unknown): void {
+    (async () => call())().catch((error: unknown) =>
+      this.warn(
+        'UserInfoHookWarning',
+        `${what} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
+      ),
     );
   }
+
+  /** Reports something once: to the logger, otherwise as a process warning. */
+  warn(type: WarningType, message: string): void {
+    if (this.#warned.has(type)) return;
+    this.#warned.add(type);
+    const code = warningCodes[type];
+    const logger = this.#logger;
+    // The global: to import node:process as a module opens the standard streams.
+    const emit = () => process.emitWarning(message, { type, code });
+    if (logger === undefined) emit();
+    else (async () => logger.warn({ code }, message))().catch(emit);
+  }
 }
+
+const warningCodes = {
+  UserInfoHookWarning: 'USERINFO_HOOK',
+  UserInfoSecretWarning: 'USERINFO_SECRET',
+} as const;
+type WarningType = keyof typeof warningCodes;
 
 function textOf(error: unknown): string {
   try {

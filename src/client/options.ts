@@ -1,21 +1,22 @@
 import type { PlatformFile } from '../platform/platform.js';
-import type { Signers } from '../signing/app-signatures.js';
-import type { Secret } from '../signing/secret.js';
-import type { Dispatcher } from './dispatcher.js';
-import type { ClientHooks } from './hooks.js';
 import {
   hasMembers,
   isA,
   isCount,
   isDuration,
+  isFilledText,
   isFunction,
   isParameter,
   isPlainObject,
-  isSecret,
   isSignal,
   isText,
+  type MemberCheck,
   type Shape,
-} from './members.js';
+} from '../protocol/members.js';
+import type { Signers } from '../signing/app-signatures.js';
+import { Secret, secretLabel } from '../signing/secret.js';
+import type { Dispatcher } from './dispatcher.js';
+import type { ClientHooks, Logger } from './hooks.js';
 
 /**
  * Options of a client: deployment, credentials, timeouts.
@@ -35,7 +36,10 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey: string;
-  /** The app secret, or a function that returns it, for each attempt anew: a secret that is rotated. */
+  /**
+   * The app secret, or a function that returns it: it is called for each attempt of a call, and once a second by a bulk
+   * run. A secret that is rotated needs no new client.
+   */
   readonly appSecret: string | Secret | SecretProvider;
   /**
    * What the spec leaves open, as the platform does it: the content of a platform file. Its recipes sign; on its result
@@ -48,6 +52,8 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly headers?: Readonly<Record<string, string | Secret>>;
   /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
+  /** Maximum duration of one attempt, of a call and of a row, in milliseconds. Default: `timeoutMs`. */
+  readonly attemptTimeoutMs?: number;
   /** Maximum time to open a connection, in milliseconds. Default: 5 seconds. */
   readonly connectTimeoutMs?: number;
   /** Maximum number of attempts. Default: 3. */
@@ -72,10 +78,16 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly now?: () => number;
   /** Returns a new `random` (§5.4). Default: from a cryptographic source. */
   readonly random?: () => string;
+  /**
+   * Receives each attempt, its answer or why there is none, as `debug`, without secrets and personal data; and as `warn`
+   * what is a process warning otherwise: pino, console, or your own.
+   */
+  readonly logger?: Logger;
 }
 
 /**
- * Returns the current app secret. It is called for each attempt.
+ * Returns the current app secret. If it fails, returns none or takes longer than the call may, the call throws a
+ * NoAnswerError with the reason `secret`. A bulk run goes on with the secret that it has.
  *
  * @example
  * const appSecret: SecretProvider = async () => (await vault.read('app-secret')).value;
@@ -107,11 +119,24 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds. Default: that of the client. */
   readonly timeoutMs?: number;
+  /** Milliseconds. Default: that of the client. */
+  readonly attemptTimeoutMs?: number;
   /** Maximum number of attempts. Default: that of the client. */
   readonly attempts?: number;
   /** Any value, such as the ID of a request of your own: hooks and traces of this call receive it. */
   readonly context?: unknown;
 }
+
+/** Accepts text, a Secret, or a function that returns one of them. */
+export const isSecret: MemberCheck = (value) => {
+  if (typeof value === 'function') return null;
+  const text = value instanceof Secret ? value.reveal() : value;
+  if (text === secretLabel) return 'is <secret>, the placeholder that a Secret prints';
+  // Of a file that was read as it is: no platform issues such a secret, and each signature would be wrong.
+  if (typeof text === 'string' && /[\r\n]$/.test(text))
+    return 'ends with a line break: trim the content of a file';
+  return isFilledText(text);
+};
 
 export const clientMembers: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
@@ -125,6 +150,7 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
     signing: isA('the signers app_sign and sign (recipes belong into platform.signing)', isSignerPair),
     headers: isPlainObject,
     timeoutMs: isDuration,
+    attemptTimeoutMs: isDuration,
     connectTimeoutMs: isDuration,
     attempts: isCount,
     connections: isCount,
@@ -134,6 +160,9 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
     dispatcher: isA('a dispatcher of undici', (value) => hasMembers(value, { dispatch: 'function' })),
     now: isFunction,
     random: isFunction,
+    logger: isA('a logger with debug and warn', (value) =>
+      hasMembers(value, { debug: 'function', warn: 'function' }),
+    ),
     onRequest: isFunction,
     onResponse: isFunction,
     onNoAnswer: isFunction,
@@ -157,6 +186,12 @@ export const derivedMembers: Shape<DerivedOptions> = {
 
 export const callMembers: Shape<CallOptions> = {
   what: 'the options of a call',
-  members: { signal: isSignal, timeoutMs: isDuration, attempts: isCount, context: () => null },
+  members: {
+    signal: isSignal,
+    timeoutMs: isDuration,
+    attemptTimeoutMs: isDuration,
+    attempts: isCount,
+    context: () => null,
+  },
   required: [],
 };

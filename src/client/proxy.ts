@@ -1,5 +1,6 @@
 // Apart from connections.ts: commands read the address of a proxy without undici.
 import { InvalidInputError } from '../protocol/errors.js';
+import type { EnvironmentVariables } from '../support/shell.js';
 
 /** The address and the credentials of a proxy. */
 export interface HttpProxy {
@@ -42,4 +43,32 @@ function decodePart(encoded: string, label: string): string {
       hint: 'Write a % in it as %25.',
     });
   }
+}
+
+/**
+ * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY
+ * lists its host. The lower-case names take precedence, as in curl. `null`: no proxy.
+ */
+export function proxyFor(baseUrl: string, env: EnvironmentVariables) {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const variable = env[name.toLowerCase()] ? name.toLowerCase() : name;
+  const address = env[variable];
+  if (!address) return null;
+  const exceptions = (env.no_proxy || env.NO_PROXY || '').split(/[,\s]+/).filter((entry) => entry !== '');
+  const usedPort = port || (protocol === 'https:' ? '443' : '80');
+  return exceptions.some((entry) => covers(entry, hostname, usedPort)) ? null : { address, variable };
+}
+
+/**
+ * Whether an entry of NO_PROXY matches: `*` any host; a name, `.name` and `*.name` that host and its subdomains;
+ * `:port` limits it to a port.
+ */
+function covers(entry: string, hostname: string, port: string): boolean {
+  if (entry === '*') return true;
+  const [, name = entry, onlyPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
+  const isIpv6 = name.includes(':') && !name.startsWith('[');
+  const covered = (isIpv6 ? `[${entry}]` : name.replace(/^\*?\./, '')).toLowerCase();
+  if (!isIpv6 && onlyPort !== undefined && onlyPort !== port) return false;
+  return hostname === covered || hostname.endsWith(`.${covered}`);
 }

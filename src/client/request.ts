@@ -9,6 +9,7 @@ import {
 import { InvalidInputError } from '../protocol/errors.js';
 import { kindOf } from '../protocol/fields.js';
 import { checkInfoNames } from '../protocol/info-names.js';
+import { checkMembers, isFilledText, isPlainObject, isText, type Shape } from '../protocol/members.js';
 import { checkParameters, checkSignatureLength, checkText, type Parameters } from '../protocol/parameters.js';
 import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
 import { encodeText } from '../protocol/percent-encoding.js';
@@ -25,7 +26,6 @@ import { type Signers, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { DispatchedRequest } from './dispatcher.js';
-import { checkMembers, isFilledText, isPlainObject, isText, type Shape } from './members.js';
 
 /** An app as its requests name it, and its signers. */
 export interface SigningApp {

@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { checkHeaderName, checkHeaderValue, type HeaderSources } from '../platform/header-source.js';
 import { type Platform, parsePlatform } from '../platform/platform.js';
 import { onlyRecipes } from '../platform/signing-source.js';
-import { parseBaseUrl, refusePlainHttp } from '../protocol/base-url.js';
+import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
+import { checkMembers } from '../protocol/members.js';
 import { parseResultCodes } from '../protocol/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import { Secret } from '../signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
+import { NoAnswerError } from './errors.js';
 import { Hooks } from './hooks.js';
-import { checkMembers, isSecret } from './members.js';
-import { clientMembers, type SecretProvider, type UserInfoClientOptions } from './options.js';
+import { clientMembers, isSecret, type SecretProvider, type UserInfoClientOptions } from './options.js';
 import { nameHost } from './proxy.js';
 import {
   type PlainRequest,
@@ -46,6 +47,10 @@ export class Sender {
   readonly #provideSecret: SecretProvider | null;
   /** The last result of the function; it is used until the function returns another. */
   #secret: Secret | null;
+  /** Number of calls of the function. */
+  #secretsAsked = 0;
+  /** Which of them returned the secret in use. */
+  #secretOrder = 0;
   readonly #ownsConnections: boolean;
   readonly #random: () => string;
   /** Returns milliseconds since 1970. */
@@ -61,6 +66,7 @@ export class Sender {
   constructor(options: UserInfoClientOptions, connections?: Connections) {
     checkMembers(clientMembers, options);
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
+    refuseApiPath(this.baseUrl, 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
     this.platform = parsePlatform(options.platform ?? {}, 'the option platform');
     this.headers = new RequestHeaders(headerValues(this.platform.headers, options.headers ?? {}));
@@ -88,26 +94,40 @@ export class Sender {
     this.host = nameHost(host, this.connections.proxy);
   }
 
+  /** Whether a request can be signed: a function that returns the app secret has done so. */
+  get hasSecret(): boolean {
+    return this.#secret !== null;
+  }
+
   /**
-   * Fetches the app secret if a function returns it.
+   * Fetches the app secret if a function returns it; `undefined` if none does. A secret that comes late is used unless
+   * a later call has returned another.
    *
-   * @throws InvalidInputError if the function fails, or returns no secret
+   * @throws NoAnswerError with the reason `secret` if the function fails, returns no secret, or takes longer than
+   * `limitMs`
    */
-  prepare(): Promise<void> | undefined {
+  prepare(limitMs = Number.POSITIVE_INFINITY): Promise<void> | undefined {
     const provide = this.#provideSecret;
     if (provide === null) return undefined;
-    return (async () => provide())()
+    this.#secretsAsked += 1;
+    const order = this.#secretsAsked;
+    const fetched = (async () => provide())()
       .catch(refuseFailure)
       .then((given) => {
-        this.#secret = provided(given);
-        refuseSecretIn(this.headers, this.#secret);
+        const secret = provided(given);
+        refuseSecretIn(this.headers, secret);
+        if (order < this.#secretOrder) return;
+        this.#secretOrder = order;
+        this.#secret = secret;
       });
+    return limitMs === Number.POSITIVE_INFINITY ? fetched : within(fetched, limitMs);
   }
 
   /**
    * Signs a request for one attempt, with a new `random` and `timestamp` (§5.4).
    *
    * @throws InvalidInputError for a request that breaks a rule of §4 or §8
+   * @throws NoAnswerError as `prepare` does, if no secret was fetched before
    */
   sign(request: PlainRequest): SignedRequest {
     const random: unknown = this.#random();
@@ -137,7 +157,8 @@ function refuseSecretIn({ given }: RequestHeaders, secret: Secret | null): void 
 /**
  * The secret of a request that is signed before any call was made.
  *
- * @throws InvalidInputError if the function fails, or returns a promise
+ * @throws NoAnswerError if the function fails, or returns no secret
+ * @throws InvalidInputError if it returns a promise
  */
 function secretAtOnce(provide: SecretProvider | null): Secret {
   let given: unknown;
@@ -155,16 +176,46 @@ function secretAtOnce(provide: SecretProvider | null): Secret {
 }
 
 function refuseFailure(cause: unknown): never {
-  throw new InvalidInputError('the function appSecret failed: nothing was sent', {
-    hint: 'The cause says why.',
-    cause,
+  throw secretFault('failed', 'Its error is the cause; try again when it returns the secret.', cause);
+}
+
+/** The error of a function `appSecret` that took too long. */
+export function secretTimedOut(limitMs: number): NoAnswerError {
+  return secretFault(
+    `did not return within ${Math.ceil(limitMs)} ms`,
+    'Try again; give the function a shorter time-out of its own, which says what it waits for.',
+  );
+}
+
+/** No request can be signed. Nothing was sent, unless by earlier attempts of the call. */
+function secretFault(did: string, hint: string, cause?: unknown): NoAnswerError {
+  const details = { reason: 'secret', received: false, hint, cause } as const;
+  return new NoAnswerError(`the function appSecret ${did}`, details).withDetails({
+    retryable: true,
+    attempts: 0,
   });
+}
+
+async function within(fetched: Promise<void>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(secretTimedOut(limitMs)), limitMs);
+  });
+  try {
+    await Promise.race([fetched, late]);
+  } finally {
+    clearTimeout(timer);
+    fetched.catch(() => {});
+  }
 }
 
 function provided(given: unknown): Secret {
   const fault = isSecret(given);
   if (fault === null && typeof given !== 'function') return toSecret(given as string | Secret);
-  throw new InvalidInputError(`what the function appSecret returns ${fault ?? 'is a function'}`);
+  throw secretFault(
+    `returned no secret: it ${fault ?? 'is a function'}`,
+    'Try again when it returns the secret.',
+  );
 }
 
 function toSecret(given: string | Secret): Secret {

@@ -32,16 +32,23 @@ interface Failure {
 /** Errors of undici's parser have this name, but not always a code. */
 const notHttp = 'HTTPParserError';
 
+/**
+ * What to do about a request that may have been carried out. A read differs from a passback: sent again, it may fail
+ * because it used up its code itself.
+ */
+export const doubtHint = {
+  read: 'Whether the code was used is not known: if it is refused now, have a new one issued.',
+  passback:
+    'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
+} as const;
+
 /** The default, if no code says more. */
 const connectionLost: Failure = {
   reason: 'reset',
   received: true,
   message: (host) => `${host} closed the connection before its answer was complete`,
-  hint: 'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
+  hint: doubtHint.passback,
 };
-
-/** A read differs from a passback: sent again, it may fail because it used up its code itself. */
-const readHint = 'Whether the code was used is not known: if it is refused now, have a new one issued.';
 
 /** The connection closed before the whole request was written: the service cannot have acted on it. */
 const notSent: Failure = {
@@ -124,7 +131,7 @@ export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedReq
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') return refusedByProxy(host, shown, cause);
   const isDoubtfulRead = received && operation === 'read' && reason !== 'not-envelope';
-  const hint = isDoubtfulRead ? readHint : failure.hint;
+  const hint = isDoubtfulRead ? doubtHint.read : failure.hint;
   return new NoAnswerError(message(host) + shown, { reason, received, hint, cause });
 }
 

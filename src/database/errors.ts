@@ -22,6 +22,8 @@ export const missingDatabase = {
  * if (error instanceof StartError && error.code === 'PORT_IN_USE') await createService({ port: 0 });
  */
 export class StartError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'StartError';
   readonly code: StartFault;
 
   constructor(code: StartFault, message: string, options?: UserInfoErrorOptions) {
@@ -38,6 +40,8 @@ export class StartError extends UserInfoError {
  * if (error instanceof StoreUnavailableError) console.error('try again', error.hint);
  */
 export class StoreUnavailableError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'StoreUnavailableError';
   readonly code = 'STORE_UNAVAILABLE';
   readonly resultCode = resultCode.storeUnavailable;
 }

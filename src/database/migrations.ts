@@ -53,12 +53,7 @@ export interface MigrateOptions {
   readonly upgrade?: boolean;
 }
 
-/**
- * The numbers of a schema before and after its migrations: 0 for no tables.
- *
- * @example
- * const { from, to }: Migration = await migrateDatabase({ database: 'users.db' });
- */
+/** The numbers of a schema before and after its migrations: 0 for no tables. */
 export interface Migration {
   readonly from: number;
   readonly to: number;

@@ -22,6 +22,7 @@ export interface SettingFlags {
   readonly channel?: string | undefined;
   readonly appKey?: string | undefined;
   readonly caFile?: string | undefined;
+  readonly proxy?: string | undefined;
   /** A platform file; empty for the defaults. */
   readonly platform?: string | undefined;
   /** Without an environment variable: one that stays set would allow plain HTTP everywhere. */
@@ -46,6 +47,7 @@ export const settingNames = {
   channel: names('channel', 'channel', '--channel', 'USERINFO_CHANNEL'),
   app_key: names('app key', 'appKey', '--app-key', 'USERINFO_APP_KEY'),
   ca_file: names('CA file', 'caFile', '--ca-file', 'USERINFO_CA_FILE'),
+  proxy: names('proxy', 'proxy', '--proxy', 'USERINFO_PROXY'),
   platform: names('platform', 'platform', '--platform', 'USERINFO_PLATFORM'),
 };
 
@@ -92,6 +94,7 @@ export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables) 
     channel: read('channel', parseIdentifier),
     app_key: read('app_key', parseIdentifier),
     ca_file: read('ca_file', requireText),
+    proxy: read('proxy', requireText),
     platform: read('platform', String),
   };
 }

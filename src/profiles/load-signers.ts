@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { isModule, type SigningSource } from '../platform/signing-source.js';
 import type { Signers } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
-import { moduleSigner, moduleSigners } from '../signing/module-signer.js';
+import { moduleSigner, moduleSigners, type SignerModule } from '../signing/module-signer.js';
 import { fieldPath } from '../signing/recipe.js';
 import { describeSystemError } from '../support/errors.js';
 import { findUnsafePath } from '../support/trusted-path.js';
@@ -29,7 +29,8 @@ export async function loadSigners(source: SigningSource, folder: string): Promis
   return { app_sign: await load('app_sign'), sign: await load('sign') };
 }
 
-async function loadModule(path: string, folder: string): Promise<unknown> {
+/** What `moduleSigner` checks. */
+async function loadModule(path: string, folder: string): Promise<SignerModule> {
   const file = resolve(folder, path);
   const find = async () => ({ unsafe: findUnsafePath(file), target: await realpath(file) });
   const { unsafe, target } = await find().catch((cause: unknown) => {

@@ -89,6 +89,7 @@ const profileFields: Parsers<Omit<Profile, 'name'>> = {
   platform: parsePlatform,
   key_prefix: textBy(parseIdentifier),
   ca_file: textMatching(isAbsolute, 'is not an absolute path'),
+  proxy: textBy(parseIdentifier),
   allow_http: (json, label) => {
     if (json === true) return true;
     throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });

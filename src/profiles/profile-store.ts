@@ -12,6 +12,14 @@ import { readProfileFile } from './profile-file.js';
 import { checkProfile, type ProfileList } from './profile-json.js';
 import { profileFileName } from './profile-name.js';
 
+/** @throws ProfileFileError if another user could have changed the profile file */
+export function refuseUnsafeFile(path: string): void {
+  const unsafe = findUnsafePath(path);
+  if (unsafe === null) return;
+  const { reason, ...advice } = unsafe;
+  throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, advice);
+}
+
 /**
  * The profiles, in one file of mode 0600. Reading creates nothing and takes no lock. `change` locks the file, reads
  * it again, changes it and replaces it atomically.
@@ -40,10 +48,7 @@ export class ProfileStore {
    * @throws ProfileFileError if another user could have changed the file
    */
   refuseUnsafeFile(): void {
-    const unsafe = findUnsafePath(this.path);
-    if (unsafe === null) return;
-    const { reason, ...advice } = unsafe;
-    throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, advice);
+    refuseUnsafeFile(this.path);
   }
 
   async list(): Promise<Profile[]> {

@@ -25,6 +25,8 @@ export interface Profile {
   readonly key_prefix?: string;
   /** PEM file of certificate authorities to trust in addition to Node's; an absolute path. */
   readonly ca_file?: string;
+  /** Address of an http proxy, without a password. */
+  readonly proxy?: string;
   /** Whether the base URL may be plain HTTP on another machine. */
   readonly allow_http?: true;
 }
@@ -33,7 +35,7 @@ export interface Profile {
 export type ProfilePatch = Partial<Omit<Profile, 'name' | OptionalField>> & {
   readonly [Field in OptionalField]?: Profile[Field] | null;
 };
-type OptionalField = 'platform' | 'key_prefix' | 'ca_file' | 'allow_http';
+type OptionalField = 'platform' | 'key_prefix' | 'ca_file' | 'proxy' | 'allow_http';
 
 /** @throws ProfileError for an invalid name */
 export function checkProfileName(name: string): void {

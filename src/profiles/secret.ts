@@ -1,4 +1,5 @@
 import { getBuiltinModule } from 'node:process';
+import type { HeaderSources } from '../platform/header-source.js';
 import { Secret } from '../signing/secret.js';
 import { type EnvironmentVariables, quoteWhereNeeded } from '../support/shell.js';
 import { CredentialError } from './errors.js';
@@ -51,6 +52,30 @@ function readVariable(name: string, value: string | undefined, what: string): Se
     hint: `Set ${name}, or choose another source. The options are listed by:`,
     commands: ['userinfo profile set --help'],
   });
+}
+
+/**
+ * Reads the values of headers that are in a variable or the output of a command; `beforeCommand` is called before one is
+ * run.
+ *
+ * @throws CredentialError for one that has none
+ */
+export async function readHeaders(
+  sources: HeaderSources,
+  env: EnvironmentVariables,
+  beforeCommand: () => void,
+): Promise<Readonly<Record<string, Secret>>> {
+  const values: Record<string, Secret> = {};
+  for (const [name, source] of Object.entries(sources)) {
+    if (typeof source === 'string') continue;
+    if ('command' in source) beforeCommand();
+    const from =
+      'env' in source
+        ? ({ kind: 'environment', name: source.env } as const)
+        : ({ kind: 'command', command: source.command } as const);
+    values[name] = await readSecret(from, env, { what: `the header ${name}` });
+  }
+  return values;
 }
 
 const maxOutputBytes = 65_536;

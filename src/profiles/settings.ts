@@ -35,6 +35,8 @@ export interface Settings {
   readonly key_prefix: string | null;
   /** PEM file of certificate authorities to trust in addition to Node's. */
   readonly ca_file: Setting<string> | null;
+  /** Address of an http proxy; `null`: that of HTTPS_PROXY or HTTP_PROXY, if they are set. */
+  readonly proxy: Setting<string> | null;
   /** Whether plain HTTP to another machine is allowed; `null` if not. */
   readonly allow_http: Setting<true> | null;
   /** To be shown before anything is sent, one sentence each. */
@@ -93,6 +95,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     platform: await choosePlatform(sources, given, profile),
     key_prefix: profile?.key_prefix ?? null,
     ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
+    proxy: given.proxy ?? fromProfile(profile?.proxy),
     allow_http: findAllowHttp(sources.flags, profile, base_url),
     warnings: [
       ...misnamedVariables(sources.env),

@@ -10,6 +10,8 @@ export { UserInfoError, type UserInfoErrorOptions };
  * if (error instanceof InvalidInputError) response.status(400).json({ message: error.message });
  */
 export class InvalidInputError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'InvalidInputError';
   static readonly code = 'INVALID_INPUT';
   readonly code = 'INVALID_INPUT';
   /** The code with which a service refuses the same input. */

@@ -159,7 +159,7 @@ function answers(
     const failure = { allOf: [schemaRef('Failure'), { properties: { code: { enum: codes } } }] };
     const isSuccess = status === 200;
     const refused = [...new Set(refusals.map(({ code, msg }) => `${code}: ${msg}`))].join('; ');
-    const isThrottling = refusals.some(({ means }) => means === resultCode.tooManyRequests);
+    const isThrottling = refusals.some(({ means }) => entryOf(means).retry === 'later');
     const [first] = refusals;
     const schema = codes.length === 0 ? success : isSuccess ? { anyOf: [success, failure] } : failure;
     const data = emptyObjects[platform.empty_object].example;

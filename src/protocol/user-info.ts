@@ -190,15 +190,17 @@ export type UserInfo = Readonly<Record<string, UserInfoValue>>;
  * }
  * const profile: FlatUserInfo<Profile> = { acme_level: 'gold' };
  */
-export type FlatUserInfo<Info extends object> = {
-  readonly [Key in keyof Info]: Key extends (typeof reserved)[number]
-    ? never
-    : Info[Key] extends UserInfoValue
-      ? Info[Key]
-      : Partial<Pick<Info, Key>> extends Pick<Info, Key>
-        ? Extract<Info[Key], UserInfoValue>
-        : UserInfoValue;
-};
+export type FlatUserInfo<Info extends object> = Info extends readonly unknown[]
+  ? never
+  : {
+      readonly [Key in keyof Info]: Key extends (typeof reserved)[number]
+        ? never
+        : Info[Key] extends UserInfoValue
+          ? Info[Key]
+          : Partial<Pick<Info, Key>> extends Pick<Info, Key>
+            ? Extract<Info[Key], UserInfoValue>
+            : UserInfoValue;
+    };
 
 /** A checked `user_info`: flat, with text that can be stored undamaged (§4.2). */
 export type UserInfoEntries = ReadonlyMap<string, FlatValue>;

@@ -17,29 +17,43 @@ export interface FaultSettings {
   readonly reset?: number;
   /** Share of requests that are carried out, and whose connection is closed instead of an answer. */
   readonly dropAfterCommit?: number;
+  /** Share of requests that are answered as by a gateway, with HTTP 502 and an HTML page, and not carried out. */
+  readonly badGateway?: number;
+  /** Share of requests that are carried out, and whose answer stops for 30 s in the middle of its body. */
+  readonly slowBody?: number;
   /** The lead of the service's clock, in seconds; negative if it is behind. */
   readonly skewSeconds?: number;
   /** A whole number: the same seed gives the same faults in the same order. */
   readonly seed: number;
 }
 
-const faultNames = ['latencyMs', 'error', 'reset', 'dropAfterCommit', 'skewSeconds', 'seed'];
+/** The faults of which a request has at most one, as `--fault` names them. */
+const exclusiveFaults = {
+  error: 'error',
+  reset: 'reset',
+  dropAfterCommit: 'drop-after-commit',
+  badGateway: 'bad-gateway',
+  slowBody: 'slow-body',
+} as const;
+const exclusive = Object.keys(exclusiveFaults) as (keyof typeof exclusiveFaults)[];
+const faultNames = ['latencyMs', ...exclusive, 'skewSeconds', 'seed'];
+
+/** The shares of the faults of which a request has at most one; 0 for those not set. */
+export function sharesOf(
+  faults: FaultSettings,
+): (readonly [fault: keyof typeof exclusiveFaults, share: number])[] {
+  return exclusive.map((fault) => [fault, faults[fault] ?? 0]);
+}
 
 /** @throws InvalidInputError that says what is wrong */
 export function checkFaults(faults: FaultSettings): void {
-  const {
-    latencyMs = { min: 0, max: 0 },
-    error = 0,
-    reset = 0,
-    dropAfterCommit = 0,
-    skewSeconds = 0,
-  } = faults;
-  const shares = [error, reset, dropAfterCommit];
+  const { latencyMs = { min: 0, max: 0 }, skewSeconds = 0 } = faults;
+  const shares = sharesOf(faults).map(([, share]) => share);
   const unknown = Object.keys(faults).find((name) => !faultNames.includes(name));
   const wrong = [
     unknown === undefined || `there is no fault ${quoteName(unknown)}`,
     shares.every((share) => share >= 0 && share <= 1) || 'a share is a number from 0 to 1',
-    error + reset + dropAfterCommit <= 1 || 'error, reset and dropAfterCommit add up to 1 at most',
+    shares.reduce((sum, share) => sum + share) <= 1 || `${exclusive.join(', ')} add up to 1 at most`,
     (latencyMs.min >= 0 && latencyMs.min <= latencyMs.max && Number.isFinite(latencyMs.max)) ||
       'latencyMs has a min, and a max that is not below it',
     Number.isFinite(skewSeconds) || 'skewSeconds is a number',
@@ -50,12 +64,10 @@ export function checkFaults(faults: FaultSettings): void {
 
 /** Faults in the form of `--fault`. */
 export function describeFaults(faults: FaultSettings): string {
-  const { latencyMs, error, reset, dropAfterCommit, skewSeconds, seed } = faults;
+  const { latencyMs, skewSeconds, seed } = faults;
   const parts = [
     latencyMs && `latency=${latencyMs.min}ms..${latencyMs.max}ms`,
-    error && `error=${percent(error)}`,
-    reset && `reset=${percent(reset)}`,
-    dropAfterCommit && `drop-after-commit=${percent(dropAfterCommit)}`,
+    ...sharesOf(faults).map(([fault, share]) => share && `${exclusiveFaults[fault]}=${percent(share)}`),
     skewSeconds && `skew=${skewSeconds}s`,
   ].filter(Boolean);
   return `${parts.join(',')} (seed ${seed})`;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Endpoint, endpoints } from '../protocol/endpoints.js';
 import { type ResultCode, resultCode } from '../protocol/result-codes.js';
-import type { FaultSettings } from './fault-settings.js';
+import { type FaultSettings, sharesOf } from './fault-settings.js';
 import type { Responder } from './http/responder.js';
 
 /** The treatment of a request besides carrying it out, or instead. */
@@ -15,11 +16,17 @@ export interface Fault {
   readonly code?: ResultCode | undefined;
   /** Answers otherwise without carrying it out. */
   readonly answer?: ((reply: FastifyReply) => FastifyReply) | undefined;
+  /** Stops in the middle of the answer's body. */
+  readonly slowBody?: true;
 }
+
+/** For how long a slow answer stops, in milliseconds. */
+const stopMs = 30_000;
 
 /** Draws the fault of each request; the same seed gives the same faults in the same order. */
 export function faultDrawer(settings: FaultSettings): () => Fault {
-  const { latencyMs = { min: 0, max: 0 }, error = 0, reset = 0, dropAfterCommit = 0, seed } = settings;
+  const { latencyMs = { min: 0, max: 0 }, seed } = settings;
+  const shares = sharesOf(settings);
   let drawn = 0;
   /** At least 0, less than 1. */
   const random = () => {
@@ -29,34 +36,85 @@ export function faultDrawer(settings: FaultSettings): () => Fault {
   return () => {
     // Both are drawn for every request, so that one setting does not affect the other faults.
     const delayMs = latencyMs.min + random() * (latencyMs.max - latencyMs.min);
-    const lot = random();
-    if (lot < error) return { delayMs, code: resultCode.internal };
-    if (lot < error + reset) return { delayMs, cut: 'before' };
-    return { delayMs, cut: lot < error + reset + dropAfterCommit ? 'after' : undefined };
+    let lot = random();
+    for (const [fault, share] of shares) {
+      if (lot < share) return { delayMs, ...exclusive[fault] };
+      lot -= share;
+    }
+    return { delayMs };
   };
+}
+
+const exclusive: Readonly<Record<ReturnType<typeof sharesOf>[number][0], Fault>> = {
+  error: { code: resultCode.internal },
+  reset: { cut: 'before' },
+  dropAfterCommit: { cut: 'after' },
+  badGateway: {
+    answer: (reply) =>
+      reply.code(502).type('text/html').send('<html><head><title>502 Bad Gateway</title></head></html>\n'),
+  },
+  slowBody: { slowBody: true },
+};
+
+/** A body whose second half comes 30 s after the first. */
+class SlowBody extends Readable {
+  readonly #text: string;
+  #timer: NodeJS.Timeout | undefined;
+  #isBegun = false;
+
+  constructor(text: string) {
+    super();
+    this.#text = text;
+  }
+
+  override _read(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    const bytes = Buffer.from(this.#text);
+    const half = bytes.length >> 1;
+    this.push(bytes.subarray(0, half));
+    this.#timer = setTimeout(() => {
+      this.push(bytes.subarray(half));
+      this.push(null);
+    }, stopMs);
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    clearTimeout(this.#timer);
+    callback(error);
+  }
+
+  /** The whole text, for what records answers. */
+  override toString(): string {
+    return this.#text;
+  }
 }
 
 /** Injects a fault into each request for an operation. */
 export function injectFaults(
   app: FastifyInstance,
   responder: Responder,
-  faultOf: (endpoint: Endpoint, request: FastifyRequest) => Fault,
+  faultOf: (endpoint: Endpoint, request: FastifyRequest) => Fault | Promise<Fault>,
 ): void {
   const cutAfter = new WeakSet<FastifyRequest>();
+  const slow = new WeakSet<FastifyRequest>();
   app.addHook('preHandler', async (request, reply) => {
     const endpoint = endpointOf(request);
     if (endpoint === undefined) return undefined;
-    const { delayMs = 0, cut, code, answer } = faultOf(endpoint, request);
+    const { delayMs = 0, cut, code, answer, slowBody } = await faultOf(endpoint, request);
     await wait(delayMs);
+    if (slowBody) slow.add(request);
     if (cut === 'after') cutAfter.add(request);
     if (code !== undefined) return responder.sendCode(reply, { operation: endpoint.operation }, code);
     if (cut !== 'before') return answer?.(reply);
     request.socket.destroy();
     return reply.hijack();
   });
-  app.addHook('onSend', async (request, _, payload) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     if (cutAfter.has(request)) request.socket.destroy();
-    return payload;
+    if (!slow.has(request)) return payload;
+    reply.removeHeader('content-length');
+    return new SlowBody(String(payload));
   });
 }
 

@@ -1,17 +1,15 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
-import { userInfo } from 'node:os';
-import type { Migration } from '../database/migrations.js';
 import { defaultPlatform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { ServerExtension } from './http/server.js';
+import { systemUser } from './migrate.js';
 import type { Service } from './service.js';
-import { checkSettings, type ServiceHost, type ServiceOptions } from './settings.js';
+import { checkOptions, checkSettings, type ServiceHost, type ServiceOptions } from './settings.js';
 import { openStore, type StoreOptions } from './store/store.js';
 import type { TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
-export type { Migration } from '../database/migrations.js';
 export type { HeaderSource, HeaderSources } from '../platform/header-source.js';
 export type { PlatformFile } from '../platform/platform.js';
 export type { AdminOperations } from './admin/admin.js';
@@ -19,7 +17,6 @@ export { NotFoundError } from './admin/admin-context.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
 export type { AuditFilter, NamedUser } from './admin/audit.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
-export { recipeWarnings } from './admin/recipe-warnings.js';
 export type { FindableKeys, ListedTenant } from './admin/tenants.js';
 export type { UserKey } from './admin/users.js';
 export type { FaultSettings } from './fault-settings.js';
@@ -30,7 +27,6 @@ export {
   type LogFormat,
   type LogLevel,
   type LogOptions,
-  logLevels,
 } from './log.js';
 export type { Service } from './service.js';
 export type { ServiceHost, ServiceOptions, ServiceSettings } from './settings.js';
@@ -38,10 +34,9 @@ export type { AuditLine } from './store/audit.js';
 export type { Code } from './store/codes.js';
 export type { StoreOptions } from './store/store.js';
 export type { DeletedRows } from './store/users.js';
+export type { StubLimits, TestAnswer, TestFailure } from './test-answers.js';
 export type {
-  TestAnswer,
   TestApp,
-  TestFailure,
   TestRequest,
   TestService,
   TestServiceOptions,
@@ -78,7 +73,8 @@ function hostOf({
  * await using service = await createService();
  * const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
  */
-export function createService(options: ServiceOptions = {}): Promise<Service> {
+export async function createService(options: ServiceOptions = {}): Promise<Service> {
+  checkOptions(options);
   return start(options);
 }
 
@@ -166,39 +162,6 @@ export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
 }
 
 /**
- * Creates the tables of a database, or brings them up to date, as the service does when it starts. Programs of a version
- * with which the new tables work go on beside those of this one.
- *
- * @returns the number of its schema before (0 for none) and after
- * @throws StartError for a newer schema that does not work with this version, or a database that cannot be used
- * @example
- * const { from, to } = await migrateDatabase({ database: 'users.db' });
- */
-export async function migrateDatabase(
-  options: StoreOptions & Pick<AdminOptions, 'actor'>,
-): Promise<Migration> {
-  const store = await openStore(options.database ?? ':memory:', options);
-  try {
-    const { from, to } = store.migration;
-    const line = { actor: options.actor ?? userName(), action: 'migrate', tenant_code: null };
-    if (from !== to)
-      await store.write(({ audit }) => audit.add({ ...line, subject: `schema ${from} to ${to}` }));
-    return store.migration;
-  } finally {
-    await store.close();
-  }
-}
-
-/** A container may run under a number without a name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.getuid?.()}`;
-  }
-}
-
-/**
  * Opens the store of a service without HTTP, whether the service is running or not.
  *
  * @throws StartError if the database cannot be used
@@ -209,7 +172,7 @@ function userName(): string {
  */
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const store = await openStore(options.database, options);
-  const { actor = userName() } = options;
+  const { actor = systemUser() } = options;
   const admin = createAdmin({ store, actor, platform: defaultPlatform, ...hostOf(options) });
   return { ...admin, close: () => store.close() };
 }

@@ -94,13 +94,8 @@ export type Log = (event: LogEvent) => void;
  */
 export type LogFormat = 'pretty' | 'json';
 
-/**
- * The levels of events, from the least important one.
- *
- * @example
- * const isLevel = (text: string) => logLevels.some((level) => level === text);
- */
-export const logLevels = ['info', 'warn', 'error'] as const;
+/** The levels of events, from the least important one. */
+const logLevels = ['info', 'warn', 'error'] as const;
 /**
  * The level of an event.
  *

@@ -5,6 +5,15 @@ import { onlyRecipes } from '../platform/signing-source.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { defaultMaxBodyBytes } from '../protocol/limits.js';
+import {
+  checkMembers,
+  isA,
+  isFunction,
+  isPlainObject,
+  isText,
+  type MemberCheck,
+  type Shape,
+} from '../protocol/members.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
@@ -99,6 +108,46 @@ export interface ServiceHost {
  * const serviceOptions: ServiceOptions = { port: 8787, database: 'users.db' };
  */
 export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
+
+const isBoolean = isA('true or false', (value) => typeof value === 'boolean');
+
+/** Checked where it is used. */
+const later: MemberCheck = () => null;
+
+/** The options of a service: that each has the right type. `checkSettings` checks the ranges. */
+export const serviceMembers: Shape<ServiceOptions>['members'] = {
+  host: isText,
+  port: later,
+  platform: isPlainObject,
+  rateLimit: later,
+  maxBodyBytes: later,
+  requestTimeoutMs: later,
+  faults: isPlainObject,
+  maxConnections: later,
+  page: isBoolean,
+  drainMs: later,
+  drainDelayMs: later,
+  adminPort: later,
+  auditDays: later,
+  adminTokens: isA('an array', Array.isArray),
+  publicUrl: isText,
+  trustProxy: isA('an array', Array.isArray),
+  version: isText,
+  log: isFunction,
+  now: isFunction,
+  steadyNow: isFunction,
+  randomBytes: isFunction,
+  database: isText,
+  masterKeys: isA('an array', Array.isArray),
+  poolSize: later,
+  create: isBoolean,
+  upgrade: isBoolean,
+};
+
+/** @throws InvalidInputError that names an option that is unknown, or of the wrong type */
+export function checkOptions(options: ServiceOptions): void {
+  checkMembers({ what: 'the options of the service', members: serviceMembers, required: [] }, options);
+}
 
 /** The maximum delay of a timer of Node.js. */
 export const maxTimerMs = 2 ** 31 - 1;

@@ -1,12 +1,10 @@
 // Apart from index.ts: only tests load it.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Endpoint } from '../protocol/endpoints.js';
-import { envelopeContentType } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { checkMembers, isA, isCount, isText, type Shape } from '../protocol/members.js';
 import { parameterText } from '../protocol/parameters.js';
-import { platformRefusal } from '../protocol/result-code-table.js';
-import { type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
-import { shapeObject, type UserRecord } from '../protocol/user-record.js';
+import type { UserRecord } from '../protocol/user-record.js';
 import { type ExplanationPair, expectedSignatures, explainBoth } from '../signing/app-signatures.js';
 import type { NewCode } from './admin/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
@@ -15,8 +13,17 @@ import { signersOf } from './http/authenticate.js';
 import { parseRequest } from './http/received-request.js';
 import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
-import { type CheckedSettings, checkSettings, type ServiceOptions } from './settings.js';
+import { type CheckedSettings, checkSettings, type ServiceOptions, serviceMembers } from './settings.js';
 import type { Store } from './store/store.js';
+import {
+  checkFailure,
+  checkStub,
+  failureOf,
+  type StubLimits,
+  stubbed,
+  type TestAnswer,
+  type TestFailure,
+} from './test-answers.js';
 
 /**
  * What a client needs to call the service: options of a UserInfoClient.
@@ -53,43 +60,6 @@ export interface TestServiceOptions extends Omit<ServiceOptions, 'now' | 'faults
 export type TestUser = Pick<UserRecord, 'union_id'> & Partial<Omit<UserRecord, 'tenant_code'>>;
 
 type Operation = Endpoint['operation'];
-
-/**
- * How requests fail. Without anything: they are answered with 50001, and not carried out.
- *
- * @example
- * const failure: TestFailure = { operation: 'passback', code: 1001, httpStatus: 429, retryAfter: 1 };
- * testService.failNext(2, failure);
- */
-export interface TestFailure {
-  /** Default: both operations. */
-  readonly operation?: Operation;
-  /** A result code: one of this project becomes that of the platform with the same meaning. Default: 50001. */
-  readonly code?: number;
-  /** Default: the first three digits of a code of this project, otherwise 200. */
-  readonly httpStatus?: number;
-  readonly msg?: string;
-  /** `Retry-After` of the answer, in seconds. */
-  readonly retryAfter?: number;
-  /** Close the connection instead of an answer: `before` the request is carried out, or `after` it. */
-  readonly cut?: 'before' | 'after';
-  /** Delay before anything else, in milliseconds. */
-  readonly delayMs?: number;
-}
-
-/**
- * An answer of your own; an object as `body` is sent as JSON.
- *
- * @example
- * const answer: TestAnswer = { httpStatus: 502, body: '<title>Bad Gateway</title>' };
- * testService.stub(answer, { times: 1 });
- */
-export interface TestAnswer {
-  /** Default: 200. */
-  readonly httpStatus?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | object;
-}
 
 /**
  * A request that the service received, unmasked.
@@ -134,26 +104,45 @@ export type TestSignatures = {
  * service.failNext(1, { cut: 'after' });
  */
 export interface TestService extends Service {
-  /** The options of a UserInfoClient for the app of the service. They stay the same after `reset`. */
-  readonly clientOptions: TestApp & { readonly baseUrl: string };
+  /**
+   * The options of a UserInfoClient for the app of the service. They stay the same after `reset`. `now` is the clock of
+   * the service: `faults.skewSeconds` makes the two clocks differ.
+   */
+  readonly clientOptions: TestApp & { readonly baseUrl: string; readonly now: () => number };
   /** The requests for the two operations since the last `reset`, in the order of their answers. */
   readonly requests: readonly TestRequest[];
   /** Random faults from now on, checked; `null` for none. */
   faults: FaultSettings | null;
-  /** Fails the next `count` requests. */
+  /**
+   * Fails the next `count` requests.
+   *
+   * @throws InvalidInputError for an invalid or unknown member
+   */
   failNext(count: number, failure?: TestFailure): void;
-  /** Answers requests with an answer of your own, for good or `times` times; later stubs have precedence. */
+  /**
+   * Answers requests with an answer of your own, for good or `times` times; later stubs have precedence. Of a function
+   * that throws, or returns no answer, the client receives a refusal with the error as its `msg`.
+   *
+   * @throws InvalidInputError for an invalid or unknown member
+   */
   stub(
     answer:
       | TestAnswer
-      | ((request: Pick<TestRequest, 'operation' | 'parameters' | 'userInfo'>) => TestAnswer),
-    limits?: { readonly operation?: Operation; readonly times?: number },
+      | ((
+          request: Pick<TestRequest, 'operation' | 'parameters' | 'userInfo'>,
+        ) => TestAnswer | Promise<TestAnswer>),
+    limits?: StubLimits,
   ): void;
   /** Adds or replaces a user of the app's tenant. */
   putUser(user: TestUser): Promise<void>;
   /** Issues a code to a user, and returns it. */
-  issueCode(unionId: string, options?: Omit<NewCode, 'tenantCode' | 'unionId'>): Promise<string>;
-  /** Moves the clock of the service forwards, in milliseconds: codes expire, timestamps of clients are late. */
+  issueCode(unionId: string, options?: CodeOptions): Promise<string>;
+  /**
+   * Moves the clock forwards, in milliseconds: that of the service, and of clients with `clientOptions`. Codes expire,
+   * and so does the old secret after a rotation.
+   *
+   * @throws InvalidInputError for anything but a number from 0
+   */
   advanceClock(ms: number): Promise<void>;
   /** The app and the `users` of the options again, and nothing else: no faults, stubs or requests, the true clock. */
   reset(): Promise<void>;
@@ -163,10 +152,8 @@ export interface TestService extends Service {
 interface Rule {
   readonly operation: Operation | undefined;
   left: number;
-  faultOf(endpoint: Endpoint, request: FastifyRequest): Fault;
+  faultOf(endpoint: Endpoint, request: FastifyRequest): Fault | Promise<Fault>;
 }
-
-const isKnown = (code: number): code is ResultCode => (resultCodes as readonly number[]).includes(code);
 
 function decode(
   endpoint: Endpoint,
@@ -215,28 +202,38 @@ async function explain(
   }
 }
 
-function failureOf({ delayMs, cut, ...failure }: TestFailure, { platform }: CheckedSettings): Fault {
-  if (cut !== undefined) return { delayMs, cut };
-  const { code = resultCode.internal, retryAfter } = failure;
-  const refusal = isKnown(code)
-    ? platformRefusal(code, platform.result_codes, platform.http_status)
-    : { code, msg: 'error', httpStatus: 200 };
-  const { msg = refusal.msg, httpStatus = refusal.httpStatus } = failure;
-  const answer: TestAnswer = {
-    httpStatus,
-    headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
-    body: { code: refusal.code, msg, data: shapeObject({}, platform) },
-  };
-  return { delayMs, answer: (reply) => send(reply, answer) };
-}
+const { now: _now, faults: _faults, ...inheritedMembers } = serviceMembers;
 
-function send(reply: FastifyReply, { httpStatus = 200, headers = {}, body }: TestAnswer): FastifyReply {
-  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : envelopeContentType;
-  return reply
-    .code(httpStatus)
-    .headers({ 'content-type': type, ...headers })
-    .send(typeof body === 'string' ? body : JSON.stringify(body));
-}
+const testMembers: Shape<TestServiceOptions> = {
+  what: 'the options of the test service',
+  members: {
+    ...inheritedMembers,
+    tenantCode: isText,
+    channel: isText,
+    appKey: isText,
+    appSecret: isText,
+    users: isA('an array of users', Array.isArray),
+  },
+  required: [],
+};
+
+type CodeOptions = Omit<NewCode, 'tenantCode' | 'unionId'>;
+
+/** The admin checks the values. */
+const codeMembers: Shape<CodeOptions> = {
+  what: 'the options of issueCode',
+  members: {
+    infoNames: isA('an array of names', Array.isArray),
+    ttlSeconds: () => null,
+    uses: () => null,
+  },
+  required: [],
+};
+
+const isAdvance = isA(
+  'a number of milliseconds from 0',
+  (value) => Number.isFinite(value) && Number(value) >= 0,
+);
 
 /** @internal Starts a service with what tests need around it; `start` starts the service itself. */
 export async function startTestService(
@@ -251,19 +248,22 @@ export async function startTestService(
     appSecret = 'test-secret',
     ...serviceOptions
   } = options;
+  checkMembers(testMembers, options);
   const settings = checkSettings(serviceOptions);
   const requests: TestRequest[] = [];
   const rules: Rule[] = [];
   let ahead = 0;
   let faults: FaultSettings | null = null;
   let drawFault: (() => Fault) | null = null;
-  const extension: ServerExtension = (app, responder, store) => {
-    injectFaults(app, responder, (endpoint, request) => {
+  let store: Store;
+  const extension: ServerExtension = (app, responder, opened) => {
+    store = opened;
+    injectFaults(app, responder, async (endpoint, request) => {
       const rule = rules.findLast(
         ({ left, operation = endpoint.operation }) => left > 0 && operation === endpoint.operation,
       );
       if (rule !== undefined) rule.left -= 1;
-      const fault = rule?.faultOf(endpoint, request) ?? drawFault?.() ?? {};
+      const fault = (await rule?.faultOf(endpoint, request)) ?? drawFault?.() ?? {};
       if (fault.cut === 'before') {
         requests.push({ ...decode(endpoint, request, settings), signatures: null, answer: null });
       }
@@ -278,8 +278,9 @@ export async function startTestService(
       return payload;
     });
   };
+  const now = () => Date.now() + ahead;
   const service = await start(
-    { ...serviceOptions, now: () => Date.now() + ahead + (faults?.skewSeconds ?? 0) * 1000 },
+    { ...serviceOptions, now: () => now() + (faults?.skewSeconds ?? 0) * 1000 },
     extension,
   );
   const { admin } = service;
@@ -287,7 +288,7 @@ export async function startTestService(
 
   const test: TestService = {
     ...service,
-    clientOptions: { ...app, baseUrl: service.url },
+    clientOptions: { ...app, baseUrl: service.url, now },
     requests,
     get faults() {
       return faults;
@@ -298,30 +299,34 @@ export async function startTestService(
       drawFault = given && faultDrawer(given);
     },
     failNext(count, failure = {}) {
-      if (!(Number.isSafeInteger(count) && count > 0)) {
+      if (isCount(count) !== null) {
         throw new InvalidInputError(`failNext: ${String(count)} is not a number of requests`);
       }
+      checkFailure(failure);
       rules.push({ operation: failure.operation, left: count, faultOf: () => failureOf(failure, settings) });
     },
-    stub(answer, { operation, times = Number.POSITIVE_INFINITY } = {}) {
-      const faultOf = (endpoint: Endpoint, request: FastifyRequest): Fault => {
-        const given = typeof answer === 'function' ? answer(decode(endpoint, request, settings)) : answer;
-        return { answer: (reply) => send(reply, given) };
-      };
+    stub(answer, limits = {}) {
+      checkStub(answer, limits);
+      const { operation, times = Number.POSITIVE_INFINITY } = limits;
+      const faultOf = (endpoint: Endpoint, request: FastifyRequest) =>
+        stubbed(
+          typeof answer === 'function' ? () => answer(decode(endpoint, request, settings)) : answer,
+          settings,
+        );
       rules.push({ operation, left: times, faultOf });
     },
     putUser: ({ basic_info = {}, extension_info = {}, login_device_info = [], ...rest }) =>
       admin.putUser({ tenant_code: tenantCode, basic_info, extension_info, login_device_info, ...rest }),
     async issueCode(unionId, more = {}) {
+      checkMembers(codeMembers, more);
       return (await admin.issueCode({ tenantCode, unionId, ...more })).code;
     },
     async advanceClock(ms) {
+      const fault = isAdvance(ms);
+      if (fault !== null) throw new InvalidInputError(`advanceClock: what was given ${fault}`);
+      const before = Math.floor(ahead / 1000);
       ahead += ms;
-      // The store has a clock of its own.
-      const now = (Date.now() + ahead) / 1000;
-      for await (const { code, expires_at } of admin.listCodes({ tenantCode })) {
-        if (expires_at <= now) await admin.revokeCode({ tenantCode, code });
-      }
+      await store.age(Math.floor(ahead / 1000) - before);
     },
     async reset() {
       await service.reset();

@@ -8,30 +8,23 @@ import type { Explanation, Signature, Signer } from './signer.js';
  * The signers of an app, one for each of its two signatures.
  *
  * @example
- * const signing: Signers = compileRecipes(defaultRecipes);
+ * const signing: Signers = {
+ *   app_sign: compileRecipe(defaultRecipes.app_sign),
+ *   sign: moduleSigner(await import('./our-signing.js'), 'our-signing.js'),
+ * };
  */
 export interface Signers {
   readonly app_sign: Signer;
   readonly sign: Signer;
 }
 
-/**
- * Both signatures of a request, with their stages.
- *
- * @example
- * const texts = ({ app_sign, sign }: SignaturePair) => [app_sign.message, sign.message];
- */
+/** Both signatures of a request, with their stages. */
 export interface SignaturePair {
   readonly app_sign: Signature;
   readonly sign: Signature;
 }
 
-/**
- * @throws RecipeError for an invalid recipe
- *
- * @example
- * const client = new UserInfoClient({ ...options, signing: compileRecipes(defaultRecipes) });
- */
+/** @throws RecipeError for an invalid recipe */
 export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
   return {
     app_sign: compileRecipe(recipes.app_sign, fieldPath(field, 'app_sign')),

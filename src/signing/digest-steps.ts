@@ -127,7 +127,8 @@ function lengthAfter(length: number | null, step: Step): number | null {
       return plus(length, templateLength(step.template));
     case 'slice':
       return length === null ? null : Math.min(length, step.to) - Math.min(length, step.from);
-    default:
+    case 'upper':
+    case 'lower':
       return length;
   }
 }

@@ -22,7 +22,8 @@ export interface SignerModule {
 }
 
 /**
- * Wraps a loaded module as a signer; `name` is its name in errors, `method` the exported function that signs.
+ * Wraps a loaded module as a signer; `name` is its name in errors, `method` the exported function that signs: it
+ * returns `{ digest }`, not a promise.
  *
  * @throws RecipeError where the module has no such function; the signer throws it where the function returns no
  * digest
@@ -30,7 +31,11 @@ export interface SignerModule {
  * const sign = moduleSigner(await import('./our-signing.js'), 'our-signing.js');
  * const client = new UserInfoClient({ ...options, signing: { app_sign: sign, sign } });
  */
-export function moduleSigner(module: unknown, name: string, method: 'app_sign' | 'sign' = 'sign'): Signer {
+export function moduleSigner(
+  module: SignerModule,
+  name: string,
+  method: 'app_sign' | 'sign' = 'sign',
+): Signer {
   if (!isSignerModule(module, method)) {
     throw new RecipeError(
       name,
@@ -67,7 +72,7 @@ export function moduleSigner(module: unknown, name: string, method: 'app_sign' |
  *
  * @throws RecipeError as `moduleSigner` does
  */
-export function moduleSigners(module: unknown, name: string): Signers {
+export function moduleSigners(module: SignerModule, name: string): Signers {
   return { app_sign: moduleSigner(module, name, 'app_sign'), sign: moduleSigner(module, name, 'sign') };
 }
 

@@ -182,9 +182,6 @@ const parseRecipePair = fields<SigningRecipes>({ app_sign: parseRecipe, sign: pa
  * Checks untrusted JSON as the two recipes of an app.
  *
  * @throws RecipeError that names the first wrong field, token or step, such as `sign.params.order`
- * @example
- * const recipe = { message: ['$params', '$secret'], steps: ['sha256'] };
- * const signing = parseSigningRecipes({ app_sign: recipe, sign: recipe });
  */
 export function parseSigningRecipes(json: unknown): SigningRecipes {
   return parseRecipePair(json, '');

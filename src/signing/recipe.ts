@@ -122,7 +122,7 @@ export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | '
  *
  * @example
  * const signing: SigningRecipes = defaultRecipes;
- * const client = new UserInfoClient({ ...options, signing });
+ * const client = new UserInfoClient({ ...options, platform: { signing } });
  */
 export interface SigningRecipes {
   readonly app_sign: Recipe;
@@ -183,6 +183,8 @@ function completeParams({ secretAs = null, ...rule }: ParamsRule & { secretAs?: 
  * }
  */
 export class RecipeError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'RecipeError';
   static readonly code = 'INVALID_RECIPE';
   readonly code = 'INVALID_RECIPE';
   /** The path in the recipe, such as `sign.params.order`. */

@@ -8,6 +8,8 @@ const brand: unique symbol = Symbol.for('userinfo-cli.Secret');
 
 /** A text that cannot be a secret. */
 class SecretError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'SecretError';
   readonly code = 'CREDENTIALS';
 }
 

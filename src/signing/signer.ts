@@ -31,7 +31,7 @@ export interface Explanation extends Signature {
  * Signs requests: a compiled recipe, or a signing module.
  *
  * @example
- * const signer: Signer = compileRecipes(defaultRecipes).sign;
+ * const signer: Signer = compileRecipe(defaultRecipes.sign);
  */
 export interface Signer {
   /** Whether it needs the `query` of a request. Default: no. */

@@ -33,6 +33,9 @@ export abstract class UserInfoError extends Error {
   /** Whether the same call can be made again later, unchanged, without doing something twice. */
   readonly retryable: boolean = false;
 
+  /** @internal A literal in each exported class: minifiers rename classes, and loggers show the name of either. */
+  static override readonly name: string = 'UserInfoError';
+
   constructor(message: string, options: UserInfoErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
@@ -48,12 +51,17 @@ export abstract class UserInfoError extends Error {
 
 /**
  * The `instanceof` of this class and its subclasses. What tells the exported classes of two copies apart is their
- * `code`, which they also have as a static member.
+ * `code`, which they also have as a static member; a class with exported subclasses has the `codes` of these.
  */
-function isInstance(this: { readonly prototype: object; readonly code?: string }, value: unknown): boolean {
+function isInstance(
+  this: { readonly prototype: object; readonly code?: string; readonly codes?: readonly string[] },
+  value: unknown,
+): boolean {
   if (typeof value !== 'object' || value === null || !(brand in value)) return false;
   if (this === UserInfoError || Object.prototype.isPrototypeOf.call(this.prototype, value)) return true;
-  return Object.hasOwn(this, 'code') && this.code === (value as UserInfoError).code;
+  const { code } = value as UserInfoError;
+  if (Object.hasOwn(this, 'codes')) return this.codes?.includes(code) === true;
+  return Object.hasOwn(this, 'code') && this.code === code;
 }
 Object.defineProperty(UserInfoError, Symbol.hasInstance, { value: isInstance });
 
@@ -72,6 +80,11 @@ const meanings: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
   ENXIO: 'it is a socket, or a device that is not there',
 };
+
+/** Gives an error that was created in a callback the stack of the function that called `above`. */
+export function leadToCaller(error: UserInfoError, above: (...args: never[]) => unknown): void {
+  Error.captureStackTrace?.(error, above);
+}
 
 /** @internal Whether this is an error of a system call; with `code`, whether it has that code. */
 export function isSystemError(error: unknown, code?: string): error is NodeJS.ErrnoException {

@@ -3,18 +3,18 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  type AllRowsOptions,
+  type BulkRunOptions,
   CancelledError,
   InvalidInputError,
   NoAnswerError,
   type PassbackInput,
   type PassbackOutcome,
-  passbackAll,
   type ReadInput,
   RejectedError,
   RetryLaterError,
-  readAll,
+  UserInfoClient,
 } from '../../src/index.js';
+import { passbackAll, type RunOptions, readAll } from '../support/all-rows.js';
 import { httpServer, type ReceivedRequest, tcpServer, writtenBy } from '../support/raw-server.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -45,7 +45,7 @@ function refuse(response: ServerResponse, status: number, code: number, headers 
   response.writeHead(status, headers).end(`{"code":${code},"msg":"no","data":{}}`);
 }
 
-function optionsFor(baseUrl: string, options: Partial<AllRowsOptions> = {}): AllRowsOptions {
+function optionsFor(baseUrl: string, options: Partial<RunOptions> = {}): RunOptions {
   const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
   return { baseUrl, ...credentials, ...options };
 }
@@ -53,10 +53,7 @@ function optionsFor(baseUrl: string, options: Partial<AllRowsOptions> = {}): All
 const row = (unionId: string, n = 1): PassbackInput => ({ unionId, userInfo: { n } });
 const rows = (count: number) => Array.from({ length: count }, (_, i) => row(`u${i}`));
 
-async function outcomesOf(
-  from: Iterable<PassbackInput> | AsyncIterable<PassbackInput>,
-  options: AllRowsOptions,
-) {
+async function outcomesOf(from: Iterable<PassbackInput> | AsyncIterable<PassbackInput>, options: RunOptions) {
   const outcomes = new Map<string, { outcome: string; attempts: number }>();
   for await (const { row: one, outcome, attempts } of passbackAll(from, options)) {
     outcomes.set(one.unionId ?? '', { outcome, attempts });
@@ -292,19 +289,22 @@ describe('options that are out of range', () => {
     { attempts: Number.NaN },
     { attempts: 2.5 },
   ])('are refused at the call: %j', (options) => {
-    const given = { ...optionsFor('http://127.0.0.1:1'), ...options } as AllRowsOptions;
+    const given = { ...optionsFor('http://127.0.0.1:1'), ...options } as RunOptions;
     expect(() => passbackAll(rows(1), given)).toThrow(InvalidInputError);
     expect(() => readAll([{ code: 'c' }], given)).toThrow(Object.keys(options)[0]);
   });
 
   it('are refused at the call if they are missing or unknown', () => {
-    const call = (options: unknown) => () => passbackAll(rows(1), options as AllRowsOptions);
-    expect(call(undefined)).toThrow('the options of many rows: undefined was given');
-    expect(call({ ...optionsFor('http://127.0.0.1:1'), concurency: 4 })).toThrow(
+    const client = new UserInfoClient(optionsFor('http://127.0.0.1:1'));
+    const call = (options: unknown) => () => client.passbackAll(rows(1), options as BulkRunOptions);
+    expect(call(5)).toThrow('the options of many rows: 5 was given');
+    expect(call({ concurency: 4 })).toThrow(
       expect.objectContaining({
         code: 'INVALID_INPUT',
         message: 'the options of many rows: "concurency" is unknown',
-        hint: expect.stringMatching(/ concurrency, ratePerSecond, signal, context\.$/),
+        hint: expect.stringMatching(
+          / concurrency, ratePerSecond, attempts, attemptTimeoutMs, signal, context\.$/,
+        ),
       }),
     );
   });
@@ -313,6 +313,18 @@ describe('options that are out of range', () => {
     const options = optionsFor('http://127.0.0.1:1');
     expect(() => passbackAll(5 as unknown as PassbackInput[], options)).toThrow(InvalidInputError);
     expect(() => passbackAll(rows(1), { ...options, baseUrl: 'nowhere' })).toThrow(InvalidInputError);
+  });
+
+  it('are limited by the time of an attempt, not by that of a call', async () => {
+    const server = await service((response, user) => {
+      if (user === 'u0') setTimeout(() => ok(response), 150);
+    });
+    const options = { timeoutMs: 20, attemptTimeoutMs: 5_000, signal: AbortSignal.timeout(60_000) };
+    expect((await outcomesOf(rows(1), optionsFor(server.url, options))).get('u0')).toMatchObject({
+      outcome: 'ok',
+    });
+    const hasty = outcomesOf([row('u1')], optionsFor(server.url, { attemptTimeoutMs: 20, attempts: 1 }));
+    expect((await hasty).get('u1')).toMatchObject({ outcome: 'unknown' });
   });
 
   it('do not overflow a timer at a very low rate', async () => {
@@ -566,15 +578,123 @@ describe('all rows', () => {
   it('are not sent if that function fails, or the run is aborted before it returns', async () => {
     const server = await service((response) => ok(response));
     const failing = () => Promise.reject(new Error('the vault is sealed'));
-    await expect(outcomesOf(rows(3), optionsFor(server.url, { appSecret: failing }))).rejects.toThrow(
-      'the function appSecret failed: nothing was sent',
-    );
+    const options = optionsFor(server.url, { appSecret: failing, attempts: 2 });
+    await expect(outcomesOf(rows(3), options)).rejects.toMatchObject({
+      message: 'the function appSecret failed',
+      reason: 'secret',
+      received: false,
+      retryable: true,
+      cause: { message: 'the vault is sealed' },
+    });
     const signal = AbortSignal.timeout(20);
     const hanging = () => new Promise<string>(() => {});
     await expect(
       outcomesOf(rows(3), optionsFor(server.url, { appSecret: hanging, signal })),
     ).rejects.toBeInstanceOf(CancelledError);
     expect(server.requests).toHaveLength(0);
+  });
+
+  it('are not sent if that function hangs, which is called as often as a row is sent', async () => {
+    const server = await service((response) => ok(response));
+    let calls = 0;
+    const appSecret = () => {
+      calls += 1;
+      return new Promise<string>(() => {});
+    };
+    const options = optionsFor(server.url, { appSecret, timeoutMs: 30, attempts: 2 });
+    await expect(outcomesOf(rows(3), options)).rejects.toMatchObject({
+      message: 'the function appSecret did not return within 30 ms',
+      reason: 'secret',
+    });
+    expect(calls).toBe(2);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('are sent with the secret that the function returned before it failed', async () => {
+    const server = await service((response) => ok(response));
+    let calls = 0;
+    const appSecret = async () => {
+      calls += 1;
+      if (calls === 2) throw new Error('a blip');
+      return 'from-a-vault';
+    };
+    const warned = new Promise<Error>((resolve) => {
+      process.once('warning', resolve);
+    });
+    // The second call is due 1 s after the first.
+    const source = async function* () {
+      while (calls < 2) {
+        yield row(`before-${server.requests.length}`);
+        await wait(50);
+      }
+      yield* rows(3);
+    };
+    const outcomes = await outcomesOf(source(), optionsFor(server.url, { appSecret }));
+    expect(new Set([...outcomes.values()].map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
+    expect(await warned).toMatchObject({
+      name: 'UserInfoSecretWarning',
+      message: 'the function appSecret failed; the run goes on with the secret that it returned before',
+    });
+  });
+
+  it('use the connections of their client, whose close ends the run', async () => {
+    const held: ServerResponse[] = [];
+    let isClosing = false;
+    const server = await service((response) => (isClosing ? ok(response) : void held.push(response)));
+    const client = new UserInfoClient(optionsFor(server.url));
+    const outcomes: string[] = [];
+    const run = async () => {
+      for await (const { outcome } of client.passbackAll(rows(100), { concurrency: 4 }))
+        outcomes.push(outcome);
+    };
+    const ended = run();
+    await expect.poll(() => held.length).toBeGreaterThan(0);
+    const closed = client.close();
+    isClosing = true;
+    for (const response of held) ok(response);
+    await expect(ended).rejects.toMatchObject({
+      code: 'CANCELLED',
+      received: false,
+      ...{ operation: 'passback', attempts: 0, retryable: true },
+    });
+    await closed;
+    expect(outcomes).toEqual(server.requests.map(() => 'ok'));
+    expect(outcomes.length).toBeLessThanOrEqual(4);
+    expect(() => client.passbackAll(rows(1))).toThrow('the client is closed');
+  });
+
+  it('are abandoned by a close with force, also of the client that theirs is derived from', async () => {
+    const held: ServerResponse[] = [];
+    const server = await service((response) => void held.push(response));
+    const client = new UserInfoClient(optionsFor(server.url));
+    const run = async () => {
+      for await (const _ of client.withOptions({ attempts: 1 }).passbackAll(rows(100))) expect.unreachable();
+    };
+    const ended = expect(run()).rejects.toMatchObject({
+      code: 'CANCELLED',
+      received: true,
+      ...{ operation: 'passback', attempts: expect.any(Number), retryable: true },
+      cause: { message: 'the client was closed' },
+    });
+    await expect.poll(() => held.length).toBeGreaterThan(0);
+    await client.close({ force: true });
+    await ended;
+  });
+
+  it('have errors whose stacks lead to the caller', async () => {
+    const server = await service((response, user) => {
+      if (user === 'fatal') refuse(response, 401, 40102);
+      else refuse(response, 404, 40401);
+    });
+    await using client = new UserInfoClient(optionsFor(server.url));
+    async function theCaller() {
+      for await (const one of client.passbackAll([row('u0'), row('fatal')]))
+        if (one.outcome === 'failed') stacks.push(one.error.stack ?? '');
+    }
+    const stacks: string[] = [];
+    await theCaller().catch((error: Error) => stacks.push(error.stack ?? ''));
+    expect(stacks).toHaveLength(2);
+    for (const stack of stacks) expect(stack).toMatch(/^RejectedError: .*\n(.*\n)*? +at .*theCaller/);
   });
 
   it('end with an error if their source throws undefined', async () => {

@@ -66,6 +66,14 @@ describe('a success with other types than those of §4.1', () => {
     expect(results.filter((line) => line.includes('"extension_info":[]'))).toHaveLength(40);
     expect(results.find((line) => line.includes('"failed"'))).toContain('"code":40106,"msg":"code expired"');
     expect(results.find((line) => line.includes('"unknown"'))).toContain('bad sign');
+    // By it the operator finds the request: each line has that of its row.
+    const sent = new Map(
+      platform.requests.map(({ parameters }) => [parameters.get('random'), parameters.get('code')]),
+    );
+    const named = results.map((line) => JSON.parse(line) as { line: number; request_id: string });
+    expect(named.map(({ request_id }) => sent.get(request_id))).toEqual(
+      named.map(({ line }) => codes[line - 2]),
+    );
     const again = await run('read', '--from', rows, '--restart');
     expect(again.stderr).toContain('warning: "extension_info" is an array, not an object, in 40 rows\n');
   });

@@ -51,7 +51,7 @@ describe('the topic', () => {
     const used = variablesInSource();
     used.delete('PATH'); // handed to the demo, not listened to
     used.delete('APP_SECRET'); // in an example of the SDK
-    used.delete('USERINFO_HOOK'); // the code of a process warning
+    for (const code of ['USERINFO_HOOK', 'USERINFO_SECRET']) used.delete(code); // codes of process warnings
     expect([...used].filter((name) => !named.has(name))).toEqual([]);
     expect([...named].filter((name) => name.startsWith('USERINFO_') && !used.has(name))).toEqual([]);
     for (const { flag } of Object.values(settingNames)) expect(topics.get('environment')).toContain(flag);

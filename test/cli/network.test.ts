@@ -158,6 +158,45 @@ describe('a proxy', () => {
     expect(gone.stderr).toContain('HTTPS_PROXY, HTTP_PROXY and NO_PROXY');
     expect(gone.stderr).not.toContain('s3cret');
   });
+
+  it('comes from --proxy, USERINFO_PROXY or the profile before HTTPS_PROXY, whatever NO_PROXY says', async () => {
+    const proxy = await httpProxy(secure.url);
+    const { host } = new URL(proxy.url);
+    const there = ['--base-url', 'https://service.example', '--ca-file', caFile, '--attempts', '1'];
+    const env = { HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '*' };
+    expect((await machine.run([...write, ...there, '--proxy', proxy.url], { env })).status).toBe(0);
+    const byVariable = { ...env, USERINFO_PROXY: proxy.url.replace('//', '//me:s3cret@') };
+    expect((await machine.run([...write, ...there], { env: byVariable })).status).toBe(0);
+    const added = await machine.run(['profile', 'set', 'local', '--proxy', host]);
+    expect(added).toMatchObject({ status: 0 });
+    expect((await machine.run([...write, ...there], { env })).status).toBe(0);
+    expect((await machine.run(['profile', 'show', 'local'])).stdout).toMatch(
+      new RegExp(`proxy +│ ${host} +│ profile "local"`),
+    );
+    const doctor = await machine.run(['doctor', '-p', 'local', ...there.slice(0, 4)], { env });
+    expect(doctor.stdout).toContain(`proxy         ${host} (profile "local")`);
+    const curl = await machine.run([...write.slice(0, -1), ...there, '--print-curl'], { env });
+    expect(curl.stdout).toContain(`  --proxy ${host} \\\n`);
+    expect((await machine.run(['profile', 'set', 'local', '--proxy', ''])).status).toBe(0);
+    expect((await machine.run([...write, ...there], { env })).stderr).toContain('cannot resolve');
+    await proxy.close();
+    expect(proxy.asked).toEqual(Array(4).fill('CONNECT service.example:443'));
+  });
+
+  it.each([
+    ['a password', ['--base-url', 'https://service.invalid'], 'http://me:never-to-be-seen@127.0.0.1:1'],
+    ['nothing', ['--base-url', 'https://service.invalid'], ''],
+    ['this machine as its destination', [], 'http://127.0.0.1:1'],
+  ])('in an argument with %s is refused, and nothing is sent', async (_, to, proxy) => {
+    const done = await machine.run([...write, ...to, '--proxy', proxy]);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(JSON.parse(done.stderr).error.message).toContain('--proxy');
+    expect(done.stderr).not.toContain('never-to-be-seen');
+    if (!proxy.includes('@')) return;
+    const set = await machine.run(['profile', 'set', 'local', '--proxy', proxy]);
+    expect(set).toMatchObject({ status: 2, stdout: '' });
+    expect(set.stderr).toContain('USERINFO_PROXY');
+  });
 });
 
 describe('a proxy that opens no tunnel', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proxyFor } from '../../src/cli/network.js';
+import { proxyFor } from '../../src/client/proxy.js';
 
 const https = { HTTPS_PROXY: 'http://secure:1', HTTP_PROXY: 'http://plain:2' };
 

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { UserInfoClient } from '../../src/index.js';
 import { createTestService } from '../../src/service/index.js';
 import { Machine } from '../support/cli.js';
+import { wholeBasicInfo } from '../support/spec-names.js';
 
 const secret = 'never-to-be-seen-4711';
 const keys = { tenant_code: 'acme', channel: 'web', app_key: 'app-1' };
@@ -97,8 +98,7 @@ class PhpPlatform {
       const values = names.map((name) => [name, { ...all, ...lists }[name] ?? null]);
       return succeed(JSON.stringify({ union_id: 'u1', ...Object.fromEntries(values) }));
     }
-    const unknown = { wx_open_id: null, wx_union_id: null, wx_avatar: null, wx_sex: null, id_card: null };
-    const basic_info = { mobile: '13800001111', wx_nickname: 'Ming', ...unknown };
+    const basic_info = wholeBasicInfo('wx_', { mobile: '13800001111', wx_nickname: 'Ming' });
     const extension_info = Object.keys(this.user).length === 0 ? [] : this.user;
     return succeed(JSON.stringify({ union_id: 'u1', basic_info, extension_info, login_device_info: [] }));
   }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { migrateDatabase } from '../../src/service/index.js';
+import { migrateDatabase } from '../../src/service/migrate.js';
 import { Machine, printedBy } from '../support/cli.js';
 
 let machine: Machine;

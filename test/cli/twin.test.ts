@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { gather } from '../../src/cli/commands/probe/gather.js';
 import { learn } from '../../src/cli/commands/probe/learn.js';
-import { UserInfoClient } from '../../src/client/client.js';
+import { CallClient } from '../../src/client/client.js';
 import { formatPlatform, type PlatformFile, parsePlatform } from '../../src/platform/platform.js';
 import { platformRefusal } from '../../src/protocol/result-code-table.js';
 import { type ResultCodeName, resultCode } from '../../src/protocol/result-codes.js';
@@ -127,7 +127,7 @@ const serve = (platform: PlatformFile) => createTestService({ platform, users })
 
 async function learnFrom(service: TestService): Promise<PlatformFile> {
   const { appSecret } = service.clientOptions;
-  await using client = new UserInfoClient(service.clientOptions);
+  await using client = new CallClient(service.clientOptions);
   const connection = {
     client,
     signers: compileRecipes(defaultRecipes),

@@ -187,3 +187,66 @@ describe('the stack of an error leads to the caller', () => {
     expect((error as Error).stack).toContain('theCallOfOurs');
   });
 });
+
+describe('the time of an attempt', () => {
+  it('ends it, and leaves time for another, in the option of a client or of a call', async () => {
+    const server = keep(
+      await httpServer((_, response, count) => {
+        if (count % 2 === 0) response.end(ok);
+      }),
+    );
+    const client = clientFor(server.url, { attempts: 2, attemptTimeoutMs: 50, timeoutMs: 60_000 });
+    expect(await client.passback(row)).toMatchObject({ attempts: 2 });
+    const patient = client.withOptions({ attemptTimeoutMs: 60_000 });
+    expect(await patient.passback(row, { attemptTimeoutMs: 50 })).toMatchObject({ attempts: 2 });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it('is named by the error of the last one', async () => {
+    const server = keep(await tcpServer(() => {}));
+    const client = clientFor(server.url, { attemptTimeoutMs: 50, timeoutMs: 60_000 });
+    await expect(client.passback(row)).rejects.toMatchObject({
+      reason: 'timeout',
+      retryable: true,
+      message: expect.stringContaining('did not answer within 50 ms'),
+    });
+    await expect(client.read({ code: 'c' })).rejects.toMatchObject({ received: true, retryable: false });
+  });
+});
+
+describe('a client in a Proxy, as containers of dependencies make it', () => {
+  it('works', async () => {
+    const server = keep(await httpServer((_, response) => response.end(ok)));
+    const client = new Proxy(clientFor(server.url), {});
+    expect(await client.read({ code: 'c' })).toMatchObject({ httpStatus: 200 });
+    expect(await client.withOptions({ channel: 'app' }).passback(row)).toMatchObject({ httpStatus: 200 });
+    for await (const { outcome } of client.passbackAll([row])) expect(outcome).toBe('ok');
+    await client.close();
+  });
+
+  it('a method that lost its client says so', async () => {
+    const { read, passbackAll, close } = clientFor('http://127.0.0.1:1');
+    const lost = {
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining('without its client: nothing was sent'),
+    };
+    await expect(read({ code: 'c' })).rejects.toMatchObject(lost);
+    expect(() => passbackAll([row])).toThrow(expect.objectContaining(lost));
+    expect(() => close()).toThrow(expect.objectContaining(lost));
+  });
+
+  it('and a subclass may have any method of its own', async () => {
+    const server = keep(await httpServer((_, response) => response.end(ok)));
+    const unused = () => expect.unreachable();
+    class Users extends UserInfoClient {
+      readonly options = null;
+      send = unused;
+      track = unused;
+      sign = unused;
+      sender = unused;
+    }
+    const users = keep(new Users({ baseUrl: server.url, ...credentials }));
+    expect(await users.read({ code: 'c' })).toMatchObject({ httpStatus: 200 });
+    expect(Object.keys(users)).toEqual(['options', 'send', 'track', 'sign', 'sender']);
+  });
+});

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { NoAnswerError, passbackAll, RejectedError, readAll, UserInfoClient } from '../../src/index.js';
+import { NoAnswerError, RejectedError, UserInfoClient } from '../../src/index.js';
+import { passbackAll, readAll } from '../support/all-rows.js';
 import { foreignPlatform } from '../support/foreign-platform.js';
 
 let platform: Awaited<ReturnType<typeof foreignPlatform>>;

@@ -1,12 +1,13 @@
 import { runInNewContext } from 'node:vm';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   type ClientHooks,
-  passbackAll,
-  readAll,
+  type Logger,
   UserInfoClient,
   type UserInfoClientOptions,
 } from '../../src/index.js';
+import { passbackAll, readAll } from '../support/all-rows.js';
 import { httpServer, type TestServer, tcpServer } from '../support/raw-server.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
@@ -151,6 +152,79 @@ describe('every started attempt calls one more hook at its end', () => {
     };
     for await (const { outcome } of passbackAll([row], options)) expect(outcome).toBe('unknown');
     expect(told).toEqual(['request 1', 'timeout 1 received', 'request 2', 'timeout 2 received']);
+  });
+});
+
+describe('a logger', () => {
+  /** What a real pino writes, line by line. */
+  const pinoAt = (level: string) => {
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    return { lines, logger: pino({ level, base: null }, destination) };
+  };
+
+  it('of pino receives each attempt, and what is a warning of the process otherwise; nothing secret', async () => {
+    const { lines, logger } = pinoAt('debug');
+    await using client = clientFor(server.url, { logger, onRequest: throws });
+    await client.read({ code: 'do-not-show-my-code' }, { context: { job: 7 } });
+    await client.passback({ primaryKey: 'mobile', userInfo: { mobile: '13812345678' } });
+    await using other = clientFor(nowhere, { logger });
+    expect(await outcomeOf(other.passback(row))).toBe('connect');
+    expect(lines.filter(({ level }) => level === 20)).toMatchObject([
+      { msg: 'request', operation: 'read', attempt: 1, context: { job: 7 } },
+      { msg: 'response', operation: 'read', httpStatus: 200, resultCode: 200 },
+      { msg: 'request', operation: 'passback' },
+      { msg: 'response', operation: 'passback' },
+      { msg: 'request', operation: 'passback' },
+      { msg: 'no answer', reason: 'connect', received: false },
+    ]);
+    expect(lines.filter(({ level }) => level === 40)).toMatchObject([
+      {
+        code: 'USERINFO_HOOK',
+        msg: expect.stringContaining('the hook onRequest of a UserInfoClient failed'),
+      },
+    ]);
+    expect(JSON.stringify(lines)).not.toMatch(/do-not-show|13812345678/);
+    expect(warnings).toEqual([]);
+  });
+
+  it('that does not log at this level costs no event', async () => {
+    const { lines, logger } = pinoAt('info');
+    const debug = vi.spyOn(logger, 'debug');
+    await using client = clientFor(server.url, { logger });
+    await client.passback(row);
+    expect([debug.mock.calls, lines]).toEqual([[], []]);
+  });
+
+  it('is the console', async () => {
+    const [debug, warn] = [vi.spyOn(console, 'debug'), vi.spyOn(console, 'warn')].map((spy) =>
+      spy.mockReturnValue(),
+    );
+    await using client = clientFor(server.url, { logger: console });
+    await client.passback(row);
+    expect(debug?.mock.calls.map(([, message]) => message)).toEqual(['request', 'response']);
+    expect(warn).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
+  it.each([
+    ['throws', throws],
+    ['rejects', rejects],
+  ])('that %s changes nothing for a call, and is reported once by the process', async (_, fails) => {
+    await using client = clientFor(server.url, { logger: { debug: fails, warn: fails } });
+    expect(await outcomeOf(client.passback(row))).toBe('ok');
+    expect(await outcomeOf(client.passback(row))).toBe('ok');
+    await expect.poll(() => warnings.length).toBe(1);
+    expect(warnings[0]).toMatchObject({
+      code: 'USERINFO_HOOK',
+      message: expect.stringContaining('the logger of'),
+    });
+  });
+
+  it('without its methods is refused', () => {
+    expect(() => clientFor(server.url, { logger: { debug() {} } as unknown as Logger })).toThrow(
+      'logger is an object, not a logger with debug and warn',
+    );
   });
 });
 

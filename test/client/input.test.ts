@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  InvalidInputError,
-  JsonNumber,
-  passbackAll,
-  Secret,
-  UserInfoClient,
-  UserInfoError,
-} from '../../src/index.js';
+import { InvalidInputError, JsonNumber, Secret, UserInfoClient, UserInfoError } from '../../src/index.js';
+import { passbackAll } from '../support/all-rows.js';
 import { httpServer } from '../support/raw-server.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
@@ -57,6 +51,10 @@ describe('an option of a client is refused by name', () => {
     ['an empty secret', { appSecret: '' }, 'appSecret is empty'],
     ['an empty Secret', { appSecret: new Secret('') }, 'appSecret is empty'],
     ['a secret that was shown', { appSecret: '<secret>' }, 'appSecret is <secret>, the placeholder'],
+    ['a secret of a file', { appSecret: 'do-not-show-me\n' }, 'appSecret ends with a line break: trim'],
+    ['a Secret of a file', { appSecret: new Secret('s\r\n') }, 'appSecret ends with a line break: trim'],
+    ['a base URL with the path', { baseUrl: 'https://x.example/api/v1/' }, 'baseUrl contains /api/v1'],
+    ['a proxy of another kind', { proxy: 'socks5://x' }, 'proxy is not the address of an http proxy'],
     ['a base URL of another kind', { baseUrl: 5 }, 'baseUrl is 5, not text'],
     ['a base URL that is none', { baseUrl: 'x' }, 'the option baseUrl is not an absolute http'],
     [

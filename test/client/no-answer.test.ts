@@ -1,14 +1,8 @@
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  CancelledError,
-  NoAnswerError,
-  passbackAll,
-  RejectedError,
-  readAll,
-  UserInfoClient,
-} from '../../src/index.js';
+import { CancelledError, NoAnswerError, RejectedError, UserInfoClient } from '../../src/index.js';
+import { passbackAll, readAll } from '../support/all-rows.js';
 import { httpServer, type TestServer, tcpServer, writtenBy } from '../support/raw-server.js';
 
 const cleanups: (() => Promise<void>)[] = [];

@@ -35,6 +35,20 @@ it("the caller's dispatcher is used, and left open for the next client", async (
   await dispatcher.close();
 });
 
+it.each([
+  [
+    { baseUrl: 'https://users.example/api/v1/' },
+    'the option baseUrl contains /api/v1',
+    'Give what comes before it',
+  ],
+  [{ proxy: 'socks5://proxy.example:1080' }, 'proxy is not the address of an http proxy', 'http://host:port'],
+])('%j is refused by the constructor, also for a service on this machine', (given, message, hint) => {
+  const create = () => new UserInfoClient({ baseUrl: service.url, ...credentials, ...given });
+  expect(create).toThrow(
+    expect.objectContaining({ code: 'INVALID_INPUT', message, hint: expect.stringContaining(hint) }),
+  );
+});
+
 describe('an answer', () => {
   it('that is not an envelope is reported without its body', async () => {
     const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));

@@ -157,10 +157,13 @@ describe('an app secret that a function returns', () => {
     expect(signatures()[3]).toBe(second);
   });
 
-  it('ends the call before anything is sent if it fails or returns none', async () => {
+  it('names itself if it fails, returns none or hangs: the call can be made again, nothing was sent', async () => {
+    const fault = { code: 'NO_ANSWER', reason: 'secret', received: false, retryable: true, attempts: 0 };
     await using failing = clientWith({ appSecret: () => Promise.reject(new Error('vault')) });
     expect(await errorOf(failing.passback(row))).toMatchObject({
-      code: 'INVALID_INPUT',
+      ...fault,
+      message: 'the function appSecret failed',
+      operation: 'passback',
       cause: { message: 'vault' },
     });
     const broken = () => {
@@ -169,18 +172,42 @@ describe('an app secret that a function returns', () => {
     await using thrower = clientWith({ appSecret: broken });
     expect(() => thrower.signPassback(row)).toThrow('the function appSecret failed');
     await using empty = clientWith({ appSecret: () => '' });
-    expect((await errorOf(empty.passback(row))).message).toContain('appSecret returns is empty');
+    const message = 'the function appSecret returned no secret: it is empty';
+    expect(await errorOf(empty.passback(row))).toMatchObject({ ...fault, message });
     await using stuck = clientWith({ appSecret: () => new Promise(() => {}), timeoutMs: 50 });
     expect(await errorOf(stuck.passback(row))).toMatchObject({
-      reason: 'timeout',
-      received: false,
-      attempts: 0,
+      ...fault,
+      message: 'the function appSecret did not return within 50 ms',
     });
+    expect(server.requests).toHaveLength(0);
     await using late = clientWith({ appSecret: async () => 's1' });
     expect(() => late.signPassback(row)).toThrow('returns a promise');
     await late.passback(row);
     expect(late.signPassback(row).method).toBe('PUT');
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('that fails after an attempt was sent does not say that nothing was', async () => {
+    const secrets: (() => string)[] = [() => 's1'];
+    const appSecret = () => {
+      const next = secrets.shift();
+      if (next === undefined) throw new Error('vault');
+      return next();
+    };
+    await using client = clientWith({ appSecret });
+    answers.push({ code: 50001 });
+    expect(await errorOf(client.passback(row))).toMatchObject({
+      reason: 'secret',
+      attempts: 1,
+      received: true,
+      retryable: true,
+      requestId: expect.any(String),
+      hint: expect.stringContaining('whether an earlier attempt was carried out is not known'),
+    });
+    secrets.push(() => 's1');
+    answers.push({ code: 42901 });
+    // Turned away unread: the read can be made again.
+    expect(await errorOf(client.read({ code: 'c' }))).toMatchObject({ received: false, retryable: true });
   });
 });
 

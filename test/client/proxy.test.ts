@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type NoAnswerError,
-  passbackAll,
-  UserInfoClient,
-  type UserInfoClientOptions,
-} from '../../src/index.js';
+import { type NoAnswerError, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
+import { passbackAll } from '../support/all-rows.js';
 import { type BareProxy, bareProxy, flood, type ProxyTalk, refusals } from '../support/bare-proxy.js';
 
 const open: BareProxy[] = [];

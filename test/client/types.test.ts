@@ -1,9 +1,9 @@
 import { expectTypeOf, it } from 'vitest';
 import {
+  isUserInfoFailure,
   type JsonValue,
-  passbackAll,
+  type NoAnswerReason,
   type ReadData,
-  readAll,
   type UserInfoClient,
   type UserInfoClientOptions,
   type UserInfoValue,
@@ -52,6 +52,28 @@ it('data of a read with names that are not known to the compiler has any name', 
   expectTypeOf<Data['acme_level']>().toEqualTypeOf<JsonValue | undefined>();
 });
 
+it('one switch over the code of an error narrows it', () => {
+  const told = (error: unknown) => {
+    if (!isUserInfoFailure(error)) throw error;
+    switch (error.code) {
+      case 'REJECTED':
+        return expectTypeOf(error.resultCode).toEqualTypeOf<number>();
+      case 'NO_ANSWER':
+        return expectTypeOf(error.reason).toEqualTypeOf<NoAnswerReason>();
+      case 'CANCELLED':
+        return expectTypeOf(error.received).toEqualTypeOf<boolean>();
+      case 'RETRY_LATER':
+        return expectTypeOf(error.retryAfterMs).toEqualTypeOf<number>();
+      case 'INVALID_INPUT':
+      case 'INVALID_RECIPE':
+        return expectTypeOf(error.message).toEqualTypeOf<string>();
+      default:
+        return expectTypeOf(error).toBeNever();
+    }
+  };
+  expectTypeOf(told).parameter(0).toBeUnknown();
+});
+
 interface Profile {
   readonly acme_level: string;
   readonly age?: number;
@@ -63,12 +85,12 @@ it('misuse does not compile', () => {
   const calls = async () => {
     await client.passback({ unionId: 'u', userInfo: profile });
     await client.passback({ primaryKey: 'acme_level', userInfo: profile });
-    passbackAll([{ unionId: 'u', userInfo: profile, line: 7 }], options);
+    client.passbackAll([{ unionId: 'u', userInfo: profile, line: 7 }]);
     // @ts-expect-error: nested
-    passbackAll([{ unionId: 'u', userInfo: { a: { b: 1 } } }], options);
+    client.passbackAll([{ unionId: 'u', userInfo: { a: { b: 1 } } }]);
     // @ts-expect-error: nobody is named
-    passbackAll([{ userInfo: profile }], options);
-    for await (const one of readAll([{ code: 'c', infoNames: ['mobile' as const] }], options)) {
+    client.passbackAll([{ userInfo: profile }]);
+    for await (const one of client.readAll([{ code: 'c', infoNames: ['mobile'] }])) {
       if (one.outcome === 'ok') expectTypeOf(one.answer.data.mobile).toEqualTypeOf<JsonValue | undefined>();
     }
     const anyInfo: Record<string, UserInfoValue> = {};
@@ -86,6 +108,8 @@ it('misuse does not compile', () => {
     await client.passback({ unionId: 'u', userInfo: { union_id: 'u' } });
     // @ts-expect-error: nested
     await client.passback({ unionId: 'u', userInfo: { a: { b: 1 } } });
+    // @ts-expect-error: an array
+    await client.passback({ unionId: 'u', userInfo: ['a'] });
     // @ts-expect-error: undefined is no value
     await client.passback({ unionId: 'u', userInfo: { a: undefined } });
     // @ts-expect-error: a Date is no value

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { migrate } from '../../src/database/migrations.js';
 import { openPostgresDriver } from '../../src/database/postgres-driver.js';
-import { migrateDatabase } from '../../src/service/index.js';
+import { migrateDatabase } from '../../src/service/migrate.js';
 import { storeSchema } from '../../src/service/store/statements.js';
 import { createSchema, execute, query, type TestSchema } from '../support/postgres/test-schema.js';
 

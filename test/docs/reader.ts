@@ -89,11 +89,16 @@ export class Reader implements AsyncDisposable {
 
   /** What the page shows behind the question; the secret where that is hidden. */
   #answer(question: string, output: readonly string[]): string {
-    const [first = '', ...choices] = question.split('\n');
-    const label = `✔ ${first.slice(2).replace(/ (\(y\/N\)|\[input is masked\])$/, '')}`;
-    const answer = output.find((line) => line.startsWith(label))?.slice(label.length + 1);
+    const lines = question.split('\n');
+    // A long question is broken into lines.
+    const first = lines.findIndex((line) => line.startsWith('❯ ') || line.startsWith('  '));
+    const asked = lines.slice(0, first === -1 ? lines.length : first);
+    const text = asked.join(' ').slice(2);
+    const label = `✔ ${text.replace(/ (\(y\/N\)|\[input is masked\])$/, '')}`;
+    const shown = output.map((_, index) => output.slice(index, index + asked.length).join(' '));
+    const answer = shown.find((line) => line.startsWith(label))?.slice(label.length + 1);
     if (answer === undefined) throw new Error(`the page has no line "${label} ANSWER"`);
-    const chosen = choices.find((line) => line.startsWith('❯ '))?.slice(2);
+    const chosen = lines.find((line) => line.startsWith('❯ '))?.slice(2);
     if (chosen === undefined) return `${this.#toReal(answer) || this.#secret}\r`;
     return chosen === answer ? '\r' : '\x1b[B';
   }

@@ -22,7 +22,7 @@ function inTarball(path: string): string {
 
 it('contains what is needed, and no more', () => {
   const needed =
-    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/(.+\.(md|1|png|svg)|platform\.schema\.json)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/(THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|cli\/completion\.json)|dist\/.+\.(c?js|d\.ts))$/;
+    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/(.+\.(md|1|png|svg)|platform\.schema\.json)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/(THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|cli\/completion\.json)|dist\/src\/.+\.ts|dist\/.+\.(c?js|d\.ts|map))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining([
@@ -62,6 +62,29 @@ it('has types that need no package but those of Node', () => {
     );
   });
   expect(imports).toEqual([]);
+});
+
+it('has maps of the SDK and of all types, which lead to sources that are packed, and no other sources', () => {
+  const maps = packed.filter((path) => path.endsWith('.map'));
+  const mapOf = (path: string) => `${path}.map`;
+  const types = packed.filter((path) => path.endsWith('.d.ts'));
+  expect(maps).toEqual(
+    expect.arrayContaining(
+      [...types, 'dist/client.js', 'dist/cjs/client.js', 'dist/sdk/profiles.js'].map(mapOf),
+    ),
+  );
+  const named = new Set<string>();
+  for (const map of maps) {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(project, map), 'utf8'));
+    const [, url] =
+      /\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(join(project, map.slice(0, -4)), 'utf8')) ?? [];
+    expect([map, join(dirname(map), url ?? '')]).toEqual([map, map]);
+    sources.forEach((source: string, index: number) => {
+      if (!sourcesContent?.[index]) named.add(join(dirname(map), source));
+    });
+  }
+  const ours = packed.filter((path) => path.startsWith('dist/src/'));
+  expect([...named].sort()).toEqual([...ours, 'package.json'].sort());
 });
 
 it('resolves for every way of importing it', () => {

@@ -14,19 +14,15 @@ describe('the table of result codes', () => {
     '%i says whether to retry as the client does',
     (code) => {
       const { retry, msg } = entryOf(code);
-      const refused = new RejectedError({
-        envelope: { code, msg, data: {} },
-        data: {},
-        body: new Uint8Array(),
-        httpStatus: httpStatusOf(code),
-        headers: {},
-        date: undefined,
-        requestId: '',
-        attempts: 1,
-        warnings: [],
-      });
-      expect(mayRetry('read', refused)).toBe(retry === 'always' || retry === 'later');
-      expect(mayRetry('passback', refused)).toBe(retry !== 'never');
+      const refused = (operation: 'read' | 'passback') => new RejectedError({ resultCode: code, operation });
+      const [read, passback] = [refused('read'), refused('passback')];
+      expect(read).toMatchObject({ msg, httpStatus: httpStatusOf(code) });
+      expect(mayRetry('read', read)).toBe(retry === 'always' || retry === 'later');
+      expect(mayRetry('passback', passback)).toBe(retry !== 'never');
+      expect([read.retryable, passback.retryable]).toEqual([
+        mayRetry('read', read),
+        mayRetry('passback', passback),
+      ]);
     },
   );
 });

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { joinInfoNames, parseInfoNames, specialInfoNames } from '../../src/protocol/info-names.js';
-import { parseUserRecord } from '../../src/protocol/user-record.js';
+import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
+import { basicInfoFields, loginDeviceFields, parseUserRecord } from '../../src/protocol/user-record.js';
+import { loginDeviceFieldsInSpec, namesInSpec } from '../support/spec-names.js';
 
 const named = { tenant_code: 'acme', union_id: 'u1' };
 const withFields = (fields: object) => JSON.stringify({ ...named, ...fields });
@@ -54,14 +54,25 @@ describe('the record of a user', () => {
   });
 });
 
-describe('info names', () => {
-  it('with a special meaning are those of docs/spec.md, §4.1', () => {
-    const spec = readFileSync(join(import.meta.dirname, '../../docs/spec.md'), 'utf8');
-    const [, table = ''] = /^Values of `info_name` with a special meaning:\n\n(.*?)\n\n/ms.exec(spec) ?? [];
-    const names = [...table.matchAll(/^\| ([a-z_]+) \|/gm)].map(([, name]) => name);
-    expect(Object.keys(specialInfoNames()).sort()).toEqual(names.sort());
+describe('the names of docs/spec.md', () => {
+  it('are the fields of basic_info (§2.2) and of a login device (§2.3)', () => {
+    expect(basicInfoFields).toEqual(namesInSpec('### 2.2 '));
+    expect(loginDeviceFields).toEqual(loginDeviceFieldsInSpec());
   });
 
+  it('are the special names of a read (§4.1), each with a field of the record', () => {
+    const names = namesInSpec('Values of `info_name` with a special meaning:').toSorted();
+    expect(Object.keys(specialInfoNames()).sort()).toEqual(names);
+    const elsewhere = ['mobile_district_code', 'device_info', 'location_info'];
+    expect([...basicInfoFields, ...elsewhere].sort()).toEqual(names);
+  });
+
+  it('are the special keys of a passback (§4.2)', () => {
+    expect(Object.keys(specialUserInfoKeys)).toEqual(namesInSpec('4. Keys allowed with a special meaning:'));
+  });
+});
+
+describe('info names', () => {
   it('are trimmed and joined by a comma', () => {
     expect(joinInfoNames(['mobile', ' id_card '])).toBe('mobile,id_card');
   });

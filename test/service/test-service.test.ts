@@ -1,6 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoClient } from '../../src/index.js';
-import { createTestService, useTestService } from '../../src/service/index.js';
+import { createService, createTestService, useTestService } from '../../src/service/index.js';
 
 const users = [{ union_id: 'u1', basic_info: { mobile: '13800001111' } }];
 const service = useTestService({ beforeEach, afterAll }, { users });
@@ -105,21 +106,123 @@ describe('the test service', () => {
     });
   });
 
-  it('has a clock: codes expire, and timestamps are late', async () => {
+  it('has one clock with its client: codes and old secrets expire, and the client is not late', async () => {
     const [code, lasting] = [
       await service.issueCode('u1'),
       await service.issueCode('u1', { ttlSeconds: 900 }),
     ];
-    await service.advanceClock(301_000);
+    const { appKey, appSecret } = service.clientOptions;
     await withClient(async (client) => {
-      expect(await errorOf(client.read({ code: lasting }))).toMatchObject({
-        means: 'timestampOutsideWindow',
-      });
+      await service.advanceClock(299_000);
+      // A code is as old as the clock has moved since it was issued.
+      const fresh = await service.issueCode('u1');
+      await service.advanceClock(2_500);
+      expect(await errorOf(client.read({ code }))).toMatchObject({ means: 'codeNotValid' });
+      await client.read({ code: lasting });
+      await client.read({ code: fresh });
+      await service.admin.rotateSecret({ appKey, overlapSeconds: 60 });
+      await service.advanceClock(59_000);
+      await client.passback(write);
+      await service.advanceClock(1_600);
+      expect(await errorOf(client.passback(write))).toMatchObject({ means: 'wrongAppSign' });
+      service.faults = { skewSeconds: 301, seed: 1 };
+      expect(await errorOf(client.passback(write))).toMatchObject({ means: 'timestampOutsideWindow' });
     });
-    const later = { ...service.clientOptions, now: () => Date.now() + 301_000 };
-    await using client = new UserInfoClient(later);
-    expect(await errorOf(client.read({ code }))).toMatchObject({ means: 'codeNotValid' });
-    await client.read({ code: lasting });
+    await service.reset();
+    expect(Math.abs(service.clientOptions.now() - Date.now())).toBeLessThan(1_000);
+    expect(service.clientOptions.appSecret).toBe(appSecret);
+  });
+
+  it('reports what a function of stub throws or returns where the call fails, and waits for a promise', async () => {
+    await withClient(async (client) => {
+      const failure = async (stub: () => unknown) => {
+        service.stub(stub as never, { times: 1 });
+        return errorOf(client.passback(write));
+      };
+      expect(await failure(() => (undefined as never as { code: 5 }).code)).toMatchObject({
+        code: 'REJECTED',
+        attempts: 1,
+        msg: expect.stringMatching(/^stub: TypeError: .*'code'/),
+      });
+      expect(await failure(() => Promise.reject(new Error('no fixture')))).toMatchObject({
+        msg: 'stub: Error: no fixture',
+      });
+      expect(await failure(() => ({ status: 200 }))).toMatchObject({
+        msg: expect.stringContaining('the answer of a stub: body is missing'),
+      });
+      service.stub(async () => ({ body: { code: 200, msg: 'later', data: { union_id: 'u1' } } }));
+      expect((await client.passback(write)).envelope.msg).toBe('later');
+    });
+  });
+
+  it('warns of no listeners when a client leaves before its answer', async () => {
+    const warnings: unknown[] = [];
+    const collect = (warning: unknown) => warnings.push(warning);
+    process.on('warning', collect);
+    const events = new EventEmitter();
+    const received = once(events, 'received');
+    service.stub(async () => {
+      events.emit('received');
+      await once(events, 'left');
+      return { body: '' };
+    });
+    await withClient(async (client) => {
+      const call = errorOf(client.passback(write));
+      await received;
+      await client.close({ force: true });
+      expect(await call).toMatchObject({ code: 'CANCELLED' });
+      // Once the service has noticed that the client is gone.
+      await expect.poll(() => errorOf(fetch(`${service.url}/livez`).then((r) => r.text()))).toBeNull();
+      events.emit('left');
+    });
+    await expect.poll(() => service.requests).toMatchObject([{ answer: null }]);
+    process.off('warning', collect);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ['failNext(0)', () => service.failNext(0), '0 is not a number of requests'],
+    ["failNext('2')", () => service.failNext('2' as never), '2 is not a number of requests'],
+    ['a misspelt member', () => service.failNext(1, { op: 'read' } as never), '"op" is unknown'],
+    [
+      'a misspelt operation',
+      () => service.failNext(1, { operation: 'reads' as never }),
+      'operation is text, not read or passback',
+    ],
+    ['a misspelt cut', () => service.failNext(1, { cut: 'during' as never }), 'cut is text, not before'],
+    ['a code as text', () => service.failNext(1, { code: '50301' as never }), 'code is text'],
+    ['a date to retry after', () => service.failNext(1, { retryAfter: -1 }), 'retryAfter is -1'],
+    ['a negative delay', () => service.failNext(1, { delayMs: -1 }), 'delayMs is -1'],
+    ['a cut with a code', () => service.failNext(1, { cut: 'after', code: 50301 }), 'and thus no code'],
+    ['stub()', () => service.stub(undefined as never), 'undefined was given, not an object'],
+    ['no body', () => service.stub({ httpStatus: 200 } as never), 'body is missing'],
+    ['a status that is none', () => service.stub({ httpStatus: 99, body: '' }), 'httpStatus is 99'],
+    ['a Map', () => service.stub({ body: new Map() }), 'body is an instance of Map, not text'],
+    [
+      'a header of two lines',
+      () => service.stub({ body: '', headers: { a: 'b\r\nc: d' } }),
+      'that HTTP cannot carry',
+    ],
+    ['times: 0', () => service.stub({ body: '' }, { times: 0 }), 'times is 0'],
+    ['a misspelt limit', () => service.stub({ body: '' }, { time: 1 } as never), '"time" is unknown'],
+    ["advanceClock('5')", () => service.advanceClock('5' as never), 'text, not a number of milliseconds'],
+    ['advanceClock(-5)', () => service.advanceClock(-5), 'is -5, not a number of milliseconds'],
+    ['a misspelt ttl', () => service.issueCode('u1', { ttl: 5 } as never), '"ttl" is unknown'],
+    [
+      'one name, not a list',
+      () => service.issueCode('u1', { infoNames: 'mobile' as never }),
+      'infoNames is text, not an array',
+    ],
+    ['a user of another shape', () => service.putUser({ unionId: 'u1' } as never), 'unionId'],
+    ['an option that there is not', () => createTestService({ nope: 1 } as never), '"nope" is unknown'],
+    ['users that are none', () => createTestService({ users: {} as never }), 'users is an object, not an'],
+    ['a clock of its own', () => createTestService({ now: Date.now } as never), '"now" is unknown'],
+    ['an option of the service', () => createService({ prot: 8787 } as never), '"prot" is unknown'],
+  ])('refuses %s by name', async (_, act, said) => {
+    const refused = await errorOf((async () => act())());
+    expect(refused).toBeInstanceOf(InvalidInputError);
+    expect((refused as Error).message).toContain(said);
+    await withClient((client) => client.passback(write));
   });
 
   it('has random faults that a test sets, checked', async () => {
@@ -132,7 +235,6 @@ describe('the test service', () => {
     expect(() => {
       service.faults = { error: 7, seed: 1 };
     }).toThrow(InvalidInputError);
-    expect(() => service.failNext(0)).toThrow('not a number of requests');
   });
 
   it('has the app that a test wants, several at once, and none outside of tests', async () => {

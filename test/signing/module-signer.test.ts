@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compileRecipes, signBoth } from '../../src/signing/app-signatures.js';
-import { moduleSigner, moduleSigners } from '../../src/signing/module-signer.js';
+import { moduleSigner, moduleSigners, type SignerModule } from '../../src/signing/module-signer.js';
 import { defaultRecipes } from '../../src/signing/presets.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
@@ -35,13 +35,13 @@ test.each([
   [null, 'm: has no function sign'],
   [{ sign: 'md5' }, 'm: has no function sign'],
 ])('a module like %j is refused', (module, problem) => {
-  expect(() => moduleSigner(module, 'm')).toThrow(problem);
+  expect(() => moduleSigner(module as unknown as SignerModule, 'm')).toThrow(problem);
 });
 
 test.each([[undefined], [{}], [{ digest: '' }], [Promise.resolve({ digest: 'x' })]])(
   'a module that gives %j instead of a digest is an error',
   (given) => {
-    const signer = moduleSigner({ sign: () => given }, 'm');
+    const signer = moduleSigner({ sign: () => given } as unknown as SignerModule, 'm');
     expect(() => signer.sign(requestOf([]), new Secret('s3cret'))).toThrow('m: sign() gave no digest');
   },
 );

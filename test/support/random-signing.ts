@@ -3,6 +3,7 @@ import { algorithms, outputs } from '../../src/signing/digest-algorithms.js';
 import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
 import { emptyRules, jsonTexts, keyDecodings, orders, type Recipe } from '../../src/signing/recipe.js';
 import { parseRecipe } from '../../src/signing/recipe-json.js';
+import type { stepTexts } from '../../src/signing/recipe-language.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { modifiers } from '../../src/signing/template.js';
 
@@ -111,13 +112,15 @@ const digest = fc
     fc.constantFrom('', ':hex', ':HEX', ':raw', ':base64'),
   )
   .map((parts) => parts.join(''));
-const slice = fc.tuple(fc.nat(9), fc.nat(24)).map(([from, to]) => `slice:${from}:${to}`);
-const step = fc.oneof(
-  { arbitrary: digest, weight: 4 },
-  fc.constantFrom('upper', 'lower'),
-  slice,
-  fc.tuple(fc.constantFrom('append', 'prepend'), fc.oneof(token, literal)).map((parts) => parts.join(':')),
-);
+const affix = fc.oneof(token, literal);
+const textSteps: Readonly<Record<keyof typeof stepTexts, fc.Arbitrary<string>>> = {
+  append: affix.map((text) => `append:${text}`),
+  prepend: affix.map((text) => `prepend:${text}`),
+  upper: fc.constant('upper'),
+  lower: fc.constant('lower'),
+  slice: fc.tuple(fc.nat(9), fc.nat(24)).map(([from, to]) => `slice:${from}:${to}`),
+};
+const step = fc.oneof({ arbitrary: digest, weight: 4 }, ...Object.values(textSteps));
 const steps = fc
   .tuple(fc.array(step, { maxLength: 3 }), digest, fc.array(step, { maxLength: 1 }))
   .map((parts) => parts.flat());

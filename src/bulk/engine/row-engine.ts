@@ -109,11 +109,30 @@ export class RowEngine<Row extends SourceRow> {
     return this.#queue.open.some(({ mayHaveActed }) => mayHaveActed);
   }
 
+  /** Number of requests that were sent for the rows that have no outcome yet. */
+  get openRequests(): number {
+    return this.#queue.open.reduce((sum, { sent }) => sum + sent, 0);
+  }
+
   /** Reads no more rows and retries none; awaits those under way. `run` then throws `error`. */
   stop(error?: unknown): void {
     this.#error ??= error;
     if (this.#stopping) return; // a listener may call this on every turn
     this.#stopping = true;
+    this.resume();
+  }
+
+  /** Stops at once: what is under way is abandoned. */
+  cancel(): void {
+    for (const row of this.#queue.open) {
+      if (row.pending === null) continue;
+      row.mayHaveActed ||= row.pending.hasStarted;
+      row.pending.cancel();
+      row.pending = null;
+      this.#inFlight -= 1;
+      this.#listener.onTakenBack?.(row.row);
+    }
+    this.stop();
     this.resume();
   }
 

@@ -4,7 +4,16 @@ import { jsonTokens } from '../../protocol/json-tokens.js';
 import type { RowOutcome } from '../outcome.js';
 
 /** The keys of a results line that are ours. */
-const ownKeys: readonly string[] = ['line', 'outcome', 'code', 'msg', 'data', 'error', 'primary_key'];
+const ownKeys: readonly string[] = [
+  'line',
+  'outcome',
+  'code',
+  'msg',
+  'request_id',
+  'data',
+  'error',
+  'primary_key',
+];
 
 /** The results line of a row, from the text of `formatOutcome`. */
 export function placeOutcome(
@@ -16,22 +25,28 @@ export function placeOutcome(
   return `{"line":${line}${formatUser(userKey, user)},${outcome}}`;
 }
 
-/** The part of a results line that does not depend on the row, and identifies no user. */
+/** The part of a results line that identifies no user: the outcome, the last request of the row, and its data. */
 export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): string {
   const { outcome } = result;
   const head = `"outcome":"${outcome}"`;
   if (outcome === 'ok') {
-    const { envelope } = result.answer;
+    const { envelope, requestId } = result.answer;
     const data = keepsData ? dataMember(result.answer) : '';
-    return `${head},"code":${envelope.code},"msg":${JSON.stringify(envelope.msg)}${data}`;
+    return `${head},"code":${envelope.code},"msg":${JSON.stringify(envelope.msg)}${idMember(requestId)}${data}`;
   }
   const { error } = result;
-  if (!(error instanceof RejectedError)) {
-    // The read may have used the code up: keep the data of an answer that was not accepted.
-    const data = keepsData && error instanceof NoAnswerError ? dataMember(error.answer) : '';
-    return `${head},"error":${JSON.stringify(error.message)}${data}`;
+  if (error instanceof RejectedError) {
+    const { resultCode, msg, requestId } = error;
+    return `${head},"code":${resultCode},"msg":${JSON.stringify(msg)}${idMember(requestId)}`;
   }
-  return `${head},"code":${error.resultCode},"msg":${JSON.stringify(error.msg)}`;
+  const text = `${head},"error":${JSON.stringify(error.message)}`;
+  if (!(error instanceof NoAnswerError)) return text;
+  // The read may have used the code up: keep the data of an answer that was not accepted.
+  return `${text}${idMember(error.requestId)}${keepsData ? dataMember(error.answer) : ''}`;
+}
+
+function idMember(requestId: string | undefined): string {
+  return requestId === undefined ? '' : `,"request_id":${JSON.stringify(requestId)}`;
 }
 
 /** The results line of a row that was in flight when its run was killed, and is not sent again. */

@@ -213,10 +213,10 @@ async function dryRun(run: BulkRun): Promise<void> {
   await reportDryRun(run, await checkRows(run));
 }
 
-/** Prints what a run would do, with the first of its rows; personal data is masked unless --reveal is given. */
+/** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */
 export async function reportDryRun(
   { io, isTable, print, options: { reveal }, operation: { name }, settings }: BulkRun,
-  { rows, sample }: CheckedFile,
+  { rows, keys, sample, hash: sha256 }: CheckedFile,
 ): Promise<void> {
   const { host } = new URL(settings.base_url.value);
   const environment = settings.environment.value;
@@ -225,9 +225,9 @@ export async function reportDryRun(
     return { line, ...Object.fromEntries([...parameters].map(show)) };
   });
   await printMessage(io, `dry run: ${name} of ${formatRows(rows ?? 0)} would go to ${host}, ${environment}`);
-  await print(
-    isTable ? shown : { dry_run: true, operation: name, rows: rows ?? 0, host, environment, sample: shown },
-  );
+  if (keys.length > 0) await printMessage(io, `keys: ${listKeys(keys)}`);
+  const summary = { dry_run: true, operation: name, rows: rows ?? 0, keys, host, environment, sha256 };
+  await print(isTable ? shown : { ...summary, sample: shown });
   if (!reveal) await printMessage(io, revealAdvice);
 }
 
@@ -245,12 +245,13 @@ async function execute(
 ): Promise<void> {
   const { context, io, options, isTable, print, operation, settings, source } = bulkRun;
   const { signal } = context;
-  const { concurrency, rate = null, attempts, timeout: timeoutMs, maxFailures = null } = options;
+  const { concurrency, rate = null, attempts, timeout, maxFailures = null } = options;
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });
   let stop = () => {};
   let report: RunReport;
   try {
+    const timeoutMs = options.attemptTimeout ?? timeout;
     const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs };
     const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures });
     stop = () => {

@@ -14,7 +14,7 @@ export const declareMigrate = command({
   ],
   takes: (command) => command.addOption(databaseOption()),
   run: async ({ io, options, isTable, print }: Call<{ readonly database?: string }>) => {
-    const { migrateDatabase } = await import('../../service/index.js');
+    const { migrateDatabase } = await import('../../service/migrate.js');
     const { from, to } = await migrateDatabase({
       database: await chooseDatabase(namedDatabase(options.database, io.env), true),
       masterKeys: await masterKeys(io.env),

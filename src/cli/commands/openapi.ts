@@ -27,10 +27,8 @@ export const declareOpenApi = command({
     const { platform: file = '' } = options;
     const platform = file === '' ? defaultPlatform : await readPlatform(context, file);
     const description = 'The test or the production deployment';
-    const document = openApiDocument(
-      [{ url: '{base_url}', variables: { base_url: { default: defaultUrl, description } } }],
-      platform,
-    );
+    const variables = { base_url: { default: defaultUrl } };
+    const document = openApiDocument([{ url: '{base_url}', description, variables }], platform);
     const isJson = (format === 'json' || format === 'table') && select === undefined;
     return isJson ? write(io.stdout, `${JSON.stringify(document, null, 2)}\n`) : print(document);
   },

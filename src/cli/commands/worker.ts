@@ -32,7 +32,7 @@ export const declareWorker = command({
 
 async function runWorker({ context, options }: Call<WorkerOptions>): Promise<void> {
   const { io, signal } = context;
-  const { concurrency, attempts, timeout: timeoutMs, drain = false } = options;
+  const { concurrency, attempts, timeout, attemptTimeout: timeoutMs = timeout, drain = false } = options;
   const settings = await resolveDeployment(context, options);
   const client = await clientOptions(context, settings, options);
   const sender = await context.openSender({ ...client, connections: concurrency });

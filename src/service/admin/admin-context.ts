@@ -53,6 +53,8 @@ export function randomHex({ randomBytes }: Pick<AdminContext, 'randomBytes'>, by
  * });
  */
 export class NotFoundError extends UserInfoError {
+  /** @internal */
+  static override readonly name: string = 'NotFoundError';
   readonly code = 'NOT_FOUND';
   /** The code with which a request for it is answered: 40401 for a user, 40101 for an app, 40106 for a code. */
   readonly resultCode: ResultCode;

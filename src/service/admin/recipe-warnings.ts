@@ -18,8 +18,6 @@ const names = ['app_sign', 'sign'] as const;
  * request of each operation, and others that differ from it in the secret or in one parameter.
  *
  * @throws RecipeError for an invalid recipe
- * @example
- * for (const warning of recipeWarnings(defaultRecipes)) console.warn(warning);
  */
 export function recipeWarnings(recipes: SigningRecipes): string[] {
   const signers = compileRecipes(recipes);

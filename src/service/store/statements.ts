@@ -316,3 +316,10 @@ export const rowStatements = {
 export const emptyStatements = ['apps', 'tenants', 'users', 'user_values', 'codes', 'nonces'].map(
   (table) => `DELETE FROM ${table}`,
 );
+
+/** Brings the ends of codes, randoms and old secrets `$1` seconds nearer. */
+export const ageStatements = [
+  'UPDATE codes SET expires_at = expires_at - $1',
+  'UPDATE nonces SET expires_at = expires_at - $1',
+  `UPDATE apps SET old_until = old_until - $1, ${newRevision} WHERE old_secret IS NOT NULL`,
+];

@@ -20,7 +20,7 @@ import {
 import { PostgresGroups } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
-import { emptyStatements, statements, storeSchema } from './statements.js';
+import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
 import { Tenants } from './tenants.js';
 import { Users } from './users.js';
 
@@ -144,6 +144,15 @@ export class Store {
     return this.#driver.write(async (sql) => {
       for (const statement of emptyStatements) await sql.run(statement);
     });
+  }
+
+  /** Makes its codes, and the old secrets of its apps, older: for a clock that a test moves. */
+  async age(seconds: number): Promise<void> {
+    if (seconds === 0) return;
+    await this.#driver.write(async (sql) => {
+      for (const statement of ageStatements) await sql.run(statement, [seconds]);
+    });
+    this.#apps.clear();
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 // The SDK's `passbackAll` over rows that are made on the fly.
-import { passbackAll } from '../../../dist/index.js';
+import { UserInfoClient } from '../../../dist/index.js';
 import { madeRows } from './made-rows.mjs';
 
 const [baseUrl, tenantCode, channel, appKey, appSecret, count] = process.argv.slice(2);
@@ -8,6 +8,8 @@ function* rows() {
   for (const { union_id: unionId, ...userInfo } of madeRows(Number(count))) yield { unionId, userInfo };
 }
 
-for await (const { outcome } of passbackAll(rows(), { baseUrl, tenantCode, channel, appKey, appSecret })) {
+const client = new UserInfoClient({ baseUrl, tenantCode, channel, appKey, appSecret });
+for await (const { outcome } of client.passbackAll(rows())) {
   if (outcome !== 'ok') throw new Error(outcome);
 }
+await client.close();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -173,12 +174,22 @@ describe('a dry run', () => {
   it('checks every row and sends none', async () => {
     const before = requests();
     const json = await passBack(writeRows('dry.csv'), '--dry-run', '--json');
-    expect(JSON.parse(json.stdout)).toMatchObject({ dry_run: true, operation: 'passback', rows: 200 });
+    const sha256 = createHash('sha256')
+      .update(readFileSync(path('dry.csv')))
+      .digest('hex');
+    const keys = ['v'];
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      dry_run: true,
+      operation: 'passback',
+      rows: 200,
+      keys,
+      sha256,
+    });
     const done = await passBack('dry.csv', '--dry-run');
     expect(done.status).toBe(0);
     expect(done.stdout.match(/^│ \d/gm)).toHaveLength(3); // a sample
     expect(done.stderr).toContain(
-      `dry run: passback of 200 rows would go to ${new URL(machine.url).host}, test\n`,
+      `dry run: passback of 200 rows would go to ${new URL(machine.url).host}, test\nkeys: v\n`,
     );
     expect(requests()).toBe(before);
     expect(existsSync(path('dry.csv.userinfo-journal'))).toBe(false);
@@ -201,6 +212,7 @@ describe('failed rows', () => {
       outcome: 'failed',
       code: 40401,
       msg: 'no such user',
+      request_id: expect.stringMatching(/^[0-9a-f]{20}$/),
     });
     expect(linesOf('mixed.failed.csv').slice(0, 2)).toEqual(['union_id,v', 'mixed.csvf0,x0']);
     expect(linesOf('mixed.failed.csv')).toHaveLength(21);

@@ -4,7 +4,6 @@ import {
   JsonNumber,
   NoAnswerError,
   type PassbackOutcome,
-  passbackAll,
   type ReadAnswer,
   RejectedError,
   type ResponseEvent,
@@ -37,7 +36,8 @@ export async function main(): Promise<void> {
   const { envelope } = await client.passback({ unionId: 'u1', userInfo: { n: new JsonNumber('1.00') } });
   const rows = [{ unionId: 'u1', userInfo: { level: 'gold' } }];
   const outcomes: PassbackOutcome<(typeof rows)[number]>[] = [];
-  for await (const outcome of passbackAll(rows, options)) outcomes.push(outcome);
+  await using quiet = new UserInfoClient(options);
+  for await (const outcome of quiet.passbackAll(rows)) outcomes.push(outcome);
   process.stdout.write(
     `${envelope.code === resultCode.ok} ${statuses.join()} ${outcomes.map(({ outcome }) => outcome).join()}\n`,
   );

@@ -26,13 +26,13 @@ export async function mobileOf(code: string): Promise<string | undefined> {
 
 export async function all(rows: { unionId: string; userInfo: { level: string } }[]): Promise<number> {
   let failed = 0;
-  for await (const { outcome } of sdk.passbackAll(rows, {
+  for await (const { outcome } of new sdk.UserInfoClient({
     baseUrl: 'https://platform.example',
     tenantCode: 't',
     channel: 'c',
     appKey: 'k',
     appSecret: 's',
-  })) {
+  }).passbackAll(rows)) {
     if (outcome !== 'ok') failed += 1;
   }
   return failed;

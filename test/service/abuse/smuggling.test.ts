@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UserInfoClient } from '../../../src/client/client.js';
+import { UserInfoClient } from '../../../src/index.js';
 import { defaultRecipes, findPreset } from '../../../src/signing/presets.js';
 import { type Draft, draftPassback, fetchAnswer, signDraft } from '../../support/foreign-client.js';
 import { exchange, expectAnyEnvelope, expectEnvelope } from '../../support/raw-exchange.js';

@@ -4,13 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../../src/protocol/errors.js';
 import type { UserRecord } from '../../../src/protocol/user-record.js';
-import {
-  type Admin,
-  createService,
-  NotFoundError,
-  openAdmin,
-  recipeWarnings,
-} from '../../../src/service/index.js';
+import { recipeWarnings } from '../../../src/service/admin/recipe-warnings.js';
+import { type Admin, createService, NotFoundError, openAdmin } from '../../../src/service/index.js';
 import { defaultRecipes, findPreset } from '../../../src/signing/presets.js';
 import {
   completeRecipe,

@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UserInfoClient } from '../../../src/client/client.js';
+import { UserInfoClient } from '../../../src/index.js';
 import { defaultPlatform, formatPlatform, parsePlatform } from '../../../src/platform/platform.js';
 import { endpoints, passbackEndpoint, readEndpoint } from '../../../src/protocol/endpoints.js';
 import { openApiDocument } from '../../../src/protocol/openapi.js';

@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { createTestService, type PlatformFile, type ServiceOptions } from '../../../src/service/index.js';
 import { draftPassback, draftRead, freshRandom, send, signDraft } from '../../support/foreign-client.js';
 import { type RunningService, runService, user } from '../../support/running-service.js';
+import { wholeBasicInfo } from '../../support/spec-names.js';
 
 let running: RunningService | undefined;
 afterEach(async () => {
@@ -81,15 +82,7 @@ it('writes what is not there, what was passed back and the names of the chat pla
   const { data } = (await read('u1')).envelope;
   expect(data).toEqual({
     union_id: 'u1',
-    basic_info: {
-      id_card: null,
-      wx_avatar: null,
-      wx_union_id: null,
-      wx_open_id: null,
-      mobile: '1',
-      wx_nickname: 'Ming',
-      wx_sex: null,
-    },
+    basic_info: wholeBasicInfo('wx_', { mobile: '1', wx_nickname: 'Ming' }),
     extension_info: [],
     login_device_info: [],
   });

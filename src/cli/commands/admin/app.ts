@@ -264,7 +264,7 @@ async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>
 async function recipesOf(context: CliContext, { signing }: Platform): Promise<SigningRecipes> {
   const recipes = onlyRecipes(signing);
   if (recipes === null) throw new InvalidInputError('the service signs by recipes, not by a module');
-  const { recipeWarnings } = await import('../../../service/index.js');
+  const { recipeWarnings } = await import('../../../service/admin/recipe-warnings.js');
   for (const warning of recipeWarnings(recipes)) await warn(context.io, warning);
   return recipes;
 }

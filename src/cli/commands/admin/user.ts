@@ -1,14 +1,15 @@
 import { addAbortSignal } from 'node:stream';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { cutLines, splitLines } from '../../../bulk/source/lines.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import type { Admin, UserKey } from '../../../service/index.js';
+import type { Admin, DeletedRows, UserKey } from '../../../service/index.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../../../support/errors.js';
 import { openInput } from '../../../support/input-file.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { announceWait, decodeUtf8, inputName, readValue } from '../../input.js';
 import { printMessage, write } from '../../io.js';
+import { parseFilled } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
 import {
@@ -131,31 +132,84 @@ const declareDigest = storeCommand({
   },
 });
 
+interface DeleteOptions {
+  readonly tenantCode: string;
+  readonly unionId?: string;
+  readonly all?: true;
+}
+
 const declareDelete = storeCommand({
   name: 'delete',
   common: ['output', 'confirm'],
-  summary: 'delete a user',
+  summary: 'delete a user, or all users of a tenant',
   description:
     'Delete the record of a user, its index and the codes issued for the user, and print how many there were. The ' +
-    'audit keeps the masked union ID alone. Asks first.',
+    'audit keeps the masked union ID alone. With --all, delete all users of the tenant, as between two runs of a ' +
+    'test; its apps stay. Asks first.',
   examples: [
     ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
     [
       'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db --yes',
       'from another database, without asking',
     ],
+    [
+      'userinfo admin user delete --tenant-code acme --all --yes && userinfo admin user put users.ndjson',
+      'start over with the users of a file',
+    ],
   ],
-  takes: takesUser,
-  run: async ({ context, io, options, print, withStore }: StoreCall<UserKey>) => {
-    const what = `the record of user "${options.unionId}", and the codes issued for the user`;
+  takes: (command) =>
+    command
+      .requiredOption('--tenant-code <code>', 'tenant of the user')
+      .option('--union-id <id>', 'union ID of the user', parseFilled('--union-id'))
+      .addOption(new Option('--all', 'all users of the tenant').conflicts('unionId')),
+  run: async ({ context, io, options, print, withStore }: StoreCall<DeleteOptions>) => {
+    const { tenantCode, unionId, all, yes } = options;
+    if (unionId === undefined && !all) {
+      throw new InvalidInputError('neither --union-id nor --all is given', {
+        hint: 'Nothing was deleted. Name the user with --union-id <id>.',
+      });
+    }
+    const what =
+      unionId === undefined
+        ? `the records of all users of tenant "${tenantCode}", and their codes`
+        : `the record of user "${unionId}", and the codes issued for the user`;
     const deleted = await withStore(async (store) => {
-      await confirm(context, `Delete ${what}?`, options.yes);
-      return store.deleteUser(options);
+      await confirm(context, `Delete ${what}?`, yes);
+      if (unionId !== undefined) return store.deleteUser({ tenantCode, unionId });
+      return deleteUsers(context, store, tenantCode);
     });
     await print(deleted);
-    await printMessage(io, `deleted user "${options.unionId}"`);
+    const done =
+      unionId === undefined
+        ? `deleted ${deleted.records} ${deleted.records === 1 ? 'user' : 'users'}`
+        : `deleted user "${unionId}"`;
+    await printMessage(io, done);
   },
 });
+
+/** Deletes all users of a tenant one by one, each with its line in the audit, and returns the sums. */
+async function deleteUsers(
+  { io, signal }: CliContext,
+  store: Admin,
+  tenantCode: string,
+): Promise<DeletedRows> {
+  let sum: DeletedRows = { records: 0, indexed_values: 0, codes: 0 };
+  try {
+    for await (const { union_id: unionId } of store.listUsers({ tenantCode })) {
+      signal.throwIfAborted();
+      const { records, indexed_values, codes } = await store.deleteUser({ tenantCode, unionId });
+      sum = {
+        records: sum.records + records,
+        indexed_values: sum.indexed_values + indexed_values,
+        codes: sum.codes + codes,
+      };
+    }
+  } catch (error) {
+    await printMessage(io, `${sum.records} users were deleted; the others remain.`);
+    throw error;
+  }
+  return sum;
+}
 
 export const declareUser = command({
   name: 'user',

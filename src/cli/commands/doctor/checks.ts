@@ -1,9 +1,12 @@
 // Apart from index.ts: only a run of the command loads the checks.
-import { lookup } from 'node:dns/promises';
+import dns from 'node:dns';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import type { PeerCertificate } from 'node:tls';
-import type { UserInfoClient } from '../../../client/client.js';
+import { promisify } from 'node:util';
+import type { CallClient } from '../../../client/client.js';
 import { type HttpProxy, nameHost, parseProxy } from '../../../client/proxy.js';
+import { readRequest } from '../../../client/request.js';
 import { toNoAnswerError } from '../../../client/transport-errors.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
@@ -21,7 +24,7 @@ import { clientOptions } from '../../client-options.js';
 import type { CliContext } from '../../context.js';
 import { announceProduction, settingSources } from '../../deployment.js';
 import { describeRule, explainFailure } from '../../explain-failure.js';
-import { networkOptions, proxyFor } from '../../network.js';
+import { networkOptions, proxyOf } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import { type Answered, type SentRequest, sendRead } from './request.js';
@@ -35,7 +38,7 @@ export interface Known {
   secret?: Secret;
   /** `null`: a direct connection. */
   proxy?: HttpProxy | null;
-  client?: UserInfoClient;
+  client?: CallClient;
   /** The host name of the service, or of the proxy, is resolved. */
   resolved?: true;
   request?: SentRequest;
@@ -153,10 +156,10 @@ async function checkProxy(known: Known): Promise<Finding> {
   const { io } = known.context;
   const [settings, url] = [need(known, 'settings'), need(known, 'url')];
   await networkOptions(settings, io.env);
-  const named = isLoopback(url.hostname) ? null : proxyFor(url.href, io.env);
-  known.proxy = named && parseProxy(named.address, named.variable);
+  const named = isLoopback(url.hostname) ? null : proxyOf(settings, io.env);
+  known.proxy = named && parseProxy(named.address, named.name);
   if (known.proxy === null) return { detail: 'none for this host', skipped: true };
-  return { detail: `${known.proxy.host} (${named?.variable})` };
+  return { detail: `${known.proxy.host} (${named?.name})` };
 }
 
 /** A request can be signed. The client makes one attempt per call. */
@@ -165,7 +168,7 @@ async function checkSigning(known: Known): Promise<Finding> {
   need(known, 'proxy');
   const once = { ...known.options, attempts: 1 };
   known.client = await known.context.connect(await clientOptions(known.context, settings, once, secret));
-  const { searchParams } = known.client.signRead({ code: 'self-test' }).url;
+  const { searchParams } = known.client.sign(readRequest({ code: 'self-test' })).url;
   const lengthOf = (name: string) => searchParams.get(name)?.length ?? 0;
   const by = describeRule(settings);
   const detail = `by ${by}: app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
@@ -180,11 +183,19 @@ async function checkSigning(known: Known): Promise<Finding> {
 async function checkDns(known: Known): Promise<Finding> {
   const [url, proxy] = [need(known, 'url'), need(known, 'proxy')];
   const { hostname } = proxy === null ? url : new URL(proxy.url);
-  const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch((error: Error) => {
+  const found = await findAddresses(hostname, known).catch((error: Error) => {
     throw toNoAnswerError(error, { host: nameHost(url.host, proxy), proxy, started: false });
   });
   known.resolved = true;
   return { detail: [...new Set(found.map(({ address }) => address))].join(', ') };
+}
+
+/** The addresses of a host. Throws an Error with the code of Node, EAI_AGAIN after `--timeout`. */
+async function findAddresses(host: string, { options: { timeout } }: Known): Promise<dns.LookupAddress[]> {
+  const late = once(AbortSignal.timeout(timeout), 'abort').then(() => {
+    throw Object.assign(new Error('no name server answered'), { code: 'EAI_AGAIN' });
+  });
+  return Promise.race([promisify(dns.lookup)(host.replace(/^\[|\]$/g, ''), { all: true }), late]);
 }
 
 /** A connection can be opened. This sends the request of the checks that follow. */

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Answer } from '../../../client/answer.js';
-import type { UserInfoClient } from '../../../client/client.js';
+import type { CallClient } from '../../../client/client.js';
 import { NoAnswerError, RejectedError } from '../../../client/errors.js';
+import { readRequest } from '../../../client/request.js';
 
 /** The one request of the doctor: what is known of its connection, and its answer or its error. */
 export interface SentRequest {
@@ -27,7 +28,7 @@ export interface Answered {
  *
  * @throws CancelledError
  */
-export async function sendRead(client: UserInfoClient, signal: AbortSignal): Promise<SentRequest> {
+export async function sendRead(client: CallClient, signal: AbortSignal): Promise<SentRequest> {
   const sentAt = Date.now();
   let connection: Pick<SentRequest, 'connectMs' | 'tls'> = {};
   const onConnected = (message: unknown) => {
@@ -48,7 +49,8 @@ export async function sendRead(client: UserInfoClient, signal: AbortSignal): Pro
   };
   subscribe('undici:client:connected', onConnected);
   try {
-    return answeredBy(await client.read({ code: `userinfo-doctor-${randomUUID()}` }, { signal }), null);
+    const request = readRequest({ code: `userinfo-doctor-${randomUUID()}` });
+    return answeredBy(await client.send(request, { signal }), null);
   } catch (error) {
     if (error instanceof RejectedError) return answeredBy(error.answer, error);
     if (error instanceof NoAnswerError) return { ...connection, error };

@@ -1,9 +1,9 @@
 // Apart from index.ts: only a run of the command loads it.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { UserInfoClient } from '../../../client/client.js';
+import type { CallClient } from '../../../client/client.js';
 import { NoAnswerError, RejectedError } from '../../../client/errors.js';
-import { parseRetryAfter } from '../../../client/retry.js';
+import { isThrottled, parseRetryAfter } from '../../../client/retry.js';
 import { isObject } from '../../../protocol/fields.js';
 import { randomLength } from '../../../protocol/limits.js';
 import { type ResultCodeName, resultCode } from '../../../protocol/result-codes.js';
@@ -33,7 +33,7 @@ export interface Observation {
 
 /** What the probe sends with. */
 export interface ProbeConnection {
-  readonly client: UserInfoClient;
+  readonly client: CallClient;
   readonly signers: Signers;
   readonly secret: Secret;
   readonly signal: AbortSignal;
@@ -73,8 +73,8 @@ export class Exchange {
       await sleep(pauseMs, undefined, { signal });
       if (asked.age !== undefined) await untilMidSecond(signal);
       const { observation, error, retryAfterMs } = await this.#sendOnce(asked, isCopy && number === 1);
-      const isThrottled = observation?.httpStatus === 429 || observation?.known === 'tooManyRequests';
-      if (observation !== undefined && !isThrottled) {
+      const isTooSoon = error !== undefined && isThrottled(error);
+      if (observation !== undefined && !isTooSoon) {
         if (observation.code === null && this.observations.length === 0) throw error;
         this.observations.push(observation);
         return observation;
@@ -82,7 +82,7 @@ export class Exchange {
       this.throttled = observation ?? this.throttled;
       if (number >= maxTries) throw error;
       const { min, max } = throttledMs;
-      await sleep(isThrottled ? Math.min(max, Math.max(min, retryAfterMs ?? 0)) : pauseMs, undefined, {
+      await sleep(isTooSoon ? Math.min(max, Math.max(min, retryAfterMs ?? 0)) : pauseMs, undefined, {
         signal,
       });
     }

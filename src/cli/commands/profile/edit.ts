@@ -20,6 +20,7 @@ import { loadSigning } from '../../client-options.js';
 import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
+import { parseOpenProxy } from '../../network.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { readPlatform } from '../../platform-file.js';
 import { requirePreset } from '../../resolve-signing.js';
@@ -124,7 +125,7 @@ export const declareSet = command({
   common: [],
   summary: 'change values of a profile',
   description:
-    'Change the values that the options give. Empty --ca-file, --platform and --key-prefix remove the value.',
+    'Change the values that the options give. Empty --ca-file, --proxy, --platform and --key-prefix remove the value.',
   examples: [
     ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
     ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
@@ -174,8 +175,9 @@ async function patchOf(
   options: EditOptions,
   current: Platform | undefined,
 ): Promise<ProfilePatch> {
-  const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, allowHttp } = options;
+  const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, proxy, allowHttp } = options;
   if (baseUrl !== undefined) checkBaseUrl(baseUrl, allowHttp);
+  if (proxy) parseOpenProxy(proxy, settingNames.proxy.flag);
   const secret = await secretSourceOf(options, context);
   const platform = await platformOf(context, options, current ?? defaultPlatform);
   return {
@@ -189,6 +191,7 @@ async function patchOf(
     ...(platform !== undefined && { platform }),
     ...(keyPrefix !== undefined && { key_prefix: keyPrefix === '' ? null : keyPrefix }),
     ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
+    ...(proxy !== undefined && { proxy: proxy === '' ? null : proxy }),
     ...(allowHttp !== undefined && { allow_http: allowHttp || null }),
   };
 }

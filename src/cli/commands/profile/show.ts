@@ -82,6 +82,7 @@ function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | 
     ['signing', 'signing', signing === undefined ? { ...rule, origin: { kind: 'default' } } : rule],
     ['allow_http', 'plain http', settings.allow_http],
     ['ca_file', settingNames.ca_file.title, settings.ca_file],
+    ['proxy', settingNames.proxy.title, settings.proxy],
     ['key_prefix', 'key prefix', ofProfile(key_prefix)],
     ...fields,
   ];

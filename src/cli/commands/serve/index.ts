@@ -23,7 +23,7 @@ export const declareServe = command({
     ['userinfo serve --port 0 --database f.db --platform platform.json', 'answering as your platform does'],
     [
       'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
-      'with injected faults; also reset=1%, skew=400s',
+      'with injected faults; also reset=1%, bad-gateway=1%, slow-body=1%, skew=400s',
     ],
     [
       'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo',

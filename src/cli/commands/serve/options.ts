@@ -43,12 +43,21 @@ export interface ServeOptions extends CommonOptions {
 
 type Settings = Omit<FaultSettings, 'seed'>;
 
+/** The faults of which a request has at most one: shares, of 1 in all. */
+const shares = {
+  error: 'error',
+  reset: 'reset',
+  'drop-after-commit': 'dropAfterCommit',
+  'bad-gateway': 'badGateway',
+  'slow-body': 'slowBody',
+} as const;
+
 /** The faults of `--fault`, each with its parser. */
 const readers: Readonly<Record<string, (text: string) => Settings>> = {
   latency: (text) => ({ latencyMs: parseSpan(text) }),
-  error: (text) => ({ error: parseShare(text) }),
-  reset: (text) => ({ reset: parseShare(text) }),
-  'drop-after-commit': (text) => ({ dropAfterCommit: parseShare(text) }),
+  ...Object.fromEntries(
+    Object.entries(shares).map(([name, field]) => [name, (text: string) => ({ [field]: parseShare(text) })]),
+  ),
   skew: (text) => ({ skewSeconds: parseSkew(text) }),
 };
 
@@ -65,14 +74,16 @@ export function parseFaults(text: string): Settings {
     if (read === undefined || value === '') throw unknownFault(part);
     faults = { ...faults, ...read(value) };
   }
-  const { error = 0, reset = 0, dropAfterCommit = 0 } = faults;
-  if (error + reset + dropAfterCommit <= 1) return faults;
-  throw new InvalidInputError('error, reset and drop-after-commit add up to more than 100%');
+  const sum = Object.values(shares).reduce((total, field) => total + (faults[field] ?? 0), 0);
+  if (sum <= 1) return faults;
+  throw new InvalidInputError(`${Object.keys(shares).join(', ')} add up to more than 100%`);
 }
 
 function unknownFault(part: string): InvalidInputError {
   return new InvalidInputError(`${JSON.stringify(part)} is not a fault`, {
-    hint: 'Use for example latency=200ms..2s, error=5%, reset=1%, skew=400s, drop-after-commit=1%. To limit the rate, use --rate-limit.',
+    hint:
+      'The faults are latency=200ms..2s, skew=400s, and as shares of the requests error=5%, reset=1%, ' +
+      'drop-after-commit=1%, bad-gateway=1%, slow-body=1%. To limit the rate, use --rate-limit.',
   });
 }
 

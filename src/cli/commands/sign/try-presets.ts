@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { UserInfoClient } from '../../../client/client.js';
+import type { CallClient } from '../../../client/client.js';
 import { RejectedError } from '../../../client/errors.js';
 import { readRequest } from '../../../client/request.js';
 import { defaultPlatform } from '../../../platform/platform.js';
@@ -120,12 +120,12 @@ class Trial {
   requests = 0;
   /** The last answer. */
   answer = '';
-  readonly #client: UserInfoClient;
+  readonly #client: CallClient;
   readonly #intervalMs: number;
   readonly #signal: AbortSignal;
   readonly #request = readRequest({ code: `nobody-${randomBytes(8).toString('hex')}` });
 
-  constructor(client: UserInfoClient, intervalMs: number, signal: AbortSignal) {
+  constructor(client: CallClient, intervalMs: number, signal: AbortSignal) {
     this.#client = client;
     this.#intervalMs = intervalMs;
     this.#signal = signal;

@@ -1,8 +1,7 @@
 // Checks of what callers without TypeScript give.
-import { InvalidInputError } from '../protocol/errors.js';
-import { isObject, kindOf } from '../protocol/fields.js';
-import { quoteName, textFault } from '../protocol/unsafe-text.js';
-import { Secret, secretLabel } from '../signing/secret.js';
+import { InvalidInputError } from './errors.js';
+import { isObject, kindOf } from './fields.js';
+import { quoteName, textFault } from './unsafe-text.js';
 
 /** Returns why a value is invalid, in words that follow its name, or `null`. */
 export type MemberCheck = (value: unknown) => string | null;
@@ -44,12 +43,6 @@ export const isRate = isA('a number above 0', (value) => Number.isFinite(value) 
 export const isSignal = isA('an AbortSignal', (value) =>
   hasMembers(value, { aborted: 'boolean', addEventListener: 'function', removeEventListener: 'function' }),
 );
-
-export const isSecret: MemberCheck = (value) => {
-  if (typeof value === 'function') return null;
-  const text = value instanceof Secret ? value.reveal() : value;
-  return text === secretLabel ? 'is <secret>, the placeholder that a Secret prints' : isFilledText(text);
-};
 
 /**
  * Refuses instances of classes, and iterable objects such as `arguments`: content outside of their named properties

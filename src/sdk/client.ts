@@ -1,0 +1,213 @@
+import {
+  type BulkRunOptions,
+  type OfPassbackRows,
+  type PassbackOutcome,
+  type PassbackRow,
+  type ReadOutcome,
+  sendAll,
+} from '../bulk/send-all.js';
+import { CallClient, type PassbackAnswer, type ReadAnswer } from '../client/client.js';
+import type { CallOptions, DerivedOptions, UserInfoClientOptions } from '../client/options.js';
+import {
+  checkedPassback,
+  checkedRead,
+  type PassbackInput,
+  type ReadInput,
+  type WireRequest,
+} from '../client/request.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import type { UserInfo } from '../protocol/user-info.js';
+import { optionsFromEnvironment } from './environment.js';
+
+const callClient = Symbol('calls');
+
+/**
+ * Client for the two operations of §4. Each attempt of a call is signed anew.
+ *
+ * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with a code other
+ * than 200), a NoAnswerError (no valid answer came) or a CancelledError. Each says by `retryable` whether the same
+ * call can be made again.
+ *
+ * @example
+ * const client = new UserInfoClient({
+ *   baseUrl: 'https://users.example.com',
+ *   tenantCode: 'acme',
+ *   channel: 'web',
+ *   appKey: 'app-1',
+ *   appSecret: process.env.USERINFO_APP_SECRET ?? '',
+ * });
+ * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
+ * await client.passback({ unionId: data.union_id, userInfo: { acme_level: 'gold' } });
+ * await client.close();
+ */
+export class UserInfoClient implements AsyncDisposable {
+  /** @internal Not a private field: containers of dependencies put objects into a Proxy, which has none of those. */
+  declare readonly [callClient]: CallClient;
+
+  /**
+   * @throws InvalidInputError that names the invalid option: missing, empty, unknown, of the wrong type or out of
+   * range; or a base URL of plain http to another machine without `allowHttp`
+   * @throws RecipeError for an invalid recipe
+   */
+  constructor(options: UserInfoClientOptions);
+  /** @internal */
+  constructor(options: UserInfoClientOptions, calls: CallClient);
+  constructor(options: UserInfoClientOptions, calls = new CallClient(options)) {
+    Object.defineProperty(this, callClient, { value: calls });
+  }
+
+  /**
+   * A client with the variables of the command line: `USERINFO_BASE_URL`, `USERINFO_TENANT_CODE`, `USERINFO_CHANNEL`,
+   * `USERINFO_APP_KEY`, `USERINFO_APP_SECRET`, and, if set, `USERINFO_CA_FILE` and `USERINFO_PLATFORM`, which are read
+   * now. `options` take precedence. Profiles are not read: see `fromProfile` of `userinfo-cli/profiles`.
+   *
+   * @throws InvalidInputError that lists the variables that are missing, or names one that is invalid; also if
+   * `USERINFO_PROFILE` is set
+   * @example
+   * await using client = UserInfoClient.fromEnv({ timeoutMs: 2_000 });
+   */
+  static fromEnv(
+    options: Partial<UserInfoClientOptions> = {},
+    env: Readonly<Record<string, string | undefined>> = process.env,
+  ): UserInfoClient {
+    return new UserInfoClient(optionsFromEnvironment(options, env));
+  }
+
+  /**
+   * A client with some other options, which shares the connections of this one. `close` of this client ends the
+   * derived one too; `close` of the derived one leaves the connections open.
+   *
+   * @throws InvalidInputError for an invalid option, or one of the connections; RecipeError for an invalid recipe
+   * @example
+   * const other = client.withOptions({ tenantCode: 'acme-test', timeoutMs: 2_000 });
+   */
+  withOptions(options: DerivedOptions): UserInfoClient {
+    const calls = callsOf(this).withOptions(options);
+    return new UserInfoClient(calls.options, calls);
+  }
+
+  /**
+   * Reads a user's information (§4.1).
+   *
+   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
+   * @example
+   * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
+   * data.mobile; // string | undefined
+   */
+  async read<const Name extends string = never>(
+    input: ReadInput<Name>,
+    options: CallOptions = {},
+  ): Promise<ReadAnswer<Name>> {
+    return (await callsOf(this).send(checkedRead(input), options)) as unknown as ReadAnswer<Name>;
+  }
+
+  /**
+   * Passes information about a user back (§4.2).
+   *
+   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
+   * @example
+   * await client.passback({ unionId: 'u1', userInfo: { mobile: '13800001111', acme_level: 'gold' } });
+   * await client.passback({ primaryKey: 'mobile', userInfo: { mobile: '13800001111', acme_vip: true } });
+   */
+  async passback<const Info extends object = UserInfo>(
+    input: PassbackInput<Info>,
+    options: CallOptions = {},
+  ): Promise<PassbackAnswer> {
+    return (await callsOf(this).send(checkedPassback(input), options)) as PassbackAnswer;
+  }
+
+  /**
+   * Returns the signed request of a read, without sending it. Its `random` can be used once.
+   *
+   * @throws InvalidInputError, also if `appSecret` is a function that returns a promise and no call was made yet
+   * @example
+   * const { url } = client.signRead({ code });
+   */
+  signRead<const Name extends string = never>(input: ReadInput<Name>): WireRequest {
+    return callsOf(this).sign(checkedRead(input));
+  }
+
+  /**
+   * Returns the signed request of a passback, without sending it. Its `random` can be used once.
+   *
+   * @throws InvalidInputError, also if `appSecret` is a function that returns a promise and no call was made yet
+   * @example
+   * const { method, url, body } = client.signPassback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
+   */
+  signPassback<const Info extends object = UserInfo>(input: PassbackInput<Info>): WireRequest {
+    return callsOf(this).sign(checkedPassback(input));
+  }
+
+  /**
+   * Passes back many rows (§4.2), and yields the outcome of each as it arrives: `ok`, `failed` (refused by the
+   * service), `invalid` (never sent: the row breaks a rule of §4, or is not a row) or `unknown` (all attempts ended
+   * without an answer that says whether it was written).
+   *
+   * Rows are read one at a time, and the request of each is built before the next one is read: a source may reuse
+   * one object. Rows of one user are sent one after the other. Outcomes that are not consumed hold back further rows:
+   * at most about 1,024 outcomes wait, and 64 rows are read ahead, or 16 for each request under way (at least 512) where
+   * rows of the same user wait for each other. The source is closed when the loop over the outcomes is left, or the run
+   * ends.
+   *
+   * @throws InvalidInputError at the call, for an option that is out of range, or if the client is closed
+   * @throws RejectedError, NoAnswerError from the loop, for an error that concerns every row: a refused signature,
+   * an unknown app, a service that cannot be reached, a first secret that a function does not return. A row without an
+   * outcome was not written then, or it is not certain.
+   * @throws RetryLaterError from the loop, if `Retry-After` asks for a pause longer than the time-out of an attempt
+   * and than 5 minutes
+   * @throws CancelledError from the loop, if the signal or `close` ended the run; its `received` says whether a row
+   * without an outcome may have been written
+   * @example
+   * const rows = [{ unionId: 'u1', userInfo: { acme_level: 'gold' } }];
+   * for await (const { row, outcome } of client.passbackAll(rows, { ratePerSecond: 200 })) {
+   *   if (outcome !== 'ok') console.warn(row.unionId, outcome);
+   * }
+   */
+  passbackAll<Row extends PassbackRow>(
+    rows: (Iterable<Row> | AsyncIterable<Row>) & OfPassbackRows<Row>,
+    options: BulkRunOptions = {},
+  ): AsyncGenerator<PassbackOutcome<Row>, void> {
+    return sendAll('passback', rows, callsOf(this), options) as AsyncGenerator<PassbackOutcome<Row>, void>;
+  }
+
+  /**
+   * Reads with many codes (§4.1), in the same way as `passbackAll`. A code is sent again only if it is certain that
+   * it was not used.
+   *
+   * @throws the same errors as `passbackAll`
+   * @example
+   * for await (const one of client.readAll([{ code, infoNames: ['mobile'] }])) {
+   *   if (one.outcome === 'ok') console.log(one.answer.data.mobile);
+   * }
+   */
+  readAll<const Row extends ReadInput>(
+    rows: Iterable<Row> | AsyncIterable<Row>,
+    options: BulkRunOptions = {},
+  ): AsyncGenerator<ReadOutcome<Row>, void> {
+    return sendAll('read', rows, callsOf(this), options) as AsyncGenerator<ReadOutcome<Row>, void>;
+  }
+  /**
+   * Waits for the calls under way, at most for their `timeoutMs`, and closes the client's own connections. A bulk run
+   * sends no more rows, and ends when those under way are answered. With `force`, calls and runs end now, with a
+   * CancelledError. Later calls throw an InvalidInputError.
+   *
+   * @example
+   * process.on('SIGTERM', () => client.close());
+   */
+  close(options: { readonly force?: boolean } = {}): Promise<void> {
+    return callsOf(this).close(options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** @throws InvalidInputError for a method that lost its client */
+function callsOf(client: UserInfoClient): CallClient {
+  const calls = (client as UserInfoClient | undefined)?.[callClient];
+  if (calls !== undefined) return calls;
+  throw new InvalidInputError('a method of UserInfoClient was called without its client: nothing was sent', {
+    hint: 'Call it as client.read(…), or pass (input) => client.read(input).',
+  });
+}

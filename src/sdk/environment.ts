@@ -1,0 +1,127 @@
+import type { UserInfoClientOptions } from '../client/options.js';
+import { proxyFor } from '../client/proxy.js';
+import { type Platform, type PlatformFile, parsePlatform } from '../platform/platform.js';
+import {
+  misnamedVariables,
+  readGivenValues,
+  secretVariable,
+  settingNames,
+} from '../profiles/flags-and-environment.js';
+import { refuseCode } from '../profiles/given-platform.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import { quoteName } from '../protocol/unsafe-text.js';
+import { Secret } from '../signing/secret.js';
+import { describeSystemError } from '../support/errors.js';
+import { readInputFile } from '../support/input-file.js';
+import type { EnvironmentVariables } from '../support/shell.js';
+
+/**
+ * The options of a client by the variables of the command line; `options` take precedence.
+ *
+ * @throws InvalidInputError that lists the variables that are missing, or names an invalid one
+ */
+export function optionsFromEnvironment(
+  options: Partial<UserInfoClientOptions>,
+  env: EnvironmentVariables,
+): UserInfoClientOptions {
+  const given = readGivenValues({}, env);
+  if (given.profile !== null) {
+    throw new InvalidInputError(`${settingNames.profile.variable} is set, but fromEnv reads no profile`, {
+      hint: 'Use fromProfile of userinfo-cli/profiles, or unset the variable.',
+    });
+  }
+  const found = {
+    baseUrl: [settingNames.base_url.variable, options.baseUrl ?? given.base_url?.value],
+    tenantCode: [settingNames.tenant_code.variable, options.tenantCode ?? given.tenant_code?.value],
+    channel: [settingNames.channel.variable, options.channel ?? given.channel?.value],
+    appKey: [settingNames.app_key.variable, options.appKey ?? given.app_key?.value],
+    appSecret: [secretVariable, options.appSecret ?? (env[secretVariable] || undefined)],
+  } as const;
+  const missing = Object.values(found).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length > 0) {
+    const advice = ['Set them, or give the options of UserInfoClient.', ...misnamedVariables(env)];
+    throw new InvalidInputError(`the environment has no ${missing.join(', ')}`, { hint: advice.join(' ') });
+  }
+  const required = Object.fromEntries(Object.entries(found).map(([name, [, value]]) => [name, value]));
+  const proxy = given.proxy === null ? {} : { proxy: given.proxy.value };
+  const client = { ...proxy, ...options, ...(required as Pick<UserInfoClientOptions, keyof typeof found>) };
+  const file = options.platform === undefined ? given.platform?.value : undefined;
+  return {
+    ...client,
+    ...routeOptions(client, given.ca_file?.value, env),
+    ...(file === undefined ? {} : platformOptions(file, options.headers, env)),
+  };
+}
+
+/** How the command line reaches the service: `caFile`, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+export function routeOptions(
+  {
+    baseUrl,
+    extraCa,
+    proxy,
+    dispatcher,
+  }: Pick<UserInfoClientOptions, 'baseUrl' | 'extraCa' | 'proxy' | 'dispatcher'>,
+  caFile: string | undefined,
+  env: EnvironmentVariables,
+): Pick<UserInfoClientOptions, 'extraCa' | 'proxy'> {
+  // A dispatcher has its own.
+  if (dispatcher !== undefined) return {};
+  const files = caFile === undefined ? [] : [caFile, env.NODE_EXTRA_CA_CERTS || caFile];
+  const authorities = extraCa ?? [...new Set(files)].map(readTextFile).join('\n');
+  const address =
+    proxy ?? (URL.canParse(String(baseUrl)) ? proxyFor(String(baseUrl), env)?.address : undefined);
+  return {
+    ...(authorities === '' ? {} : { extraCa: authorities }),
+    ...(address === undefined ? {} : { proxy: address }),
+  };
+}
+
+/** The platform of a file that a variable names, with those of its headers whose values are in the environment. */
+function platformOptions(
+  file: string,
+  given: UserInfoClientOptions['headers'],
+  env: EnvironmentVariables,
+): Pick<UserInfoClientOptions, 'platform' | 'headers'> {
+  const { json, platform } = readPlatformFile(file);
+  const headers: Record<string, Secret | string> = {};
+  for (const [name, source] of Object.entries(platform.headers)) {
+    if (typeof source === 'string' || !('env' in source)) continue;
+    const value = env[source.env];
+    if (!value) {
+      throw new InvalidInputError(
+        `the environment variable ${source.env}, which should hold the header ${name}, is not set`,
+      );
+    }
+    headers[name] = new Secret(value);
+  }
+  return { platform: json, headers: { ...headers, ...given } };
+}
+
+/**
+ * Reads a platform file that a variable names.
+ *
+ * @throws InvalidInputError that names the file, also for one that runs code
+ */
+export function readPlatformFile(file: string): { readonly json: PlatformFile; readonly platform: Platform } {
+  const label = `the file ${quoteName(file)}`;
+  const json = parseJson(readTextFile(file), label);
+  return { json: json as PlatformFile, platform: refuseCode(parsePlatform(json, label), file, label) };
+}
+
+function parseJson(text: string, label: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidInputError(`${label}: invalid JSON`);
+  }
+}
+
+/** @throws InvalidInputError that names the file */
+function readTextFile(path: string): string {
+  try {
+    return readInputFile(path).toString();
+  } catch (cause) {
+    const fault = describeSystemError(cause);
+    throw new InvalidInputError(`the file ${quoteName(path)} cannot be read: ${fault}`, { cause });
+  }
+}

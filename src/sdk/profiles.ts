@@ -1,0 +1,88 @@
+import { dirname, join } from 'node:path';
+import type { UserInfoClientOptions } from '../client/options.js';
+import { usesModule } from '../platform/signing-source.js';
+import { loadSigners } from '../profiles/load-signers.js';
+import { readProfileFile } from '../profiles/profile-file.js';
+import { profileFileName } from '../profiles/profile-name.js';
+import { refuseUnsafeFile } from '../profiles/profile-store.js';
+import { readHeaders, secretWarnings } from '../profiles/secret.js';
+import { resolveSettings, type Settings } from '../profiles/settings.js';
+import { Secret } from '../signing/secret.js';
+import { configFolder } from '../support/folders.js';
+import type { EnvironmentVariables } from '../support/shell.js';
+import { UserInfoClient } from './client.js';
+import { readPlatformFile, routeOptions } from './environment.js';
+
+export { CredentialError, ProfileError, ProfileFileError, SigningModuleError } from '../profiles/errors.js';
+
+/**
+ * A client with the settings that `userinfo -p NAME` uses: those of the profile, and the variables of the command line,
+ * which take precedence. All is read once: the file, the app secret, the CA file; a signing module of the profile is
+ * loaded, and its commands are run. A profile of production needs no confirmation here. `options` take precedence over
+ * both.
+ *
+ * @throws ProfileError for an unknown profile, ProfileFileError for a profile file that cannot be read
+ * @throws CredentialError for a value that is missing, or a secret that cannot be read
+ * @throws SigningModuleError for a module that cannot be loaded; InvalidInputError for an invalid variable or option
+ * @example
+ * import { fromProfile } from 'userinfo-cli/profiles';
+ *
+ * await using client = await fromProfile('shop', { timeoutMs: 2_000 });
+ */
+export async function fromProfile(
+  name: string,
+  options: Partial<UserInfoClientOptions> = {},
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<UserInfoClient> {
+  const path = join(configFolder(env), profileFileName);
+  const refuseUnsafe = () => refuseUnsafeFile(path);
+  const settings = await resolveSettings({
+    flags: { profile: name },
+    env,
+    store: { load: () => readProfileFile(path), refuseUnsafeFile: refuseUnsafe },
+    readPlatform: async (file) => readPlatformFile(file).platform,
+  });
+  const { appSecret = await settings.secret.read() } = options;
+  const code = 'USERINFO_PROFILE';
+  for (const warning of [
+    ...settings.warnings,
+    ...(appSecret instanceof Secret ? secretWarnings(appSecret) : []),
+  ]) {
+    if (options.logger !== undefined) options.logger.warn({ code }, warning);
+    else process.emitWarning(warning, { type: 'UserInfoProfileWarning', code });
+  }
+  const client: UserInfoClientOptions = {
+    baseUrl: settings.base_url.value,
+    tenantCode: settings.tenant_code.value,
+    channel: settings.channel.value,
+    appKey: settings.app_key.value,
+    // The permission is for the base URL of the profile.
+    allowHttp: options.baseUrl === undefined && settings.allow_http !== null,
+    ...(settings.proxy === null ? {} : { proxy: settings.proxy.value }),
+    ...options,
+    appSecret,
+  };
+  const platform = options.platform === undefined ? await platformOptions(settings, env, path) : {};
+  return new UserInfoClient({
+    ...client,
+    ...routeOptions(client, settings.ca_file?.value, env),
+    ...platform,
+    ...(options.signing === undefined ? {} : { signing: options.signing }),
+    headers: { ...platform.headers, ...options.headers },
+  });
+}
+
+/** The platform of the profile, whose module and commands are run if no other user could have changed the file. */
+async function platformOptions(
+  settings: Settings,
+  env: EnvironmentVariables,
+  path: string,
+): Promise<Pick<UserInfoClientOptions, 'platform' | 'signing' | 'headers'>> {
+  const { signing, ...platform } = settings.platform.value;
+  if (usesModule(signing)) refuseUnsafeFile(path);
+  return {
+    platform,
+    signing: await loadSigners(signing, dirname(path)),
+    headers: await readHeaders(platform.headers, env, () => refuseUnsafeFile(path)),
+  };
+}

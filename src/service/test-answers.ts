@@ -1,0 +1,206 @@
+// Apart from test-service.ts: what a test says that requests are answered with.
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { endpoints } from '../protocol/endpoints.js';
+import { envelopeContentType } from '../protocol/envelope.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import {
+  checkMembers,
+  isA,
+  isCount,
+  isPlainObject,
+  isText,
+  type MemberCheck,
+  type Shape,
+} from '../protocol/members.js';
+import { platformRefusal } from '../protocol/result-code-table.js';
+import { type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
+import { shapeObject } from '../protocol/user-record.js';
+import type { Fault } from './faults.js';
+import { type CheckedSettings, maxTimerMs } from './settings.js';
+
+type Operation = (typeof endpoints)[number]['operation'];
+
+/**
+ * How requests fail. Without anything: they are answered with 50001, and not carried out.
+ *
+ * @example
+ * const failure: TestFailure = { operation: 'passback', code: 1001, httpStatus: 429, retryAfter: 1 };
+ * testService.failNext(2, failure);
+ */
+export interface TestFailure {
+  /** Default: both operations. */
+  readonly operation?: Operation;
+  /** A result code: one of this project becomes that of the platform with the same meaning. Default: 50001. */
+  readonly code?: number;
+  /** Default: the first three digits of a code of this project, otherwise 200. */
+  readonly httpStatus?: number;
+  readonly msg?: string;
+  /** `Retry-After` of the answer, in seconds. */
+  readonly retryAfter?: number;
+  /** Close the connection instead of an answer: `before` the request is carried out, or `after` it. */
+  readonly cut?: 'before' | 'after';
+  /** Delay before anything else, in milliseconds. */
+  readonly delayMs?: number;
+}
+
+/**
+ * An answer of your own; an object as `body` is sent as JSON.
+ *
+ * @example
+ * const answer: TestAnswer = { httpStatus: 502, body: '<title>Bad Gateway</title>' };
+ * testService.stub(answer, { times: 1 });
+ */
+export interface TestAnswer {
+  /** Default: 200. */
+  readonly httpStatus?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | object;
+}
+
+/**
+ * Which requests a stub answers.
+ *
+ * @example
+ * const limits: StubLimits = { operation: 'read', times: 1 };
+ */
+export interface StubLimits {
+  /** Default: both operations. */
+  readonly operation?: Operation;
+  /** Default: unlimited. */
+  readonly times?: number;
+}
+
+const operations: readonly unknown[] = endpoints.map(({ operation }) => operation);
+const isOperation = isA(operations.join(' or '), (value) => operations.includes(value));
+const isHttpStatus = isA(
+  'an HTTP status from 200 to 599',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 200 && Number(value) <= 599,
+);
+
+/** Text, or what JSON holds: of a Map or a Buffer it would hold something else than what is in it. */
+const isBody: MemberCheck = (value) => {
+  if (typeof value === 'string') return null;
+  if (!Array.isArray(value) && isPlainObject(value) !== null)
+    return isA('text, a plain object or an array', () => false)(value);
+  try {
+    JSON.stringify(value);
+    return null;
+  } catch {
+    return 'cannot be written as JSON';
+  }
+};
+
+const areHeaders: MemberCheck = (value) => {
+  const fault = isPlainObject(value);
+  if (fault !== null) return fault;
+  try {
+    for (const [name, text] of Object.entries(value as object)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, text);
+      if (typeof text !== 'string') return 'has a value that is not text';
+    }
+    return null;
+  } catch {
+    return 'has a name or a value that HTTP cannot carry';
+  }
+};
+
+const failureMembers: Shape<TestFailure> = {
+  what: 'a failure of failNext',
+  members: {
+    operation: isOperation,
+    code: isA('a whole number', Number.isSafeInteger),
+    httpStatus: isHttpStatus,
+    msg: isText,
+    retryAfter: isA('a whole number of seconds from 0', (value) => isCount(Number(value) + 1) === null),
+    cut: isA('before or after', (value) => value === 'before' || value === 'after'),
+    delayMs: isA(
+      `a number of milliseconds from 0 to ${maxTimerMs}`,
+      (value) => typeof value === 'number' && value >= 0 && value <= maxTimerMs,
+    ),
+  },
+  required: [],
+};
+
+const limitMembers: Shape<StubLimits> = {
+  what: 'the limits of a stub',
+  members: {
+    operation: isOperation,
+    times: (value) => (value === Number.POSITIVE_INFINITY ? null : isCount(value)),
+  },
+  required: [],
+};
+
+const answerMembers: Shape<TestAnswer> = {
+  what: 'the answer of a stub',
+  members: { httpStatus: isHttpStatus, headers: areHeaders, body: isBody },
+  required: ['body'],
+};
+
+/** @throws InvalidInputError that names what is invalid, unknown, or without effect */
+export function checkFailure(failure: TestFailure): void {
+  checkMembers(failureMembers, failure);
+  const { operation, delayMs, cut, ...answer } = failure;
+  const [unused] = Object.entries(answer).find(([, value]) => value !== undefined) ?? [];
+  if (cut === undefined || unused === undefined) return;
+  throw new InvalidInputError(`a failure of failNext: with cut there is no answer, and thus no ${unused}`);
+}
+
+/** @throws InvalidInputError that names what is invalid or unknown */
+export function checkStub(answer: unknown, limits: StubLimits): void {
+  if (typeof answer !== 'function') checkMembers(answerMembers, answer);
+  checkMembers(limitMembers, limits);
+}
+
+const isKnown = (code: number): code is ResultCode => (resultCodes as readonly number[]).includes(code);
+
+/** What becomes of a request that fails so. */
+export function failureOf(
+  { delayMs, cut, ...failure }: TestFailure,
+  { platform }: Pick<CheckedSettings, 'platform'>,
+): Fault {
+  if (cut !== undefined) return { delayMs, cut };
+  const { code = resultCode.internal, retryAfter } = failure;
+  const refusal = isKnown(code)
+    ? platformRefusal(code, platform.result_codes, platform.http_status)
+    : { code, msg: 'error', httpStatus: 200 };
+  const { msg = refusal.msg, httpStatus = refusal.httpStatus } = failure;
+  const answer: TestAnswer = {
+    httpStatus,
+    headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+    body: { code: refusal.code, msg, data: shapeObject({}, platform) },
+  };
+  return { delayMs, answer: (reply) => send(reply, answer) };
+}
+
+/** A code in no table: such a refusal is not retried, so that no later answer hides it from the test. */
+const brokenStub = -1;
+
+/**
+ * The answer of a stub. What its function throws, or returns instead of an answer, is in the `msg` that the client
+ * receives: the test sees it where its call fails.
+ */
+export async function stubbed(
+  answer: TestAnswer | (() => unknown),
+  settings: Pick<CheckedSettings, 'platform'>,
+): Promise<Fault> {
+  let given: unknown = answer;
+  try {
+    if (typeof answer === 'function') {
+      given = await answer();
+      checkMembers(answerMembers, given);
+    }
+  } catch (error) {
+    return failureOf({ code: brokenStub, msg: `stub: ${error}` }, settings);
+  }
+  return { answer: (reply) => send(reply, given as TestAnswer) };
+}
+
+function send(reply: FastifyReply, { httpStatus = 200, headers = {}, body }: TestAnswer): FastifyReply {
+  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : envelopeContentType;
+  return reply
+    .code(httpStatus)
+    .headers({ 'content-type': type, ...headers })
+    .send(typeof body === 'string' ? body : JSON.stringify(body));
+}
