@@ -348,6 +348,21 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await passback(['x', '1'], '{"x":"1"}')).toMatchObject({ union_id: 'u1' });
     });
 
+    it('sets other keys after the users that are being added, whom nobody else sees yet', async () => {
+      let isSet = false;
+      let setting: Promise<void> | undefined;
+      await store.write(async ({ users }) => {
+        await users.putAll([user('u1', { extension_info: { a: '1', b: '1' } })]);
+        const set = other.write(({ tenants }) => tenants.setKeys('acme', ',a,'));
+        setting = set.then(() => {
+          isSet = true;
+        });
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        expect(isSet).toBe(false);
+      });
+      await setting;
+    });
+
     it('looks again where a user loses the value between its look-up and its lock', async () => {
       await put(user('u1', { extension_info: { seat: '7' } }), user('u2'));
       const changed = await driver.write((sql) =>

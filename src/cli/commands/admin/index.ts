@@ -7,7 +7,7 @@ import { declareUser } from './user.js';
 
 export const declareAdmin = command({
   name: 'admin',
-  summary: 'manage the apps, tenants, users and codes of the service',
+  summary: 'manage the apps, users and codes of the service',
   description:
     'Work on the store of "userinfo serve" directly, without HTTP, whether or not the service runs.',
   examples: [
