@@ -460,6 +460,9 @@ it.skipIf(installed === null)(
           machine.database = restored;
         },
       );
+      const partitions = "SELECT relname FROM pg_class WHERE relkind = 'p' ORDER BY 1";
+      const tables = ['codes', 'nonces', 'user_values', 'users'];
+      expect(await query(restored, partitions)).toEqual(tables.map((relname) => ({ relname })));
     } finally {
       await server.remove();
     }
