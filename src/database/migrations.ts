@@ -203,7 +203,7 @@ async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
       for (const { statement, name, table, columns } of indexes) {
         // The index of a table in partitions consists of theirs.
         const partitions = await partitionsOf(sql, table);
-        const missing = partitions.map((on, number) => ({ name: `${name}_${number}`, on }));
+        const missing = partitions.map((on, number) => ({ name: `${name}_${index + 1}_${number}`, on }));
         if (missing.length === 0) {
           missing.push({ name: `${name}_new`, on: table });
           renamed.set(statement, `ALTER INDEX ${name}_new RENAME TO ${name}`);

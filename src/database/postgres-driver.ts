@@ -26,8 +26,8 @@ export interface PostgresOptions {
 const defaultPoolSize = 10;
 
 /**
- * Every statement finds its rows by an index, in its order. Plans are kept, since one costs more than its execution,
- * but not for long: one that was made while a table was empty would read all of it.
+ * Every statement finds its rows by an index, in its order, and joins in loops. Plans are kept, since one costs more
+ * than its execution, but not for long: one that was made while a table was empty would read all of it.
  */
 const planByIndex = [
   'SET plan_cache_mode = force_generic_plan',

@@ -87,7 +87,7 @@ export const storeSchema: Schema = {
       `CREATE INDEX audit_by_app ON audit (subject, at, id) WHERE ${ofApps}`,
     ],
     [
-      // A statement that names a code can no longer take it for that of the code.
+      // It begins with the user: a statement that names a code cannot use it instead of the key.
       'DROP INDEX codes_by_user',
       'CREATE INDEX codes_by_user ON codes (union_id, tenant_code)',
       'CREATE TABLE tenants (tenant_code TEXT NOT NULL PRIMARY KEY, find_by TEXT, findable TEXT) WITHOUT ROWID',
