@@ -113,13 +113,14 @@ export async function* listAll<T, Key = string>(
   readPage: (after: Key, limit: number) => Promise<readonly T[]>,
   keyOf: (item: T) => Key,
   first = '' as Key,
+  limit = pageSize,
 ): AsyncGenerator<T, void, undefined> {
   let after = first;
   for (;;) {
-    const page = await readPage(after, pageSize);
+    const page = await readPage(after, limit);
     yield* page;
     const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return;
+    if (last === undefined || page.length < limit) return;
     after = keyOf(last);
   }
 }

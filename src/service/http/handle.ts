@@ -7,6 +7,7 @@ import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { applyPassback, checkPassback } from '../../protocol/passback.js';
 import { type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { type AnyReadData, checkRecordSize, readData } from '../../protocol/user-record.js';
 import type { Param } from '../../signing/request.js';
@@ -204,6 +205,10 @@ async function passback(
   });
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
+  if (outcome === 'not findable') {
+    const msg = `primary_key ${quoteName(target.primaryKey ?? '')} is no key by which users of the tenant are found`;
+    throw new RefusedError(resultCode.malformedParameter, { msg });
+  }
   if (outcome instanceof UserInfoError) throw outcome;
   if (typeof outcome === 'string') return outcome;
   info.user = { by: 'union_id', unionId: outcome.union_id };
