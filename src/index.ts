@@ -1,3 +1,9 @@
+/**
+ * The SDK.
+ *
+ * @module userinfo-cli
+ */
+
 export type { Outcome, RowOutcome } from './bulk/outcome.js';
 export type { BulkRunOptions, PassbackOutcome, ReadOutcome } from './bulk/send-all.js';
 export type { Answer, AnswerHeaders } from './client/answer.js';

@@ -34,9 +34,12 @@ export type NoAnswerReason =
   /** The function `appSecret` failed, returned no secret, or did not return in time: the request was not signed. */
   | 'secret';
 
+type CallDetails = Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>;
+
 /**
  * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError.
  *
+ * @hideconstructor
  * @example
  * if (error instanceof CallError && error.retryable) await queue.retry(job, error.requestId);
  */
@@ -53,7 +56,7 @@ export abstract class CallError extends UserInfoError {
   declare readonly retryable: boolean;
 
   /** @internal Sets the details of the call. */
-  withDetails(details: Partial<Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>>): this {
+  withDetails(details: Partial<CallDetails>): this {
     return Object.assign(this, details);
   }
 }
@@ -78,16 +81,18 @@ export class NoAnswerError extends CallError {
   readonly #body: Uint8Array | undefined;
   readonly #answer: Answer<Envelope> | undefined;
 
+  /** The client sets the details of the call; a test of your program gives those that matter to it. */
   constructor(
     message: string,
-    options: UserInfoErrorOptions & {
-      readonly reason: NoAnswerReason;
-      readonly received: boolean;
-      readonly httpStatus?: number;
-      readonly headers?: AnswerHeaders;
-      readonly body?: Uint8Array;
-      readonly answer?: Answer<Envelope>;
-    },
+    options: UserInfoErrorOptions &
+      Partial<CallDetails> & {
+        readonly reason: NoAnswerReason;
+        readonly received: boolean;
+        readonly httpStatus?: number;
+        readonly headers?: AnswerHeaders;
+        readonly body?: Uint8Array;
+        readonly answer?: Answer<Envelope>;
+      },
   ) {
     super(message, options);
     this.reason = options.reason;
@@ -96,6 +101,9 @@ export class NoAnswerError extends CallError {
     this.#headers = options.headers;
     this.#body = options.body;
     this.#answer = options.answer;
+    const { operation = 'read', attempts = 1, requestId } = options;
+    const { retryable = !options.received || operation === 'passback' } = options;
+    this.withDetails({ operation, attempts, requestId, retryable });
   }
 
   /** The headers, if an answer came. A log of the error does not show them. */
@@ -132,15 +140,11 @@ export class NoAnswerError extends CallError {
  * const rejection: RejectionDetails = { resultCode: 40401, operation: 'passback' };
  * const client = { passback: () => Promise.reject(new RejectedError(rejection)) };
  */
-export interface RejectionDetails {
+export interface RejectionDetails extends Partial<CallDetails> {
   readonly resultCode: number;
   readonly msg?: string;
   readonly httpStatus?: number;
   readonly headers?: AnswerHeaders;
-  readonly operation?: CallError['operation'];
-  readonly attempts?: number;
-  readonly requestId?: string;
-  readonly retryable?: boolean;
 }
 
 /** The answer of the service with a code. */

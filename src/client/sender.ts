@@ -189,11 +189,8 @@ export function secretTimedOut(limitMs: number): NoAnswerError {
 
 /** No request can be signed. Nothing was sent, unless by earlier attempts of the call. */
 function secretFault(did: string, hint: string, cause?: unknown): NoAnswerError {
-  const details = { reason: 'secret', received: false, hint, cause } as const;
-  return new NoAnswerError(`the function appSecret ${did}`, details).withDetails({
-    retryable: true,
-    attempts: 0,
-  });
+  const details = { reason: 'secret', received: false, attempts: 0, hint, cause } as const;
+  return new NoAnswerError(`the function appSecret ${did}`, details);
 }
 
 async function within(fetched: Promise<void>, limitMs: number): Promise<void> {

@@ -2,7 +2,6 @@ import { chmodSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
-import { lockFile, silentMs } from '../support/file-lock.js';
 import { createFolder } from '../support/folders.js';
 import { nearestName } from '../support/nearest-name.js';
 import { findUnsafePath } from '../support/trusted-path.js';
@@ -66,6 +65,7 @@ export class ProfileStore {
    * @throws what `change` throws
    */
   async change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
+    const { lockFile, silentMs } = await import('../support/file-lock.js');
     const { changeProfileFile } = await import('./conf-store.js');
     await import('conf'); // takes 100 ms: not under the lock
     try {

@@ -31,6 +31,7 @@ export class JsonNumber {
     return typeof value === 'object' && value !== null && brand in value;
   }
 
+  /** @hidden */
   get [brand](): true {
     return true;
   }

@@ -1,3 +1,9 @@
+/**
+ * Clients by the profiles of the command line.
+ *
+ * @module userinfo-cli/profiles
+ */
+
 import { dirname, join } from 'node:path';
 import type { UserInfoClientOptions } from '../client/options.js';
 import { usesModule } from '../platform/signing-source.js';
@@ -13,17 +19,16 @@ import type { EnvironmentVariables } from '../support/shell.js';
 import { UserInfoClient } from './client.js';
 import { readPlatformFile, routeOptions } from './environment.js';
 
-export { CredentialError, ProfileError, ProfileFileError, SigningModuleError } from '../profiles/errors.js';
-
 /**
  * A client with the settings that `userinfo -p NAME` uses: those of the profile, and the variables of the command line,
  * which take precedence. All is read once: the file, the app secret, the CA file; a signing module of the profile is
  * loaded, and its commands are run. A profile of production needs no confirmation here. `options` take precedence over
  * both.
  *
- * @throws ProfileError for an unknown profile, ProfileFileError for a profile file that cannot be read
- * @throws CredentialError for a value that is missing, or a secret that cannot be read
- * @throws SigningModuleError for a module that cannot be loaded; InvalidInputError for an invalid variable or option
+ * @throws UserInfoError with the code `PROFILE` for an unknown profile, `PROFILE_FILE` for a profile file
+ * that cannot be read, `CREDENTIALS` for a value that is missing or a secret that cannot be read,
+ * `SIGNING_MODULE` for a module that cannot be loaded
+ * @throws InvalidInputError for an invalid variable or option
  * @example
  * import { fromProfile } from 'userinfo-cli/profiles';
  *

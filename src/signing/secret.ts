@@ -41,6 +41,7 @@ export class Secret {
     return typeof value === 'object' && value !== null && brand in value;
   }
 
+  /** @hidden */
   get [brand](): true {
     return true;
   }

@@ -18,6 +18,7 @@ const brand: unique symbol = Symbol.for('userinfo-cli.UserInfoError');
  *
  * `instanceof` also recognizes errors of another copy of this package, such as a bundled one.
  *
+ * @hideconstructor
  * @example
  * if (error instanceof UserInfoError) console.error(error.message, error.hint);
  * if (error instanceof UserInfoError && error.retryable) await queue.retry(job);
@@ -44,6 +45,7 @@ export abstract class UserInfoError extends Error {
     this.sent = options.sent;
   }
 
+  /** @internal */
   get [brand](): true {
     return true;
   }

@@ -78,3 +78,42 @@ describe('errors', () => {
     expect(new Own('mine')).toBeInstanceOf(sdk.CallError);
   });
 });
+
+describe('an error that a test of a program makes', () => {
+  const shown = ({ message, stack: _, ...fields }: Error) => ({ message, ...fields, requestId: '' });
+
+  it.each([
+    ['read', 40106],
+    ['read', 42901],
+    ['passback', 40401],
+    ['passback', 50001],
+    ['passback', 71234],
+  ] as const)('of a refused %s, %i, is as the client throws it', async (operation, resultCode) => {
+    const made = new sdk.RejectedError({ resultCode, operation, msg: 'no' });
+    const server = await httpServer((_, response) => {
+      response.statusCode = made.httpStatus;
+      response.end(JSON.stringify({ code: resultCode, msg: 'no', data: {} }));
+    });
+    const client = new sdk.UserInfoClient({ ...credentials, baseUrl: server.url, attempts: 1 });
+    const thrown = await (operation === 'read' ? client.read({ code: 'c' }) : client.passback(row)).catch(
+      (error: unknown) => error,
+    );
+    await client.close();
+    await server.close();
+    expect(thrown).toBeInstanceOf(sdk.RejectedError);
+    expect(shown(made)).toEqual(shown(thrown as Error));
+    expect(made.answer.data).toEqual({});
+    expect(new sdk.RejectedError({ resultCode: 40401 }).msg).not.toBe('');
+  });
+
+  it('of a call without an answer is as the client throws it', async () => {
+    const client = new sdk.UserInfoClient({ ...credentials, baseUrl: 'http://127.0.0.1:1', attempts: 1 });
+    const thrown = await client.passback(row).catch((error: unknown) => error);
+    await client.close();
+    const { message, hint, cause } = thrown as sdk.NoAnswerError;
+    const given = { reason: 'connect', received: false, operation: 'passback', hint, cause } as const;
+    expect(shown(new sdk.NoAnswerError(message, given))).toEqual(shown(thrown as Error));
+    const lost = new sdk.NoAnswerError('no answer', { reason: 'timeout', received: true });
+    expect(lost).toMatchObject({ operation: 'read', retryable: false });
+  });
+});

@@ -29,6 +29,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\bat \d\d:\d\d(:\d\d)?\b/g, 'at <time>'],
   [/\bapp_[0-9a-f]{16}\b/g, '<app key>'],
   [/\b(random[=:] ?)[\w*-]{8,}/g, '$1<random>'],
+  [/("request_id":")[0-9a-f]{20}\b/g, '$1<random>'],
   [/\b[0-9a-f]{32,}\b/gi, '<hex>'],
   [/\b[0-9a-f]{8}…/g, '<hex>…'],
   [/\b[0-9a-f]{3,4}\*{4}[0-9a-f]{3,4}\b/g, '<masked>'],

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UserInfoClient } from '../../src/index.js';
-import { CredentialError, fromProfile, ProfileError, ProfileFileError } from '../../src/sdk/profiles.js';
+import { UserInfoClient, UserInfoError } from '../../src/index.js';
+import { fromProfile } from '../../src/sdk/profiles.js';
 import { bareProxy } from '../support/bare-proxy.js';
 import { Machine } from '../support/cli.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
@@ -191,7 +191,7 @@ describe('fromProfile', () => {
     const own = { headers: { 'X-Gateway': { command: 'echo printed' } } };
     await add(['--platform', file('platform.json', own)]);
     chmodSync(machine.profileFile, 0o666);
-    await expect(fromProfile('shop', {}, env)).rejects.toThrow(ProfileFileError);
+    await expect(fromProfile('shop', {}, env)).rejects.toMatchObject({ code: 'PROFILE_FILE' });
     await using client = await fromProfile('shop', { platform: {}, appSecret: 's' }, env);
     await client.read({ code: 'c1' });
   });
@@ -212,7 +212,7 @@ describe('fromProfile', () => {
 
   it('reads a secret that a variable of its profile names; names the variable if it is not set', async () => {
     await add(['--app-secret-env', 'SHOP_SECRET']);
-    await expect(fromProfile('shop', {}, env)).rejects.toThrow(CredentialError);
+    await expect(fromProfile('shop', {}, env)).rejects.toMatchObject({ code: 'CREDENTIALS' });
     await expect(fromProfile('shop', {}, env)).rejects.toThrow('SHOP_SECRET');
     await using client = await fromProfile('shop', {}, { ...env, SHOP_SECRET: 'from a variable' });
     await client.read({ code: 'c1' });
@@ -228,7 +228,7 @@ describe('fromProfile', () => {
 
   it('names a similar profile, and warns of what may be wrong with the settings', async () => {
     await add();
-    await expect(fromProfile('shpo', {}, env)).rejects.toThrow(ProfileError);
+    await expect(fromProfile('shpo', {}, env)).rejects.toThrow(UserInfoError);
     await expect(fromProfile('shpo', {}, env)).rejects.toMatchObject({
       hint: expect.stringContaining('"shop"'),
     });

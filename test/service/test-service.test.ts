@@ -2,6 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoClient } from '../../src/index.js';
 import { createService, createTestService, useTestService } from '../../src/service/index.js';
+import { Machine } from '../support/cli.js';
+import { tcpServer } from '../support/raw-server.js';
 
 const users = [{ union_id: 'u1', basic_info: { mobile: '13800001111' } }];
 const service = useTestService({ beforeEach, afterAll }, { users });
@@ -103,6 +105,33 @@ describe('the test service', () => {
       expect(await errorOf(failed)).toMatchObject({ reason: 'not-envelope', httpStatus: 502 });
       const { data } = await client.passback({ ...write, unionId: 'nobody' });
       expect(data.union_id).toBe('nobody');
+    });
+  });
+
+  it('replays the answer that the command line recorded, personal data masked', async () => {
+    const machine = new Machine();
+    const own = { mobile: '13800138000', level: '1.00' };
+    const recorded = await tcpServer((socket) => {
+      const body = `{"code":200,"msg":"ok","data":{"union_id":"u9","mobile":"${own.mobile}","level":${own.level},"z":{}}}`;
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+    });
+    const env = {
+      USERINFO_ENVIRONMENT: 'test',
+      USERINFO_BASE_URL: recorded.url,
+      USERINFO_TENANT_CODE: 'acme',
+      USERINFO_CHANNEL: 'web',
+      USERINFO_APP_KEY: 'a1',
+      USERINFO_APP_SECRET: 's1',
+    };
+    const { stdout: body } = await machine.run(['read', 'c', 'mobile,level,z', '--json', '--mask'], { env });
+    await recorded.close();
+    machine[Symbol.dispose]();
+    expect(body).not.toContain(own.mobile);
+    service.stub({ headers: { 'content-type': 'application/json' }, body }, { operation: 'read' });
+    await withClient(async (client) => {
+      const answer = await client.read({ code: 'any' });
+      expect(answer.data).toMatchObject({ union_id: 'u9', mobile: '138****8000' });
+      expect(new TextDecoder().decode(answer.body)).toContain('"level":1.00');
     });
   });
 
@@ -214,6 +243,21 @@ describe('the test service', () => {
       'infoNames is text, not an array',
     ],
     ['a user of another shape', () => service.putUser({ unionId: 'u1' } as never), 'unionId'],
+    ['hooks that are none', () => useTestService({ beforeAll: it } as never), 'beforeEach is missing'],
+    [
+      'a share as text',
+      () => {
+        service.faults = { error: '0.1' as never, seed: 1 };
+      },
+      'a share is a number',
+    ],
+    [
+      'latency as text',
+      () => {
+        service.faults = { latencyMs: { min: '1', max: '2' } as never, seed: 1 };
+      },
+      'latencyMs has a min',
+    ],
     ['an option that there is not', () => createTestService({ nope: 1 } as never), '"nope" is unknown'],
     ['users that are none', () => createTestService({ users: {} as never }), 'users is an object, not an'],
     ['a clock of its own', () => createTestService({ now: Date.now } as never), '"now" is unknown'],

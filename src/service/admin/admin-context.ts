@@ -16,7 +16,7 @@ export interface AdminContext {
   readonly randomBytes: (size: number) => Uint8Array;
   /** Who acts, for the audit. */
   readonly actor: string;
-  /** How long and how often codes work that are issued without saying so. */
+  /** Default validity and number of uses of a code. */
   readonly platform: Pick<Platform, 'code_uses' | 'code_ttl_seconds'>;
 }
 

@@ -44,7 +44,9 @@ interface Authorized {
   readonly infoNames: readonly string[] | null;
 }
 
-/** The code is not valid, or there is none; `unionId` is the user that it was issued for, as long as the table has it. */
+/**
+ * The code is not valid, or there is none; `unionId` is the user that it was issued for, as long as the table has it.
+ */
 interface NotAuthorized {
   readonly record: null;
   readonly unionId: string | null;

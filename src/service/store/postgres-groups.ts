@@ -30,9 +30,9 @@ const usableRequests = `
   usable AS MATERIALIZED (SELECT asked.*, known.app_key FROM asked JOIN known ON known.n = asked.app)`;
 
 /**
- * Uses up the randoms of the requests in `tried` whose row is not locked by another transaction; `fresh` has those whose
- * random was not used before. The rows are locked first: no transaction waits for a row and keeps a random meanwhile.
- * Randoms are locked in the order of their keys, so that groups of several processes do not deadlock.
+ * Uses up the randoms of the requests in `tried` whose row is not locked by another transaction; `fresh` has those
+ * whose random was not used before. The rows are locked first: no transaction waits for a row and keeps a random
+ * meanwhile. Randoms are locked in the order of their keys, so that groups of several processes do not deadlock.
  */
 const useRandoms = `
   used AS (

@@ -119,7 +119,9 @@ export class Users {
     return changed;
   }
 
-  /** The same for the user of a passback, who is added if there is none: one at a time, so that no user is added twice. */
+  /**
+   * The same for the user of a passback, who is added if there is none: one at a time, so that no user is added twice.
+   */
   async changeOrAdd(
     tenant_code: string,
     user: PassbackUser,
