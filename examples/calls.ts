@@ -39,8 +39,7 @@ export function statusFor(error: unknown): number {
     case 'RETRY_LATER':
     case 'CANCELLED':
       return 503;
-    case 'INVALID_INPUT':
-    case 'INVALID_RECIPE':
+    default:
       return 500;
   }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { UserInfoClient, type UserInfoClientOptions } from 'userinfo-cli';
 
-/** `proxy` is taken from here alone, never from the environment; a loopback base URL goes without it. */
+/** `fromEnv` takes the proxy of the environment, the constructor this one alone. A loopback base URL needs none. */
 export const behindProxy = (options: UserInfoClientOptions, proxy: string, caFile: string) =>
   new UserInfoClient({ ...options, proxy, extraCa: readFileSync(caFile, 'utf8') });
 

@@ -161,7 +161,7 @@ for (const [format, dir] of [
           { name: 'client', test: /src\/(client\/|bulk\/|sdk\/client)/, priority: 1 },
           {
             name: 'signing',
-            test: /src\/(client\/errors|protocol\/(?!openapi|user-record)|signing\/(?!verify)|support)/,
+            test: /src\/(client\/errors|protocol\/(?!openapi|user-record)|signing\/(?!verify)|support\/(?!folders|trusted-path))/,
             priority: 2,
           },
         ],

@@ -60,6 +60,7 @@ export function* sdkFaults() {
     for (const [, path] of code.matchAll(/^import .*"(.+)";$/gm)) {
       if (path.startsWith('.')) files.push(join(dirname(file), path));
       else if (!path.startsWith('node:')) yield `the SDK imports ${path}`;
+      else if (path === 'node:process') yield `${file} imports ${path}, which opens the standard streams`;
     }
     for (const [taken] of code.matchAll(/\b(createRequire|import\.meta|__dirname|__filename)\b|\brequire\(/g))
       yield `${file} uses ${taken}`;

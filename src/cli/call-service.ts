@@ -16,9 +16,9 @@ import { isPreview, type PreviewOptions, printPreview } from './preview.js';
 /**
  * Makes one call, from options to output: resolves settings, runs `beforeSending` (a confirmation, a warning),
  * sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope whose code is
- * not 200 is printed too, unless there is a query, before its RejectedError is thrown; with `--json` or `--verbose` also
- * an answer that is not an envelope. A preview sends nothing. The connection is left to the end
- * of the process: closing it takes 3 ms.
+ * not 200 is printed too, unless there is a query, before its RejectedError is thrown; with `--json` or `--verbose`
+ * also an answer that is not an envelope. A preview sends nothing. The connection is left to the end of the process:
+ * closing it takes 3 ms.
  */
 export async function callService(
   call: Call<ConnectionOptions & PreviewOptions>,

@@ -23,7 +23,7 @@ export async function resolveDeployment(
   return settings;
 }
 
-/** Where settings come from: flags, then environment variables, then the profile in use. */
+/** The sources of settings: flags, then environment variables, then the profile in use. */
 export function settingSources<Flags>(context: CliContext, flags: Flags) {
   const { io, profiles } = context;
   return {

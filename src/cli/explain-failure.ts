@@ -12,7 +12,7 @@ import { ExplainedError, type UsedSetting } from './report-error.js';
 /** The command that failed. */
 type Failed = 'read' | 'passback' | 'doctor';
 
-/** Where the secret and the rule came from, and the commands that find the fault. */
+/** The origin of the secret and of the rule, and the commands that find the fault. */
 function refusedSignature(settings: Settings, operation: Failed) {
   const { profile, environment } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
@@ -89,7 +89,7 @@ function describeSecret({ profile, secret }: Settings): string {
   return `the secret of profile ${quoteName(origin.name)}${where}`;
 }
 
-/** Where the rule of the signatures comes from. */
+/** The origin of the rule of the signatures. */
 export function describeRule({ platform: { value, origin } }: Pick<Settings, 'platform'>): string {
   const { signing } = value;
   if (isDeepStrictEqual(signing, defaultSigning)) return 'the default recipes';

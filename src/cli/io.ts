@@ -84,7 +84,7 @@ export async function printCommand(io: Io, command: string): Promise<void> {
   );
 }
 
-/** What to do next: sentences, then commands, each of which can be pasted. */
+/** The next steps: sentences, then commands, each of which can be pasted. */
 export interface Advice {
   readonly hint: string | null;
   readonly commands: readonly string[];

@@ -9,7 +9,7 @@ import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
 
 /**
- * How a client reaches the service from this machine.
+ * The options by which a client reaches the service from this machine.
  *
  * @throws InvalidInputError for an unreadable CA file or an invalid proxy
  */

@@ -5,8 +5,8 @@ import { isProfileName, profileFileName } from '../profiles/profile-name.js';
 import type { ChatPrefix } from '../protocol/info-names.js';
 import { configFolder } from '../support/folders.js';
 
-/** What the TAB key and help show of the profiles. */
-export interface ProfileOutline {
+/** The part of the profiles that the TAB key and help show. */
+interface ProfileOutline {
   readonly names: readonly string[];
   /** The prefix of the names of the chat platform in the profile that is used unless another is named (§2.2). */
   readonly chatPrefix: ChatPrefix;

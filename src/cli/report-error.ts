@@ -74,7 +74,7 @@ const faultHint = 'This is a bug in userinfo: run it again with --verbose for a 
 const proxyHint = '--proxy or the profile names the proxy, else HTTPS_PROXY, HTTP_PROXY and NO_PROXY.';
 
 /**
- * What to do about an error. The client's hints name its options, which on the command line have other names.
+ * The next step after an error. The client's hints name its options, which on the command line have other names.
  */
 export function nextStepOf(error: Error): Advice {
   const { code, reason, hint, commands = [] } = error as Partial<UserInfoError> & { reason?: unknown };
@@ -108,7 +108,7 @@ export class ExplainedError extends UserInfoError {
   readonly resultCode: number | null;
   readonly settings: readonly UsedSetting[];
 
-  /** What is not given is that of `cause`. */
+  /** Takes what is not given from `cause`. */
   constructor(
     cause: UserInfoError,
     { message = cause.message, settings = [], hint = cause.hint, commands = cause.commands }: Explanation,

@@ -36,7 +36,7 @@ export async function selectSigning(
 }
 
 /** A signing rule, and where it comes from. */
-export interface SelectedRule {
+interface SelectedRule {
   readonly signing: SigningChoice;
   /** Such as `the preset taobao`. */
   readonly from: string;
@@ -118,14 +118,14 @@ async function readRecipes(context: CliContext, source: string): Promise<NamedRe
   return { recipes: isPair(signing) ? parseSigningRecipes(signing) : parseRecipe(signing), from, fits: 1 };
 }
 
-/** What `sign solve --json` prints; its rules are untrusted JSON, likeliest first. */
+/** The output of `sign solve --json`; its rules are untrusted JSON, likeliest first. */
 interface FoundRules {
   readonly fits: readonly unknown[];
   readonly app_sign?: unknown;
 }
 
 function isSolveReport(json: unknown): json is FoundRules {
-  return typeof json === 'object' && json !== null && 'fits' in json && Array.isArray(json.fits);
+  return isObject(json) && Array.isArray(json.fits);
 }
 
 /** @throws InvalidInputError where no rule was found */
@@ -149,7 +149,7 @@ export function requirePreset(name: string): Preset {
 }
 
 function isPair(json: unknown): boolean {
-  return typeof json === 'object' && json !== null && ('app_sign' in json || 'sign' in json);
+  return isObject(json) && ('app_sign' in json || 'sign' in json);
 }
 
 export function addRecipeOption(command: Command): Command {

@@ -6,7 +6,9 @@ import { withoutPassword } from './database.js';
 import type { CommonOption } from './help-layout.js';
 import { suggest } from './suggestions.js';
 
-/** The error of an option of all commands that this one has no use for, with the command line that was probably meant. */
+/**
+ * The error of an option of all commands that this one has no use for, with the command line that was probably meant.
+ */
 export function unusedOption(
   path: string,
   command: Command,

@@ -4,6 +4,7 @@ import type { Envelope } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers } from '../protocol/members.js';
 import type { ReadData } from '../protocol/read-data.js';
+import { Secret } from '../signing/secret.js';
 import { leadToCaller } from '../support/errors.js';
 import type { Answer } from './answer.js';
 import { Attempt, type AttemptResult, timedOut } from './attempt.js';
@@ -78,7 +79,9 @@ export class CallClient implements AsyncDisposable {
   /** @throws InvalidInputError, RecipeError as that of `UserInfoClient` */
   constructor(options: UserInfoClientOptions, origin: CallClient | null = null) {
     this.sender = new Sender(options, origin === null ? undefined : origin.sender.connections);
-    this.options = options;
+    const { appSecret } = options;
+    // Options are printed with a client.
+    this.options = typeof appSecret === 'string' ? { ...options, appSecret: new Secret(appSecret) } : options;
     this.#origin = origin;
   }
 

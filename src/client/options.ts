@@ -130,11 +130,11 @@ export interface CallOptions {
 /** Accepts text, a Secret, or a function that returns one of them. */
 export const isSecret: MemberCheck = (value) => {
   if (typeof value === 'function') return null;
+  // A file that was read as it is: each signature would be wrong.
+  if (typeof value === 'string' && /[\r\n]$/.test(value))
+    return 'ends with a line break: trim the content of a file';
   const text = value instanceof Secret ? value.reveal() : value;
   if (text === secretLabel) return 'is <secret>, the placeholder that a Secret prints';
-  // Of a file that was read as it is: no platform issues such a secret, and each signature would be wrong.
-  if (typeof text === 'string' && /[\r\n]$/.test(text))
-    return 'ends with a line break: trim the content of a file';
   return isFilledText(text);
 };
 

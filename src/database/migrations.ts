@@ -15,7 +15,21 @@ export interface Schema {
   readonly worksWith: number;
   /** The owner of the tables, in messages. */
   readonly owner: string;
+  /** PostgreSQL: the tables that a new database has in partitions. A database that is upgraded keeps them whole. */
+  readonly partitioned?: readonly PartitionedTable[];
 }
+
+/** A table in hash partitions by a column of its primary key, each with storage parameters of PostgreSQL. */
+export interface PartitionedTable {
+  readonly table: string;
+  readonly column: string;
+  readonly storage: string;
+  /** The columns of the primary key in another order, for the plans of PostgreSQL. */
+  readonly key?: string;
+}
+
+/** Each is vacuumed by itself; a statement that names no partition has to look into all. */
+const partitionCount = 4;
 
 const attempts = 5;
 
@@ -129,10 +143,44 @@ function applyAll(driver: SqlDriver, schema: Schema): Promise<number> {
   return driver.write(async (sql) => {
     await sql.run(`CREATE TABLE IF NOT EXISTS ${schema.table} (version BIGINT NOT NULL PRIMARY KEY)`);
     const current = await readVersion(sql, schema);
+    const isPartitioned = current === 0 && driver.engine === 'postgres' && (await canPartition(sql));
+    const partitioned = isPartitioned ? (schema.partitioned ?? []) : [];
+    const inPlace = (statement: string) => {
+      const table = partitioned.find(({ table }) => statement.startsWith(`CREATE TABLE ${table} `));
+      if (table === undefined) return statement;
+      const { key, column } = table;
+      const keyed =
+        key === undefined ? statement : statement.replace(/PRIMARY KEY \(.*?\)/, `PRIMARY KEY (${key})`);
+      return `${keyed} PARTITION BY HASH (${column})`;
+    };
     for (const index of schema.steps.keys())
-      if (index >= current) await applyStep(sql, schema, index, identity);
+      if (index >= current) await applyStep(sql, schema, index, inPlace);
+    // They get the indexes of their table.
+    for (const table of partitioned) await createPartitions(sql, table);
     return current;
   });
+}
+
+/** Whether the engine has hash partitions: not all that speak PostgreSQL's protocol do. Citus has shards instead. */
+async function canPartition(sql: Sql): Promise<boolean> {
+  await sql.run('SAVEPOINT before_partitions');
+  try {
+    await sql.run('CREATE TABLE userinfo_partitions (id BIGINT) PARTITION BY HASH (id)');
+    await sql.run('DROP TABLE userinfo_partitions');
+    return (await sql.all("SELECT extname FROM pg_extension WHERE extname = 'citus'")).length === 0;
+  } catch {
+    await sql.run('ROLLBACK TO SAVEPOINT before_partitions');
+    return false;
+  }
+}
+
+async function createPartitions(sql: Sql, { table, storage }: PartitionedTable): Promise<void> {
+  for (let remainder = 0; remainder < partitionCount; remainder++) {
+    await sql.run(
+      `CREATE TABLE ${table}_${remainder} PARTITION OF ${table}` +
+        ` FOR VALUES WITH (MODULUS ${partitionCount}, REMAINDER ${remainder}) WITH (${storage})`,
+    );
+  }
 }
 
 /**
@@ -151,17 +199,24 @@ async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
       await sql.run('SET LOCAL idle_in_transaction_session_timeout = 0');
       await sql.run(`LOCK TABLE ${schema.table} IN SHARE UPDATE EXCLUSIVE MODE`);
       if ((await readVersion(sql, schema)) > index) return;
-      for (const { name, definition } of indexes) {
-        const valid = `SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('${name}_new') AND indisvalid`;
-        if ((await sql.all(valid)).length > 0) continue;
-        // Of a process that was killed.
-        await runAlone.call(driver, `DROP INDEX CONCURRENTLY IF EXISTS ${name}_new`);
-        await runAlone.call(driver, `CREATE INDEX CONCURRENTLY ${name}_new ${definition}`);
+      const renamed = new Map<string, string>();
+      for (const { statement, name, table, columns } of indexes) {
+        // The index of a table in partitions consists of theirs.
+        const partitions = await partitionsOf(sql, table);
+        const missing = partitions.map((on, number) => ({ name: `${name}_${index + 1}_${number}`, on }));
+        if (missing.length === 0) {
+          missing.push({ name: `${name}_new`, on: table });
+          renamed.set(statement, `ALTER INDEX ${name}_new RENAME TO ${name}`);
+        }
+        for (const { name, on } of missing) {
+          const valid = `SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('${name}') AND indisvalid`;
+          if ((await sql.all(valid)).length > 0) continue;
+          // Of a process that was killed.
+          await runAlone.call(driver, `DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+          await runAlone.call(driver, `CREATE INDEX CONCURRENTLY ${name} ON ${on} ${columns}`);
+        }
       }
-      await applyStep(sql, schema, index, (statement) => {
-        const name = indexes.find((one) => one.statement === statement)?.name;
-        return name === undefined ? statement : `ALTER INDEX ${name}_new RENAME TO ${name}`;
-      });
+      await applyStep(sql, schema, index, (statement) => renamed.get(statement) ?? statement);
       first = Math.min(first, index);
     };
     await whenUnlocked(schema, () => driver.write(step));
@@ -169,7 +224,12 @@ async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
   return first;
 }
 
-const identity = (statement: string) => statement;
+async function partitionsOf(sql: Sql, table: string): Promise<string[]> {
+  const rows = await sql.all(
+    `SELECT CAST(inhrelid AS regclass) AS name FROM pg_inherits WHERE inhparent = to_regclass('${table}') ORDER BY 1`,
+  );
+  return rows.map(({ name }) => String(name));
+}
 
 /** Runs the statements of a step, each as `inPlace` gives it, and records the step. */
 async function applyStep(
@@ -192,15 +252,16 @@ async function applyStep(
 interface NewIndex {
   readonly statement: string;
   readonly name: string;
-  readonly definition: string;
+  readonly table: string;
+  readonly columns: string;
 }
 
 /** The index that a statement of a step creates, unless its table is new, too. */
 function newIndex(statement: string, statements: readonly string[]): NewIndex[] {
-  const [, name, definition, table] = /^CREATE INDEX (\w+) (ON (\w+) .*)$/s.exec(statement) ?? [];
-  if (name === undefined || definition === undefined) return [];
+  const [, name, table, columns] = /^CREATE INDEX (\w+) ON (\w+) (.*)$/s.exec(statement) ?? [];
+  if (name === undefined || table === undefined || columns === undefined) return [];
   const isNew = statements.some((other) => other.startsWith(`CREATE TABLE ${table} `));
-  return isNew ? [] : [{ statement, name, definition }];
+  return isNew ? [] : [{ statement, name, table, columns }];
 }
 
 /** @throws StartError if a table stays locked */

@@ -26,11 +26,13 @@ export interface PostgresOptions {
 const defaultPoolSize = 10;
 
 /**
- * Every statement finds its rows by an index, in its order. Plans are kept, since one costs more than its execution,
- * but not for long: one that was made while a table was empty would read all of it.
+ * Every statement finds its rows by an index, in its order, and joins in loops. Plans are kept, since one costs more
+ * than its execution, but not for long: one that was made while a table was empty would read all of it.
  */
-const planByIndex =
-  'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off';
+const planByIndex = [
+  'SET plan_cache_mode = force_generic_plan',
+  ...['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `SET enable_${way} = off`),
+].join('; ');
 
 /**
  * How long a connection keeps its plans, in milliseconds: `firstPlansMs`, then twice as long each time, up to

@@ -85,7 +85,7 @@ function parseHeaderSource(json: unknown, label: string): HeaderSource {
   });
 }
 
-/** Where the value of a header is, for messages; never the value. */
+/** The place of the value of a header, for messages; never the value. */
 export function describeHeaderSource(source: HeaderSource): string {
   if (typeof source === 'string') return 'set';
   return 'env' in source ? `from the variable ${source.env}` : 'from the output of a command';

@@ -10,7 +10,8 @@ import {
   maxSeconds,
 } from '../protocol/limits.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
-import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
+import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
+import { parseTemplate, tokensOf } from '../signing/template.js';
 import { type HeaderSources, parseHeaderSources } from './header-source.js';
 import {
   defaultSigning,
@@ -55,13 +56,15 @@ export interface PlatformFile {
   readonly clock_window_seconds?: number | 'unlimited';
   /** A `random` that the app sent before (§5.4). Default: refused. */
   readonly replay?: 'refuse' | 'allow';
-  /** How many reads an authorization code is good for (§4.1). Default: 1. */
+  /** Number of reads for which an authorization code is valid (§4.1). Default: 1. */
   readonly code_uses?: number | 'unlimited';
-  /** How long an authorization code is valid (§8), in seconds. Default: 300. */
+  /** Validity of an authorization code (§8), in seconds. Default: 300. */
   readonly code_ttl_seconds?: number;
   /** A passback for a user that does not exist (§4.2). Default: refused. */
   readonly unknown_user?: 'refuse' | 'create';
-  /** `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where users are merged. */
+  /**
+   * `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where users are merged.
+   */
   readonly passback_union_id?: 'same' | 'any';
   /** The prefix of the names of the chat platform (§2.2). Default: `chat_`. */
   readonly chat_prefix?: `${string}_`;
@@ -80,7 +83,7 @@ export type Platform = Required<Omit<PlatformFile, '$schema' | 'signing' | 'resu
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A field of a platform file: its default, its meaning in a line, and what it can be. */
-export interface PlatformField<T> {
+interface PlatformField<T> {
   readonly usual: T;
   readonly meaning: string;
   readonly schema: Schema;
@@ -279,17 +282,20 @@ export function parsePlatform(json: unknown, label: string): Platform {
 
 /** @throws InvalidInputError for a header whose value a recipe signs: requests are signed without it */
 function refuseSignedHeaders({ signing, headers }: Platform, label: string): void {
-  const texts = Object.values(recipesOf(signing)).flatMap((recipe) =>
-    recipe === null
-      ? []
-      : [recipe.message, recipe.steps, recipe.key.tokens, recipe.sub?.message ?? [], recipe.sub?.steps ?? []],
-  );
-  const signed = texts.flat().join(' ').toLowerCase();
-  const name = Object.keys(headers).find((header) => signed.includes(`extra:${header.toLowerCase()}`));
+  const signed = Object.values(recipesOf(signing)).flatMap((recipe) => (recipe ? extrasOf(recipe) : []));
+  const name = Object.keys(headers).find((header) => signed.includes(header.toLowerCase()));
   if (name === undefined) return;
   throw new InvalidInputError(`${label}: headers: ${name} is signed by a recipe, as $extra:${name}`, {
     hint: 'A header of the platform is sent as it is, and not signed.',
   });
+}
+
+/** The names of `$extra` in a recipe, in lower case. */
+function extrasOf({ params, message, steps, key, sub }: Recipe): string[] {
+  const inSub = sub === null ? [] : [...sub.message, ...sub.steps, ...(sub.key?.tokens ?? [])];
+  const texts = [...Object.values(params.add), ...message, ...steps, ...key.tokens, ...inSub];
+  const tokens = texts.flatMap((text) => tokensOf(parseTemplate(text, '')));
+  return tokens.flatMap(({ source, name }) => (source === 'extra' ? [name.toLowerCase()] : []));
 }
 
 /** The short form of a platform, for people and files: without the fields that have their default. */

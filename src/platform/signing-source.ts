@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../protocol/fields.js';
 import { defaultRecipes, presets } from '../signing/presets.js';
 import { type Recipe, RecipeError, type SigningRecipes } from '../signing/recipe.js';
 import { fields, formatRecipe, type Parse, parseRecipe, parseText } from '../signing/recipe-json.js';
@@ -109,5 +110,5 @@ export function isModule(source: SigningSource | SignerSource): source is Module
 }
 
 function isModuleJson(json: unknown): boolean {
-  return typeof json === 'object' && json !== null && 'module' in json;
+  return isObject(json) && 'module' in json;
 }

@@ -15,7 +15,7 @@ import {
 /** The version in the paths (§9). */
 const apiVersion = 'v1';
 
-/** What the spec leaves open and the document says. */
+/** The choices of a platform that the document states. */
 export interface DescribedPlatform extends AnswerShape {
   readonly result_codes: PlatformResultCodes | null;
   readonly http_status: 'by-code' | 200;

@@ -72,7 +72,9 @@ type KnownInfo = SpecialInfo & TenantInfo;
  * other letter case is an error.
  *
  * @example
- * type Level = InfoName<'acme_level'>;
+ * // A function around `read` with the names as a parameter.
+ * const readNames = async <const Name extends string>(infoNames: readonly (Name & InfoName<Name>)[]) =>
+ *   (await client.read<Name>({ code, infoNames })).data;
  */
 export type InfoName<Name extends string> = string extends Name
   ? Name
@@ -148,8 +150,8 @@ const dataTypes: Readonly<Record<string, SpecType>> = {
 };
 
 /**
- * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys that
- * were not requested and that §4.1 does not list are not looked at.
+ * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys
+ * that were not requested and that §4.1 does not list are not looked at.
  */
 export function readDataWarnings(
   data: Readonly<Record<string, unknown>>,

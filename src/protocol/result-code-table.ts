@@ -125,8 +125,8 @@ export interface PlatformRefusal {
 }
 
 /**
- * The refusal with which a platform answers what this project refuses with `code`: by the first of its result codes that
- * means the same, else by the code of this project. `httpStatus` is that of refusals, unless each has its own.
+ * The refusal with which a platform answers what this project refuses with `code`: by the first of its result codes
+ * that means the same, else by the code of this project. `httpStatus` is that of refusals, unless each has its own.
  */
 export function platformRefusal(
   code: ResultCode,

@@ -120,7 +120,9 @@ export function parseUserRecord(json: string): UserRecord {
   });
 }
 
-/** Fields of the chat platform may have the prefix of a deployment (§2.2): they are stored under their neutral names. */
+/**
+ * Fields of the chat platform may have the prefix of a deployment (§2.2): they are stored under their neutral names.
+ */
 function neutral(fields: unknown): unknown {
   if (!isObject(fields)) return fields;
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [neutralName(name), value]));

@@ -52,9 +52,12 @@ export function checkFaults(faults: FaultSettings): void {
   const unknown = Object.keys(faults).find((name) => !faultNames.includes(name));
   const wrong = [
     unknown === undefined || `there is no fault ${quoteName(unknown)}`,
-    shares.every((share) => share >= 0 && share <= 1) || 'a share is a number from 0 to 1',
+    shares.every((share) => Number.isFinite(share) && share >= 0 && share <= 1) ||
+      'a share is a number from 0 to 1',
     shares.reduce((sum, share) => sum + share) <= 1 || `${exclusive.join(', ')} add up to 1 at most`,
-    (latencyMs.min >= 0 && latencyMs.min <= latencyMs.max && Number.isFinite(latencyMs.max)) ||
+    ([latencyMs?.min, latencyMs?.max].every(Number.isFinite) &&
+      latencyMs.min >= 0 &&
+      latencyMs.min <= latencyMs.max) ||
       'latencyMs has a min, and a max that is not below it',
     Number.isFinite(skewSeconds) || 'skewSeconds is a number',
     Number.isSafeInteger(faults.seed) || 'seed is a whole number',

@@ -7,6 +7,7 @@
 import { randomBytes as cryptoBytes } from 'node:crypto';
 import { defaultPlatform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { checkMembers, isFunction, type Shape } from '../protocol/members.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { ServerExtension } from './http/server.js';
 import { systemUser } from './migrate.js';
@@ -23,6 +24,7 @@ export { NotFoundError } from './admin/admin-context.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
 export type { AuditFilter, NamedUser } from './admin/audit.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
+export type { FindableKeys, ListedTenant } from './admin/tenants.js';
 export type { UserKey } from './admin/users.js';
 export type { FaultSettings } from './fault-settings.js';
 export {
@@ -127,6 +129,12 @@ export interface TestHooks {
   after?(end: () => Promise<void>): void;
 }
 
+const hookMembers: Shape<TestHooks> = {
+  what: 'the hooks of a test runner',
+  members: { beforeEach: isFunction, afterAll: isFunction, after: isFunction },
+  required: ['beforeEach'],
+};
+
 /**
  * The same for all tests of a file: started before the first one, reset before each, closed after the last one. Use
  * what it returns inside of tests.
@@ -137,6 +145,7 @@ export interface TestHooks {
  * const service = useTestService({ beforeEach, afterAll });
  */
 export function useTestService(hooks: TestHooks, options: TestServiceOptions = {}): TestService {
+  checkMembers(hookMembers, hooks, true);
   let service: TestService | undefined;
   hooks.beforeEach(async () => {
     if (service === undefined) service = await createTestService(options);

@@ -105,7 +105,7 @@ const logLevels = ['info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * How a log writes.
+ * The options of a log.
  *
  * @example
  * const logOptions: LogOptions = { format: 'json', write: console.error, now: Date.now };

@@ -22,7 +22,7 @@ export interface MonitoringAnswer {
 export type AnswerMonitoring = (path: string, request?: IncomingMessage) => Promise<MonitoringAnswer | null>;
 
 /** The sources of what monitoring answers. */
-export interface Monitored {
+interface Monitored {
   /** Whether requests should be sent here. */
   isReady(): Promise<boolean>;
   /** In the format of Prometheus; `null` if there are none. */

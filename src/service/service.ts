@@ -26,8 +26,8 @@ export interface Service extends AsyncDisposable {
   readonly admin: AdminOperations;
   /**
    * Stops accepting connections, answers the requests in flight and further ones on open connections, then closes
-   * the store. A request that is incomplete or unanswered 5 s after `drainMs` is cut. A second call ends `drainDelayMs`,
-   * and changes nothing else.
+   * the store. A request that is incomplete or unanswered 5 s after `drainMs` is cut. A second call ends
+   * `drainDelayMs`, and changes nothing else.
    */
   close(): Promise<void>;
   /** Removes all apps, users and codes. */

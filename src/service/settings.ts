@@ -54,21 +54,21 @@ export interface ServiceSettings {
    */
   readonly page?: boolean;
   /**
-   * How long `close` keeps idle connections open, in milliseconds. Requests on them are answered with `Connection:
-   * close`. Default: 0.
+   * Time for which `close` keeps idle connections open, in milliseconds. Requests on them are answered with
+   * `Connection: close`. Default: 0.
    */
   readonly drainMs?: number;
   /**
-   * How long `close` keeps serving after `/readyz` says that it stops, in milliseconds, so that load balancers learn
-   * of it. Default: 0.
+   * Time for which `close` keeps serving after `/readyz` says that it stops, in milliseconds, so that load balancers
+   * learn of it. Default: 0.
    */
   readonly drainDelayMs?: number;
   /**
-   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers `/metrics` on its own
-   * port, to this machine alone. The other two are there in any case.
+   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers `/metrics` on its
+   * own port, to this machine alone. The other two are there in any case.
    */
   readonly adminPort?: number;
-  /** How long a line of the audit is kept, in days. Default: 365. */
+  /** Time for which a line of the audit is kept, in days. Default: 365. */
   readonly auditDays?: number;
   /** With one of them, `POST /codes` on `adminPort` issues codes; at least 16 characters each. Default: none. */
   readonly adminTokens?: readonly Secret[];

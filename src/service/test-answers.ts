@@ -138,7 +138,7 @@ const answerMembers: Shape<TestAnswer> = {
   required: ['body'],
 };
 
-/** @throws InvalidInputError that names what is invalid, unknown, or without effect */
+/** @internal @throws InvalidInputError that names what is invalid, unknown, or without effect */
 export function checkFailure(failure: TestFailure): void {
   checkMembers(failureMembers, failure);
   const { operation, delayMs, cut, ...answer } = failure;
@@ -147,7 +147,7 @@ export function checkFailure(failure: TestFailure): void {
   throw new InvalidInputError(`a failure of failNext: with cut there is no answer, and thus no ${unused}`);
 }
 
-/** @throws InvalidInputError that names what is invalid or unknown */
+/** @internal @throws InvalidInputError that names what is invalid or unknown */
 export function checkStub(answer: unknown, limits: StubLimits): void {
   if (typeof answer !== 'function') checkMembers(answerMembers, answer);
   checkMembers(limitMembers, limits);
@@ -155,7 +155,7 @@ export function checkStub(answer: unknown, limits: StubLimits): void {
 
 const isKnown = (code: number): code is ResultCode => (resultCodes as readonly number[]).includes(code);
 
-/** What becomes of a request that fails so. */
+/** @internal The treatment of a request that fails so. */
 export function failureOf(
   { delayMs, cut, ...failure }: TestFailure,
   { platform }: Pick<CheckedSettings, 'platform'>,
@@ -178,8 +178,8 @@ export function failureOf(
 const brokenStub = -1;
 
 /**
- * The answer of a stub. What its function throws, or returns instead of an answer, is in the `msg` that the client
- * receives: the test sees it where its call fails.
+ * @internal The answer of a stub. What its function throws, or returns instead of an answer, is in the `msg` that the
+ * client receives: the test sees it where its call fails.
  */
 export async function stubbed(
   answer: TestAnswer | (() => unknown),

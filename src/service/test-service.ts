@@ -26,7 +26,7 @@ import {
 } from './test-answers.js';
 
 /**
- * What a client needs to call the service: options of a UserInfoClient.
+ * The settings with which a client calls the service: options of a UserInfoClient.
  *
  * @example
  * const app: TestApp = { tenantCode: 'acme', channel: 'web', appKey: 'k', appSecret: 's' };

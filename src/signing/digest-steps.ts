@@ -67,7 +67,8 @@ const openSources: ReadonlySet<Source> = new Set([
 
 /**
  * Parses the steps of a signature, whose last digest is written as `output`, or those of `$sub`, where `output` is
- * null and each digest has its own format. A signature without a digest is its message: a token that the operator issued.
+ * null and each digest has its own format. A signature without a digest is its message: a token that the operator
+ * issued.
  *
  * @throws RecipeError for an unknown step, or one in the wrong place
  */

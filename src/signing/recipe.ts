@@ -85,7 +85,7 @@ export interface KeyRule {
 }
 
 export const jsonTexts = ['none', 'values', 'both'] as const;
-export type JsonTexts = (typeof jsonTexts)[number];
+type JsonTexts = (typeof jsonTexts)[number];
 
 export const emptyRules = ['keep', 'drop'] as const;
 export type Empty = (typeof emptyRules)[number];

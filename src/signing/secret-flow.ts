@@ -6,7 +6,7 @@ import type { Source } from './recipe-language.js';
 import { parseTemplate, type Template, type Token, tokensOf } from './template.js';
 
 /** The parts of a recipe, parsed. */
-export interface RecipeParts {
+interface RecipeParts {
   readonly params: ParamsRule;
   readonly added: readonly AddedParam[];
   readonly encode: EncodeRule;
@@ -76,7 +76,7 @@ export function checkSecretFlow(parts: RecipeParts, field = ''): void {
   holdingAfter(parts.steps, message, read, at('steps'));
 }
 
-/** Where no other token can hold the secret. */
+/** The holding of a token in a place where no other one can hold the secret. */
 function ofSecretAlone({ source }: Token): Holding {
   return source === 'secret' ? 'text' : 'none';
 }

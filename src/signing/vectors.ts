@@ -46,7 +46,7 @@ type VectorRequest = Required<Omit<Vector, 'signatures' | 'request'>> & {
 };
 
 /** Test vectors as given to another team. */
-export interface VectorFile {
+interface VectorFile {
   readonly about: string;
   /** Absent where a module signs. */
   readonly recipe?: RecipeJson;
@@ -57,7 +57,7 @@ export interface VectorFile {
 }
 
 /** Test vectors as returned; unknown fields are ignored. */
-export interface ReturnedVectors {
+interface ReturnedVectors {
   readonly recipes: Recipe | SigningRecipes | null;
   /** Null where the file omits it. */
   readonly secret: string | null;

@@ -31,8 +31,9 @@ const leastSlack = 2;
 const wideSlack = 15;
 
 /**
- * Finds the recipes that sign all samples. `pause` may throw `TimeOver`. The sample with the fewest parameters is searched first: the message of
- * one sample is enough to list every recipe that makes it; the other samples then test these recipes.
+ * Finds the recipes that sign all samples. `pause` may throw `TimeOver`. The sample with the fewest parameters is
+ * searched first: the message of one sample is enough to list every recipe that makes it; the other samples then test
+ * these recipes.
  *
  * @throws SampleError for a signature that no recipe can write
  */

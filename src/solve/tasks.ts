@@ -44,7 +44,7 @@ export function tasksForAppSign(samples: readonly SignedSample[]): SolveTask[] |
   return tasks.length === samples.length && tasks.length > 0 ? withOthers(tasks) : null;
 }
 
-/** What a rule may sign: of the headers only those that are worth a search. */
+/** The values that a rule may sign: of the headers only those that are worth a search. */
 function requestOf(sample: SignedSample): SignableRequest {
   const { signature, signParam, secret, headers, ...request } = sample;
   return { ...request, extra: proposedExtra(sample) };

@@ -3,6 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Time of work before the event loop runs, in milliseconds; a piece of work that has begun is finished. */
 export const turnMs = 10;
 
+/** The same after a connection was accepted, in milliseconds. */
+const shortTurnMs = 1;
+
 /** The least that an item counts, in milliseconds: no clock may be too coarse for it. */
 const leastMs = 0.001;
 
@@ -100,6 +103,15 @@ export class Turns {
   #isRunning = false;
   /** When the work of this turn of the event loop is over; `null` until some begins. */
   #end: number | null = null;
+  #nextMs = turnMs;
+
+  /**
+   * Makes the next turn a short one. Call it for each new connection: Node accepts one in a turn of the event loop, and
+   * others may wait.
+   */
+  shortenNext(): void {
+    this.#nextMs = shortTurnMs;
+  }
 
   /** Starts work in the turn of its flow. What follows its first wait for something outside has no turn. */
   run<T>(flow: string, work: () => Promise<T>): Promise<T> {
@@ -113,7 +125,8 @@ export class Turns {
     this.#isRunning = true;
     while (!this.#waiting.isEmpty) {
       if (this.#end === null) {
-        this.#end = performance.now() + turnMs;
+        this.#end = performance.now() + this.#nextMs;
+        this.#nextMs = turnMs;
         setImmediate(() => {
           this.#end = null;
         });

@@ -1,5 +1,4 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
-import { getBuiltinModule } from 'node:process';
 import type { Readable } from 'node:stream';
 import { isSystemError, UnsuitableFileError } from './errors.js';
 
@@ -83,7 +82,7 @@ function requireSize(bytes: number): void {
 async function openPipe(fd: number, signal?: AbortSignal, waitMs = writerMs): Promise<Readable> {
   try {
     const head = await untilWritten(fd, signal, waitMs);
-    const { Socket } = getBuiltinModule('node:net');
+    const { Socket } = process.getBuiltinModule('node:net');
     const socket = new Socket({ fd, readable: true, writable: false, ...(signal && { signal }) });
     if (head.length > 0) socket.unshift(head);
     return socket;
@@ -95,7 +94,7 @@ async function openPipe(fd: number, signal?: AbortSignal, waitMs = writerMs): Pr
 
 /** Waits until a process has the pipe open to write to it; returns what was read of it meanwhile. */
 async function untilWritten(fd: number, signal: AbortSignal | undefined, waitMs: number): Promise<Buffer> {
-  const { setTimeout: sleep } = getBuiltinModule('node:timers/promises');
+  const { setTimeout: sleep } = process.getBuiltinModule('node:timers/promises');
   const head = Buffer.alloc(1);
   for (const began = performance.now(); ; ) {
     try {

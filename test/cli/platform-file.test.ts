@@ -224,6 +224,7 @@ it.each<[object, string]>([
   [{ connection: 'close' }, 'connection cannot be set'],
   [{ 'X A': 'x' }, '"X A" is not the name of a header'],
   [{ 'X-A': 'a\r\nX-B: c' }, 'X-A is not the value of a header'],
+  [{ 'X-A': 'a ' }, 'X-A is not the value of a header'],
   [{ 'X-A': 'x', 'x-a': 'y' }, 'x-a is given twice'],
   [{ 'X-A': { env: 'not a name' } }, 'X-A is neither a value nor the name'],
   [{ 'X-A': { env: 'KEY' } }, 'the value of the header X-A is elsewhere'],

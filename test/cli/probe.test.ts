@@ -39,6 +39,8 @@ class PhpPlatform {
   user: Record<string, unknown> = {};
   /** Answers the next requests instead. */
   instead: ((parameters: Record<string, string>) => [status: number, body: string] | undefined) | null = null;
+  /** Lead of its clock, in milliseconds. */
+  ahead = 0;
   url = '';
   readonly #server = createServer(async (message, response) => {
     const chunks: Buffer[] = [];
@@ -49,7 +51,8 @@ class PhpPlatform {
     const { method = '' } = message;
     this.requests.push({ method, path: pathname, parameters });
     const [status, body] = this.instead?.(parameters) ?? [200, this.#answer(method, pathname, parameters)];
-    response.writeHead(status, { 'content-type': 'text/html; charset=UTF-8' }).end(body);
+    const date = new Date(Date.now() + this.ahead).toUTCString();
+    response.writeHead(status, { 'content-type': 'text/html; charset=UTF-8', date }).end(body);
   });
 
   async start(): Promise<void> {
@@ -80,7 +83,7 @@ class PhpPlatform {
     if ((given.random ?? '').length < 8 || given.timestamp?.length !== 10) return refuse(1001, 'param error');
     if (given.app_key !== keys.app_key || given.tenant_code !== keys.tenant_code)
       return refuse(-2, 'app error');
-    if (Math.abs(Math.floor(Date.now() / 1000) - Number(given.timestamp)) > 120)
+    if (Math.abs(Math.floor((Date.now() + this.ahead) / 1000) - Number(given.timestamp)) > 120)
       return refuse(1005, 'time error');
     const { app_sign: _, sign, ...others } = given;
     const { app_sign = '' } = signed(others);
@@ -168,6 +171,7 @@ beforeAll(async () => {
 beforeEach(() => {
   php.requests.length = 0;
   php.instead = null;
+  php.ahead = 0;
 });
 afterAll(() => {
   machine[Symbol.dispose]();
@@ -328,6 +332,19 @@ it('has a twin that answers alike, against which every command works', async () 
   expect([answer.data.acme_n, answer.warnings]).toEqual([6, []]);
 });
 
+it('takes the first code of a meaning, puts what refuses a caller last, and knows the clock of the platform', async () => {
+  php.ahead = 20_000;
+  php.instead = ({ timestamp = '', app_key = '' }) => {
+    if (timestamp.length === 9) return [200, '{"code":1011,"msg":"short","data":[]}'];
+    return app_key === keys.app_key ? undefined : [200, '{"code":9405,"message":"bad method"}'];
+  };
+  const done = await probe('-p', 'php', '--json');
+  const { result_codes, clock_window_seconds } = JSON.parse(done.stdout).platform;
+  expect(Object.keys(result_codes)).not.toContain('1011');
+  expect(result_codes['9405'].means).toEqual(['wrongMethod', 'unknownAppKey']);
+  expect(Math.abs(clock_window_seconds - 120)).toBeLessThan(6);
+});
+
 it('says what it will send to production, and sends nothing without an answer', async () => {
   const done = await probe('-p', 'live');
   expect(done).toMatchObject({ status: 2, stdout: '' });
@@ -361,11 +378,12 @@ it('says that the signatures may be wrong, and leaves open what depends on them'
 });
 
 it('shows no secret that the platform shows, nor what was sent', async () => {
-  php.instead = ({ code = '', sign = '', random = '' }) => [
+  const expected = md5(secret);
+  php.instead = ({ code = '', sign = '', random = '', app_key = '' }) => [
     200,
     JSON.stringify({
       code: sign.startsWith('0') ? 7 : 8,
-      msg: `${code} ${random} expected ${sign} of a=1&key=${secret}`,
+      msg: `${app_key}: ${expected}, ${code} ${random} not ${sign} of a=1&key=${secret}`,
     }),
   ];
   const before = machine.printed.length;
@@ -373,7 +391,8 @@ it('shows no secret that the platform shows, nor what was sent', async () => {
   expect(done.status).toBe(0);
   const printed = machine.printed.slice(before) + readFileSync(join(machine.folder, 'echoed.json'), 'utf8');
   const sent = php.requests.flatMap(({ parameters: { code, sign, app_sign } }) => [code, sign, app_sign]);
-  for (const hidden of [secret, ...sent]) if (hidden) expect(printed).not.toContain(hidden);
+  for (const hidden of [secret, expected, keys.app_key, ...sent])
+    if (hidden) expect(printed).not.toContain(hidden);
 });
 
 it('waits where it is throttled, and says where the platform ends to answer alike', async () => {

@@ -52,7 +52,6 @@ describe('an option of a client is refused by name', () => {
     ['an empty Secret', { appSecret: new Secret('') }, 'appSecret is empty'],
     ['a secret that was shown', { appSecret: '<secret>' }, 'appSecret is <secret>, the placeholder'],
     ['a secret of a file', { appSecret: 'do-not-show-me\n' }, 'appSecret ends with a line break: trim'],
-    ['a Secret of a file', { appSecret: new Secret('s\r\n') }, 'appSecret ends with a line break: trim'],
     ['a base URL with the path', { baseUrl: 'https://x.example/api/v1/' }, 'baseUrl contains /api/v1'],
     ['a proxy of another kind', { proxy: 'socks5://x' }, 'proxy is not the address of an http proxy'],
     ['a base URL of another kind', { baseUrl: 5 }, 'baseUrl is 5, not text'],

@@ -116,7 +116,8 @@ describe('a proxy of plain http', () => {
     expect(error).toMatchObject({ reason, attempts });
     expect(error.message).toMatch(said);
     expect(error.message).toMatch(new RegExp(`^api\\.example\\.com through the proxy ${proxy.host} `));
-    expect(proxy.connections).toBe(attempts);
+    // After a flood undici may have opened the next connection already; it sends nothing on it.
+    expect(talk.asked === undefined ? proxy.connections : proxy.asked.length).toBe(attempts);
     expect(proxy.asked).toEqual(
       proxy.asked.map(() => 'PUT http://api.example.com/api/v1/server/user/passback_user_info HTTP/1.1'),
     );

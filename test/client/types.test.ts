@@ -2,8 +2,10 @@ import { expectTypeOf, it } from 'vitest';
 import {
   isUserInfoFailure,
   type JsonValue,
+  moduleSigner,
   type NoAnswerReason,
   type ReadData,
+  RejectedError,
   type UserInfoClient,
   type UserInfoClientOptions,
   type UserInfoValue,
@@ -110,6 +112,16 @@ it('misuse does not compile', () => {
     await client.passback({ unionId: 'u', userInfo: { a: { b: 1 } } });
     // @ts-expect-error: an array
     await client.passback({ unionId: 'u', userInfo: ['a'] });
+    // @ts-expect-error: an array
+    client.passbackAll([{ unionId: 'u', userInfo: ['a'] }]);
+    // @ts-expect-error: no module
+    moduleSigner(5, 'm');
+    // @ts-expect-error: a text, not { digest }
+    moduleSigner({ sign: () => 'text' }, 'm');
+    // @ts-expect-error: no logger
+    client.withOptions({ logger: {} });
+    // @ts-expect-error: a refusal has a code
+    new RejectedError({ msg: 'no' });
     // @ts-expect-error: undefined is no value
     await client.passback({ unionId: 'u', userInfo: { a: undefined } });
     // @ts-expect-error: a Date is no value

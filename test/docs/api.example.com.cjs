@@ -12,7 +12,7 @@ net.Socket.prototype.connect = function (...args) {
   return connect.call(this, { ...options, host: '127.0.0.1', port: process.env.TEST_PORT }, callback);
 };
 
-const { lookup } = dns.promises;
-dns.promises.lookup = async (name, ...rest) =>
-  name === host ? [{ address: '203.0.113.7', family: 4 }] : lookup(name, ...rest);
+const { lookup } = dns;
+dns.lookup = (name, ...rest) =>
+  name === host ? rest.at(-1)(null, [{ address: '203.0.113.7', family: 4 }]) : lookup(name, ...rest);
 syncBuiltinESMExports();

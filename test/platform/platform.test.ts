@@ -58,6 +58,8 @@ describe('a platform file', () => {
   it('is empty for the defaults, which are those of the page', () => {
     expect(formatPlatform(parsePlatform({}, 'it'))).toEqual({});
     expect(formatPlatform(defaultPlatform)).toEqual({});
+    const given = JSON.parse(JSON.stringify({ ...defaultPlatform, signing: {} }));
+    expect(formatPlatform(parsePlatform(given, 'it'))).toEqual({});
     const rows = [...page.matchAll(/^\| `(\w+)` \| (?:`(.*?)`|the default recipes) \|/gm)];
     const shown = Object.entries(platformFields).map(([name, { usual }]) => [
       name,
@@ -83,10 +85,20 @@ describe('a platform file', () => {
   });
 
   it('cannot set a header that a recipe signs', () => {
-    const recipe = { message: ['$extra:X-Date', '$secret'], steps: ['md5'] };
-    const file = { signing: { sign: recipe }, headers: { 'x-date': '1' } };
-    expect(() => parsePlatform(file, 'it')).toThrow('it: headers: x-date is signed by a recipe');
-    expect(() => parsePlatform({ ...file, headers: { 'x-other': '1' } }, 'it')).not.toThrow();
+    const plain = { message: ['$params', '$secret'], steps: ['hmac-md5'] };
+    const recipes = [
+      { ...plain, message: ['$extra:X-Date', '$secret'] },
+      { ...plain, key: { tokens: ['$secret', '$extra:x-date.upper'] } },
+      { ...plain, steps: ['append:$extra:X-Date', 'md5'] },
+      { ...plain, params: { add: { date: '$extra:X-Date' } } },
+      { ...plain, sub: { message: ['$extra:X-Date'], steps: ['md5'] } },
+      { ...plain, sub: { message: ['$body'], steps: ['hmac-md5'], key: { tokens: ['$extra:X-Date'] } } },
+    ];
+    for (const sign of recipes) {
+      const file = { signing: { sign }, headers: { 'X-DATE': '1' } };
+      expect(() => parsePlatform(file, 'it')).toThrow('it: headers: X-DATE is signed by a recipe');
+      expect(() => parsePlatform({ ...file, headers: { 'x-other': '1', 'x-dat': '1' } }, 'it')).not.toThrow();
+    }
   });
 });
 

@@ -58,6 +58,7 @@ describe('the signing rule of a profile', () => {
 
   it.each([
     ['lodash', 'module: is not the path of a file'],
+    ['.hidden/signer.mjs', 'module: is not the path of a file'],
     ['node:fs', 'module: is not the path of a file'],
     ['https://example.com/s.mjs', 'module: is not the path of a file'],
     ['file:///tmp/s.mjs', 'module: is not the path of a file'],

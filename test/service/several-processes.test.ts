@@ -101,7 +101,7 @@ describe.each([
     await admin.putUser(user('u7'));
     const then = Math.floor(Date.now() / 1000) - 60;
     await using strict = await createService({
-      ...database,
+      database: database.database,
       platform: { clock_window_seconds: 2 },
       now: () => then * 1000,
     });
@@ -117,7 +117,10 @@ describe.each([
     late.query.set('timestamp', `${Math.floor(Date.now() / 1000) - 150}`);
     expect(await codesOf(late)).toEqual([200]);
     const issued = await admin.issueCode({ tenantCode: tenant, unionId: 'u8', ttlSeconds: 180 });
-    await using ahead = await createService({ ...database, faults: { skewSeconds: 240, seed: 1 } });
+    await using ahead = await createService({
+      database: database.database,
+      faults: { skewSeconds: 240, seed: 1 },
+    });
     const ordinary = passback({ union_id: 'u8', user_info: '{"a":"2"}' });
     expect((await send(ahead.url, ordinary)).envelope.code).toBe(200);
     // It has purged when it has stopped.

@@ -243,6 +243,21 @@ describe('the test service', () => {
       'infoNames is text, not an array',
     ],
     ['a user of another shape', () => service.putUser({ unionId: 'u1' } as never), 'unionId'],
+    ['hooks that are none', () => useTestService({ beforeAll: it } as never), 'beforeEach is missing'],
+    [
+      'a share as text',
+      () => {
+        service.faults = { error: '0.1' as never, seed: 1 };
+      },
+      'a share is a number',
+    ],
+    [
+      'latency as text',
+      () => {
+        service.faults = { latencyMs: { min: '1', max: '2' } as never, seed: 1 };
+      },
+      'latencyMs has a min',
+    ],
     ['an option that there is not', () => createTestService({ nope: 1 } as never), '"nope" is unknown'],
     ['users that are none', () => createTestService({ users: {} as never }), 'users is an object, not an'],
     ['a clock of its own', () => createTestService({ now: Date.now } as never), '"now" is unknown'],

@@ -14,6 +14,7 @@ import { vectorSecret } from '../../src/signing/vectors.js';
 import { type ExportedCall, ExportedRules, isInstalled, runProgram } from '../support/exported-rules.js';
 import { anyRecipe, anyRequest, anySecret } from '../support/random-signing.js';
 import { vectors } from '../support/signing-corpus.js';
+import { requestOf } from '../support/signing-requests.js';
 
 const names = Object.keys(languages) as LanguageName[];
 /** The others have to be installed, and to compile takes them a minute: `USERINFO_TEST_EXPORT=all`. */
@@ -41,6 +42,19 @@ const randomCalls = (recipe: Recipe) =>
   fc.sample(fc.record({ request: anyRequest, secret: anySecret(recipe) }), 6);
 /** A signature that the operator issued, and a parameter of the request. */
 const token = parseRecipe({ message: ['token-', '$param:b'], steps: ['append:-$method', 'upper'] });
+/** A list of names that has one twice: its last place counts. */
+const repeated: Rule = {
+  recipe: parseRecipe({ message: ['$params'], params: { order: ['a', 'b', 'a'] }, steps: ['md5'] }),
+  calls: [
+    {
+      request: requestOf([
+        ['a', '1'],
+        ['b', '2'],
+      ]),
+      secret: '',
+    },
+  ],
+};
 const withRandomCalls = (recipe: Recipe): Rule => ({ recipe, calls: randomCalls(recipe) });
 
 const groups: Readonly<Record<string, () => readonly Rule[]>> = {
@@ -50,7 +64,7 @@ const groups: Readonly<Record<string, () => readonly Rule[]>> = {
       const recipe = parseRecipe(json);
       return { recipe, calls: [{ request, secret }, ...randomCalls(recipe)] };
     }),
-  'random recipes': () => [token, ...fc.sample(anyRecipe, 300)].map(withRandomCalls),
+  'random recipes': () => [repeated, ...[token, ...fc.sample(anyRecipe, 300)].map(withRandomCalls)],
 };
 
 /** As a language without unpaired surrogates receives it. */
@@ -216,6 +230,13 @@ describe('what a language cannot do is refused by name', () => {
       ruleOf({ message: ['\\ud800', '$params.base64'], steps: ['slice:0:3', 'md5', 'slice:0:8'] }, name);
     }
   });
+});
+
+test('a slice that ends before it begins is empty, also where a language would refuse it', () => {
+  for (const name of names) {
+    const code = ruleOf({ message: ['abc'], steps: ['md5', 'slice:5:3'] }, name);
+    expect(code).toMatch(/\b5(?::|, )[05][)\]];?$/m);
+  }
 });
 
 test('all secrets in a test are the throw-away one', () => {

@@ -253,6 +253,26 @@ describe('HTTP text without a scheme', () => {
   });
 });
 
+describe('a Postman collection', () => {
+  it('numbers its requests in the order in which it has them', () => {
+    const request = (name: string) => ({ name, request: { url: `https://api.example.com/${name}?sign=s` } });
+    const item = [request('a'), { name: 'folder', item: [request('b'), request('c')] }, request('d')];
+    const collection = JSON.stringify({ info: {}, item });
+    const paths = [1, 2, 3, 4].map((number) => readSample(collection, { pick: [number] }).url.slice(-1));
+    expect(paths).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+describe('a log of OkHttp', () => {
+  it('keeps a line of the body that has not the prefix of the logger', () => {
+    const before = '12:00:00 I: ';
+    const body = '"note":"abc d e","sign":"s"}';
+    const lines = ['--> POST https://api.example.com/x', 'Content-Type: application/json', '', '{"a":1,'];
+    const log = [...lines.map((line) => before + line), body, `${before}--> END POST`].join('\n');
+    expect(readSample(log).body).toBe(`{"a":1,\n${body}`);
+  });
+});
+
 describe('a sample file', () => {
   const read = (json: string) => readSample(json);
 

@@ -146,7 +146,8 @@ describe('PostgreSQL', () => {
       for (const index of [0, 1, 0]) await operated.crash(index);
     },
     'kill -9 of a backend': async () => {
-      const lastStatement = `query LIKE '%nonces%' AND pid <> pg_backend_pid()`;
+      // PostgreSQL shows the first 1024 characters.
+      const lastStatement = `query LIKE '%asked%' AND pid <> pg_backend_pid()`;
       let pid: unknown;
       const findBackend = async () => {
         const [row] = await query(

@@ -101,6 +101,24 @@ describe('turns', () => {
     expect(begun.join('')).toMatch(/^a{1,4}ba+$/);
   });
 
+  it('do less after a new connection, until the event loop has run', async () => {
+    const turns = new Turns();
+    const begun: number[] = [0];
+    const all = Array.from({ length: 20 }, () =>
+      turns.run('a', async () => {
+        begun[0] = (begun[0] as number) + 1;
+        now += turnMs / 4;
+      }),
+    );
+    for (let turn = 0; turn < 6; turn += 1) {
+      if (turn === 2) turns.shortenNext();
+      await new Promise(setImmediate);
+      begun.unshift(0);
+    }
+    await Promise.all(all);
+    expect(begun.reverse().filter((count) => count > 0)).toEqual([4, 4, 1, 4, 4, 3]);
+  });
+
   it('give the result or the error of the work, and go on after an error', async () => {
     const turns = new Turns();
     const failed = turns.run('a', async () => {

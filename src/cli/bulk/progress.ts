@@ -5,7 +5,7 @@ import { colorsFor } from '../output/style.js';
 import { formatDuration } from './summary.js';
 
 /** The progress of some work. */
-export interface Progress {
+interface Progress {
   /** The name of the work, one word. */
   readonly doing: string;
   readonly rows: number;
@@ -72,7 +72,9 @@ export function progressLine(
   return `${paint('█'.repeat(full))}${'░'.repeat(barWidth - full)} ${line}`;
 }
 
-/** The same progress in lines that become shorter: all of them have the count, the failures and the time that is left. */
+/**
+ * The same progress in lines that become shorter: all of them have the count, the failures and the time that is left.
+ */
 function linesOf({ doing, rows, share, total, counts, pausedMs = 0 }: Progress, rowsPerMs: number): string[] {
   const done = total === null ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
   const percent = share === null ? '' : `${Math.floor(share * 100)}%`;

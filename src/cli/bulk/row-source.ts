@@ -44,7 +44,7 @@ function parseTypes(text: string): Map<string, CellType> {
 }
 
 /** The rows of a run, opened. */
-export interface OpenedRows extends RowSource {
+interface OpenedRows extends RowSource {
   /** Properties that must be the same when the run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
 }

@@ -56,7 +56,7 @@ export async function passbackMany(call: Call<BulkOptions>): Promise<void> {
   await runMany(call, passbackOperation(userNaming(call.options)));
 }
 
-/** How the rows of `passback --from` name their users. */
+/** The columns by which the rows of `passback --from` name their users. */
 export function userNaming({ unionIdColumn, primaryKey }: BulkOptions): UserNaming {
   if (primaryKey === undefined) return { by: 'union_id', column: unionIdColumn ?? 'union_id' };
   if (unionIdColumn === undefined) return { by: 'primary_key', key: primaryKey };

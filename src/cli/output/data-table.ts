@@ -21,7 +21,8 @@ const encodedKeys: readonly string[] = ['device_info', 'location_info'];
 
 /**
  * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections, then what else the platform
- * put beside them, such as `request_id`. `body` is the envelope as received; numbers are shown as they are written there.
+ * put beside them, such as `request_id`. `body` is the envelope as received; numbers are shown as they are written
+ * there.
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
   const { code, msg, data, ...others } = parseLoosely(body) as Record<string, unknown>;

@@ -76,7 +76,7 @@ export async function writeResults(
   }
 }
 
-/** What is wrong with a run whose rows are not all ok, and what to do about it. */
+/** The error of a run whose rows are not all ok, with the next step. */
 function failedRows(
   { run, state, rows, done, not_ok, chunks_left }: QueuedRun,
   flag: string,

@@ -16,7 +16,7 @@ export interface AdminContext {
   readonly randomBytes: (size: number) => Uint8Array;
   /** Who acts, for the audit. */
   readonly actor: string;
-  /** How long and how often codes work that are issued without saying so. */
+  /** Default validity and number of uses of a code. */
   readonly platform: Pick<Platform, 'code_uses' | 'code_ttl_seconds'>;
 }
 
@@ -113,13 +113,14 @@ export async function* listAll<T, Key = string>(
   readPage: (after: Key, limit: number) => Promise<readonly T[]>,
   keyOf: (item: T) => Key,
   first = '' as Key,
+  limit = pageSize,
 ): AsyncGenerator<T, void, undefined> {
   let after = first;
   for (;;) {
-    const page = await readPage(after, pageSize);
+    const page = await readPage(after, limit);
     yield* page;
     const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return;
+    if (last === undefined || page.length < limit) return;
     after = keyOf(last);
   }
 }

@@ -118,7 +118,8 @@ export interface AppOperations {
     readonly recipes?: NewApp['recipes'] | null;
   }): Promise<void>;
   /**
-   * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the number of their apps.
+   * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the number of their
+   * apps.
    *
    * @throws InvalidInputError if no master key is given
    * @throws StoreUnavailableError if the key of a secret is not given, or, after all others are encrypted, for a secret

@@ -5,45 +5,69 @@ import { exchangeChatPrefix, splitInfoNames } from '../../protocol/info-names.js
 import { maxRecordKeys } from '../../protocol/limits.js';
 import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { applyPassback, checkPassback } from '../../protocol/passback.js';
-import { decodePairs } from '../../protocol/percent-encoding.js';
+import { type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { type AnyReadData, checkRecordSize, readData } from '../../protocol/user-record.js';
+import type { Param } from '../../signing/request.js';
 import { randomHex } from '../admin/admin-context.js';
 import type { ServiceContext } from '../context.js';
 import type { App, Obstacle } from '../store/apps.js';
 import type { Store } from '../store/store.js';
-import { authenticate } from './authenticate.js';
+import { authenticate, isSignedBy } from './authenticate.js';
 import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
 import type { RequestInfo, Responder } from './responder.js';
 
 /** Answers a request for an operation of the spec, after its body was read, in the turn of its app. */
-export function handle(
+export async function handle(
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
   context: ServiceContext,
   responder: Responder,
 ): Promise<FastifyReply> {
-  return context.turns.run(flowOf(request, context.store), async () => {
+  const query = decodePairs(request.url.split('?').slice(1).join('?')).map(readable);
+  const app = await namedApp(query, context.store);
+  return context.turns.run(flowOf(endpoint, query, app, context), async () => {
     // Its client is gone, or was cut off because of its large body.
     if (request.socket.destroyed) return reply.hijack();
-    return await carryOut(endpoint, request, reply, context, responder);
+    return await carryOut(endpoint, request, reply, app, context, responder);
   });
 }
 
-/** The app that a request names; one flow for all apps that are not known yet, or not at all. */
-function flowOf({ url }: FastifyRequest, store: Store): string {
-  const query = decodePairs(url.split('?').slice(1).join('?'));
+function readable([name, value]: DecodedPair): Param {
+  return [name ?? '', value ?? ''];
+}
+
+/** The app that a query names, as last read, or as it is now; `null` for none, `undefined` where it cannot be read. */
+async function namedApp(query: readonly Param[], store: Store): Promise<App | null | undefined> {
   const appKey = query.find(([name]) => name === 'app_key')?.[1] ?? '';
-  return store.knownApp(appKey) === undefined ? '' : appKey;
+  if (appKey === '') return null;
+  // A fault of the store is reported after those of the request.
+  return store.knownApp(appKey) ?? (await store.findApp(appKey).catch(() => undefined));
+}
+
+/**
+ * The app of a request if the query shows that the sender knows its secret; otherwise another flow, so that requests of
+ * somebody who knows the key alone do not delay those of the app. One flow for all apps that are not known.
+ */
+function flowOf(
+  { method }: Endpoint,
+  query: readonly Param[],
+  app: App | null | undefined,
+  { settings }: ServiceContext,
+): string {
+  if (!app) return '';
+  return isSignedBy(app, method, query, settings) ? `signed ${app.app_key}` : app.app_key;
 }
 
 async function carryOut(
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
+  named: App | null | undefined,
   context: ServiceContext,
   responder: Responder,
 ): Promise<FastifyReply> {
@@ -55,15 +79,14 @@ async function carryOut(
   if (unionId) info.user = { by: 'union_id', unionId };
   try {
     const checked = received.check();
-    let app = await identify(checked, info, context);
+    let app = await identify(checked, info, named, context);
     admit(app, parameters, context);
     for (;;) {
       const data = await operations[operation](info, parameters, app, context);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') return responder.sendData(reply, info, data);
       info.isAuthenticated = false;
-      await context.store.findApp(app.app_key);
-      app = await identify(checked, info, context);
+      app = await identify(checked, info, await context.store.findApp(app.app_key), context);
     }
   } catch (error) {
     return responder.sendError(reply, info, error);
@@ -71,13 +94,14 @@ async function carryOut(
 }
 
 /**
- * Authenticates a request, by its app as last read, or as it is now: it may have changed.
+ * Authenticates a request, by its app as it was read, or as it is now: it may have changed.
  *
  * @throws InvalidInputError or RefusedError, as `authenticate` does
  */
 async function identify(
   request: ReceivedRequest,
   info: RequestInfo,
+  named: App | null | undefined,
   { store, settings, unixSeconds }: ServiceContext,
 ): Promise<App> {
   const check = (app: App | null) => {
@@ -86,16 +110,15 @@ async function identify(
     info.isAuthenticated = true;
     return caller;
   };
-  const appKey = parameterText(request.parameters, 'app_key');
-  const known = store.knownApp(appKey);
-  if (known !== undefined) {
+  if (named === null) return check(null);
+  if (named !== undefined) {
     try {
-      return check(known);
+      return check(named);
     } catch (error) {
       if (!(error instanceof UserInfoError)) throw error;
     }
   }
-  return check(await store.findApp(appKey));
+  return check(await store.findApp(parameterText(request.parameters, 'app_key')));
 }
 
 /** @throws RefusedError (42901) */
@@ -182,6 +205,10 @@ async function passback(
   });
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
+  if (outcome === 'not findable') {
+    const msg = `primary_key ${quoteName(target.primaryKey ?? '')} is no key by which users of the tenant are found`;
+    throw new RefusedError(resultCode.malformedParameter, { msg });
+  }
   if (outcome instanceof UserInfoError) throw outcome;
   if (typeof outcome === 'string') return outcome;
   info.user = { by: 'union_id', unionId: outcome.union_id };

@@ -10,8 +10,8 @@ const lingerMs = 1000;
 
 /**
  * Answers what Node's server rejects, or would answer without an envelope, before there is a request: returns what
- * answers a connection that sent something other than a request, or sent it too slowly. `now` returns milliseconds since
- * 1970.
+ * answers a connection that sent something other than a request, or sent it too slowly. `now` returns milliseconds
+ * since 1970.
  */
 export function answerParserErrors(
   server: Server,

@@ -18,7 +18,7 @@ import type { Param, SignableRequest } from '../../signing/request.js';
 import type { CheckedSettings } from '../settings.js';
 
 /** A parsed request that may break rules. */
-export interface ParsedRequest {
+interface ParsedRequest {
   /**
    * The parameters of the endpoint's table, each from its place; values that cannot be decoded have a placeholder.
    */

@@ -184,8 +184,8 @@ function networkOf(address: string): string {
 }
 
 /**
- * The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid: that of a later version, which
- * may be longer, as one of version 00.
+ * The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid: that of a later version,
+ * which may be longer, as one of version 00.
  */
 export function traceOf({ traceparent }: IncomingHttpHeaders): { traceparent?: string; id?: string } {
   const form = /^(?!ff)([\da-f]{2})-((?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2})(-.*)?$/;

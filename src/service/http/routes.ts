@@ -29,8 +29,8 @@ function sendAnswer(reply: FastifyReply, { status, type, body }: MonitoringAnswe
 }
 
 /**
- * Adds the routes of the operations, the health checks, the OpenAPI document and the workbench; metrics unless they have
- * a port of their own.
+ * Adds the routes of the operations, the health checks, the OpenAPI document and the workbench; metrics unless they
+ * have a port of their own.
  */
 export function addRoutes(
   app: FastifyInstance,
@@ -85,8 +85,8 @@ export function addRoutes(
   });
   for (const path of monitoringPaths) {
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-      // Metrics are for this machine, or for a port of their own. The others tell no more than /healthz, to load balancers
-      // that name any host, or none, by HTTP/1.0.
+      // Metrics are for this machine, or for a port of their own. The others tell no more than /healthz, to load
+      // balancers that name any host, or none, by HTTP/1.0.
       const isMeant = path !== '/metrics' || (!hasAdminPort && isFromHere(request));
       const answer = isMeant ? await monitoring(path) : null;
       if (answer) return sendAnswer(reply, answer);

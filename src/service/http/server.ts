@@ -18,7 +18,7 @@ import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
 import { addRoutes, noPath, refuseUnrouted } from './routes.js';
 
-export interface HttpServer {
+interface HttpServer {
   readonly url: string;
   /** Stops accepting connections, answers the requests on open ones, and closes them. */
   close(): Promise<void>;
@@ -80,6 +80,7 @@ export async function startServer(
   app.server.on('drop', () =>
     reportOverload(`${maxConnections} connections are open; further ones are closed`),
   );
+  app.server.on('connection', () => context.turns.shortenNext());
   const bodies = new HeldBodies(maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow, reportOverload);
   const host = urlHost(settings.host);

@@ -11,7 +11,9 @@ export class TokenBuckets {
   /** In the order of their last use. */
   readonly #buckets = new Map<string, { readonly tokens: number; readonly filledAt: number }>();
 
-  /** After a quiet second, a burst of one second's tokens is allowed. `now` returns milliseconds of a monotonic clock. */
+  /**
+   * After a quiet second, a burst of one second's tokens is allowed. `now` returns milliseconds of a monotonic clock.
+   */
   constructor(perSecond: number, now: () => number) {
     this.#perSecond = perSecond;
     this.#now = now;

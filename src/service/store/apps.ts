@@ -52,8 +52,13 @@ export class Apps {
   }
 
   async find(appKey: string): Promise<App | null> {
+    return (await this.load(appKey))();
+  }
+
+  /** Reads an app. The result decrypts its secrets, which may fail. */
+  async load(appKey: string): Promise<() => App | null> {
     const [row] = await this.#sql.all(statements.findApp, [appKey]);
-    return row === undefined ? null : this.#toApp(row);
+    return () => (row === undefined ? null : this.#toApp(row));
   }
 
   /** Uses up a random (§5.4) of an app that is still what it was when it was read; returns why that is not possible. */
@@ -126,8 +131,8 @@ export class Apps {
   }
 
   /**
-   * Encrypts the secrets of the apps after a key with the first master key; returns the last of them, or `null`, how many
-   * were encrypted, and why others cannot be read.
+   * Encrypts the secrets of the apps after a key with the first master key; returns the last of them, or `null`, how
+   * many were encrypted, and why others cannot be read.
    */
   async encryptAll(
     after: string,

@@ -42,7 +42,7 @@ export interface AuditKey {
 /** A line of the table; `codes` is their number in a line that counts them. */
 export type StoredAuditLine = AuditLine & AuditKey & { readonly codes: number | null };
 
-/** What a search for lines demands; times are Unix seconds. */
+/** The conditions of a search for lines; times are Unix seconds. */
 export interface AuditSearch
   extends Readonly<Partial<Record<keyof typeof auditColumns, string | undefined>>> {
   readonly since?: number | undefined;

@@ -1,12 +1,12 @@
 import { maxClockWindowSeconds } from '../../protocol/limits.js';
 
 /**
- * How long the `random` of a request is kept, whatever the clock window of the process: the first request may come when
- * its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
+ * Time for which the `random` of a request is kept, whatever the clock window of the process: the first request may
+ * come when its timestamp is a whole window ahead, and its copy, at another process, until it is a whole window behind.
  */
 export const nonceSeconds = 2 * maxClockWindowSeconds;
 
-/** How far the wall clock was ahead of the monotonic one, in milliseconds. */
+/** Lead of the wall clock over the monotonic one, in milliseconds. */
 interface Offsets {
   least: number;
   most: number;
@@ -19,8 +19,9 @@ let current = newOffsets();
 let changedAt = performance.now();
 
 /**
- * The earliest and the latest time that it may be, in Unix seconds, by the clock of this process. A step of that clock is
- * believed once a random that was used before it would have expired: until then the time before the step goes on, too.
+ * The earliest and the latest time that it may be, in Unix seconds, by the clock of this process. A step of that clock
+ * is believed once a random that was used before it would have expired: until then the time before the step goes on,
+ * too.
  */
 export function possibleTimes(): { readonly earliest: number; readonly latest: number } {
   const [now, steadyNow] = [Date.now(), performance.now()];

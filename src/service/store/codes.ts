@@ -21,7 +21,7 @@ export interface Code {
   readonly uses_left: number | null;
 }
 
-export type UsedCode = Pick<Code, 'union_id' | 'info_names'>;
+type UsedCode = Pick<Code, 'union_id' | 'info_names'>;
 
 export class Codes {
   readonly #sql: Sql;
@@ -30,7 +30,10 @@ export class Codes {
     this.#sql = sql;
   }
 
-  /** Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`; `null` if there is no such user. */
+  /**
+   * Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`; `null` if there is no such
+   * user.
+   */
   async add(issued: Omit<Code, 'expires_at'>, validSeconds: number): Promise<Code | null> {
     const { tenant_code, code, union_id, info_names, uses_left } = issued;
     const names = info_names === null ? null : joinInfoNames(info_names);

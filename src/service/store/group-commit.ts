@@ -47,7 +47,7 @@ interface Waiting<Request, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
-/** What a request needs for itself. */
+/** The resources that a request needs for itself. */
 interface Claims {
   /** No other request of its group, or of a group under way, has one of them. */
   readonly alone: readonly string[];
@@ -56,13 +56,14 @@ interface Claims {
 }
 
 /**
- * Forms groups of the requests that arrive in one turn of the event loop, or while other groups are under way. A request
- * whose row another transaction has locked leaves its group, and is tried again beside the groups: nobody else waits.
+ * Forms groups of the requests that arrive in one turn of the event loop, or while other groups are under way. A
+ * request whose row another transaction has locked leaves its group, and is tried again beside the groups: nobody else
+ * waits.
  */
 export class Groups<Request, Outcome> {
   #waiting: Waiting<Request, Outcome>[] = [];
   #underWay = 0;
-  /** What the groups under way claim. */
+  /** The claims of the groups under way. */
   readonly #claimed = new Set<string>();
   /** Requests whose rows were locked, and for each row their number, those that are tried again included. */
   #lockedOut: Waiting<Request, Outcome>[] = [];
@@ -168,8 +169,8 @@ export class Groups<Request, Outcome> {
   }
 
   /**
-   * Returns the requests whose rows were locked. Never rejects. If a group fails because of one of its requests, each is
-   * carried out by itself.
+   * Returns the requests whose rows were locked. Never rejects. If a group fails because of one of its requests, each
+   * is carried out by itself.
    */
   async #carryOut(group: readonly Waiting<Request, Outcome>[]): Promise<Waiting<Request, Outcome>[]> {
     const claimed = group.flatMap(({ claims }) => [...claims.alone, claims.row]);

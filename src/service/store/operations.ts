@@ -4,11 +4,13 @@ import type { UserRecord } from '../../protocol/user-record.js';
 import type { App, Apps, Obstacle } from './apps.js';
 import type { Audit } from './audit.js';
 import type { Codes } from './codes.js';
-import type { Users } from './users.js';
+import type { Tenants } from './tenants.js';
+import type { NoSingleUser, Users } from './users.js';
 
 /** The tables of the store, inside one read or one transaction. */
 export interface Records {
   readonly apps: Apps;
+  readonly tenants: Tenants;
   readonly users: Users;
   readonly codes: Codes;
   readonly audit: Audit;
@@ -42,7 +44,9 @@ interface Authorized {
   readonly infoNames: readonly string[] | null;
 }
 
-/** The code is not valid, or there is none; `unionId` is the user that it was issued for, as long as the table has it. */
+/**
+ * The code is not valid, or there is none; `unionId` is the user that it was issued for, as long as the table has it.
+ */
 interface NotAuthorized {
   readonly record: null;
   readonly unionId: string | null;
@@ -51,7 +55,7 @@ interface NotAuthorized {
 export type ReadResult = Obstacle | NotAuthorized | Authorized;
 
 /** The changed record; or the error with which `change` refused, and the user stays as it was. */
-export type PassbackResult = Obstacle | 'no user' | 'several users' | UserRecord | UserInfoError;
+export type PassbackResult = Obstacle | NoSingleUser | UserRecord | UserInfoError;
 
 /** The two operations over the statements that all databases share: one request in a transaction. */
 export async function readInTransaction(records: Records, request: ReadRequest): Promise<ReadResult> {

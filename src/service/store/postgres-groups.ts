@@ -9,34 +9,35 @@ import type { App } from './apps.js';
 import { expiredBefore, keptUntil, possibleTimes } from './clock.js';
 import { Groups, rowLocked } from './group-commit.js';
 import type { AppRequest, PassbackRequest, PassbackResult, ReadRequest, ReadResult } from './operations.js';
-import { rowStatements } from './statements.js';
-import { changedDigests, hasValue, toRecord, tryChange, valueDigest } from './users.js';
+import { isIndexed } from './statements.js';
+import { changedValues, hasValue, isFindable, toRecord, tryChange, valueDigest } from './users.js';
 
 /**
- * The requests of a group, `$1` their tenant: their apps, compared with the tables ($2 to $4, each once), and for each
- * request the number of its app ($5) and its random ($6); `$7` and `$8` are the latest and the earliest time that it may be.
+ * The requests of a group: their apps, compared with the tables ($2 to $4, each once), and for each request the number
+ * of its app ($5) and its random ($6); `$7` and `$8` are the latest and the earliest time that it may be.
  *
- * All parts of a key come from one materialized list: with statistics that are old, PostgreSQL would else read all rows
- * of a tenant.
+ * `$1` is the tenant, and stands at each table by itself: an engine that distributes the tables by tenant finds the place
+ * of a statement before it runs. No row is found by a join with a table: with statistics that are old, PostgreSQL would
+ * read all rows of a tenant for it. It is a key that conflicts, or a sub-select that returns it.
  */
 const usableRequests = `
   known AS (
-    SELECT given.n, apps.tenant_code, given.app_key
+    SELECT given.n, given.app_key
     FROM unnest($2::text[], $3::text[], $4::bigint[])
       WITH ORDINALITY AS given (app_key, channel, revision, n)
     JOIN apps ON apps.app_key = given.app_key AND apps.tenant_code = $1
       AND apps.channel = given.channel AND apps.revision = given.revision),
-  usable AS MATERIALIZED (SELECT asked.*, known.tenant_code, known.app_key FROM asked JOIN known ON known.n = asked.app)`;
+  usable AS MATERIALIZED (SELECT asked.*, known.app_key FROM asked JOIN known ON known.n = asked.app)`;
 
 /**
- * Uses up the randoms of the requests in `tried` whose row is not locked by another transaction; `fresh` has those whose
- * random was not used before. The rows are locked first: no transaction waits for a row and keeps a random meanwhile.
- * Randoms are locked in the order of their keys, so that groups of several processes do not deadlock.
+ * Uses up the randoms of the requests in `tried` whose row is not locked by another transaction; `fresh` has those
+ * whose random was not used before. The rows are locked first: no transaction waits for a row and keeps a random
+ * meanwhile. Randoms are locked in the order of their keys, so that groups of several processes do not deadlock.
  */
 const useRandoms = `
   used AS (
     INSERT INTO nonces (tenant_code, app_key, random, expires_at)
-    SELECT tenant_code, app_key, random, ${keptUntil('$7::bigint')} FROM tried
+    SELECT $1, app_key, random, ${keptUntil('$7::bigint')} FROM tried
     WHERE NOT is_locked ORDER BY app_key, random
     ON CONFLICT (tenant_code, app_key, random)
       DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ${expiredBefore('$8::bigint')}
@@ -44,29 +45,30 @@ const useRandoms = `
   fresh AS MATERIALIZED (
     SELECT tried.* FROM tried JOIN used ON used.random = tried.random AND used.app_key = tried.app_key)`;
 
-/** One row for each request whose app is as given; `$9` has the codes. */
+/** One row for each request whose app is as given; `$9` has the codes, each once. */
 const readGroup = `
   WITH asked AS (
     SELECT * FROM unnest($5::int[], $6::text[], $9::text[]) WITH ORDINALITY AS asked (app, random, code, n)),
   ${usableRequests},
   locked AS MATERIALIZED (
-    SELECT code, union_id FROM codes WHERE (tenant_code, code) IN (SELECT tenant_code, code FROM usable)
-    ORDER BY code FOR NO KEY UPDATE SKIP LOCKED),
+    SELECT one.* FROM (SELECT code FROM usable ORDER BY code) AS given, LATERAL (
+      SELECT code, union_id FROM codes WHERE tenant_code = $1 AND code = given.code
+      FOR NO KEY UPDATE SKIP LOCKED) AS one),
   tried AS MATERIALIZED (
     SELECT usable.*, locked.union_id, locked.code IS NULL AND (
-      SELECT 1 FROM codes WHERE codes.tenant_code = usable.tenant_code AND codes.code = usable.code
+      SELECT 1 FROM codes WHERE codes.tenant_code = $1 AND codes.code = usable.code
     ) IS NOT NULL AS is_locked
     FROM usable LEFT JOIN locked ON locked.code = usable.code),
   ${useRandoms},
   taken AS (
-    UPDATE codes SET uses_left = codes.uses_left - 1
-    FROM (SELECT n, tenant_code, code FROM fresh ORDER BY code) AS sorted
-    WHERE codes.tenant_code = sorted.tenant_code AND codes.code = sorted.code
-      AND codes.expires_at + 0 > unixepoch() AND (codes.uses_left IS NULL OR codes.uses_left > 0)
-    RETURNING sorted.n, codes.tenant_code, codes.union_id, codes.info_names)
-  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, tried.union_id, taken.info_names, users.record
-  FROM tried LEFT JOIN fresh ON fresh.n = tried.n LEFT JOIN taken ON taken.n = tried.n
-    LEFT JOIN users ON users.tenant_code = taken.tenant_code AND users.union_id = taken.union_id`;
+    INSERT INTO codes (tenant_code, code, union_id, expires_at)
+    SELECT $1, code, union_id, 0 FROM fresh WHERE union_id IS NOT NULL ORDER BY code
+    ON CONFLICT (tenant_code, code) DO UPDATE SET uses_left = codes.uses_left - 1
+      WHERE codes.expires_at > unixepoch() AND (codes.uses_left IS NULL OR codes.uses_left > 0)
+    RETURNING code, union_id, info_names)
+  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, tried.union_id, taken.info_names, (
+      SELECT record FROM users WHERE users.tenant_code = $1 AND users.union_id = taken.union_id) AS record
+  FROM tried LEFT JOIN fresh ON fresh.n = tried.n LEFT JOIN taken ON taken.code = fresh.code`;
 
 /** The same with the users, which it locks: `$9` has their IDs, `$10` digests of their values, one of them null. */
 const lockGroup = `
@@ -75,44 +77,48 @@ const lockGroup = `
       WITH ORDINALITY AS asked (app, random, union_id, digest, n)),
   ${usableRequests},
   named AS MATERIALIZED (
-    SELECT usable.n, usable.tenant_code, usable.app_key, usable.random,
-      COALESCE(usable.union_id, found.union_id) AS union_id, found.others
+    SELECT usable.n, usable.app_key, usable.random, COALESCE(usable.union_id, found.union_id) AS union_id, found.others
     FROM usable, LATERAL (
       SELECT MIN(two.union_id) AS union_id, COUNT(*) - 1 AS others FROM (
         SELECT user_values.union_id FROM user_values
-        WHERE user_values.tenant_code = usable.tenant_code AND user_values.digest = usable.digest LIMIT 2) AS two) AS found),
+        WHERE user_values.tenant_code = $1 AND user_values.digest = usable.digest LIMIT 2) AS two) AS found),
   locked AS MATERIALIZED (
-    SELECT union_id, record FROM users
-    WHERE (tenant_code, union_id) IN (SELECT tenant_code, union_id FROM named WHERE others <= 0)
-    ORDER BY union_id FOR NO KEY UPDATE SKIP LOCKED),
+    SELECT one.* FROM (SELECT DISTINCT union_id FROM named WHERE others <= 0 ORDER BY union_id) AS given, LATERAL (
+      SELECT union_id, record FROM users WHERE tenant_code = $1 AND union_id = given.union_id
+      FOR NO KEY UPDATE SKIP LOCKED) AS one),
   tried AS MATERIALIZED (
     SELECT named.*, locked.record, named.others <= 0 AND locked.union_id IS NULL AND (
-      SELECT 1 FROM users WHERE users.tenant_code = named.tenant_code AND users.union_id = named.union_id
+      SELECT 1 FROM users WHERE users.tenant_code = $1 AND users.union_id = named.union_id
     ) IS NOT NULL AS is_locked
     FROM named LEFT JOIN locked ON locked.union_id = named.union_id),
   ${useRandoms}
-  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, tried.others, tried.union_id, tried.record
+  SELECT tried.n, tried.is_locked::int AS is_locked, fresh.n AS fresh, tried.others, tried.union_id, tried.record, (
+      SELECT findable FROM tenants WHERE tenant_code = $1) AS findable
   FROM tried LEFT JOIN fresh ON fresh.n = tried.n`;
 
-/** Stores the records of users `$2`, removes values of users `$4` and adds values of users `$6`. */
+/**
+ * Stores the records of users `$2`, who are locked, removes values of users `$4` and adds values of users `$6`, whose
+ * keys are `$8`.
+ */
 const storeGroup = `
-  WITH stored AS MATERIALIZED (
-    SELECT $1::text AS tenant_code, * FROM unnest($2::text[], $3::text[]) AS given (union_id, record)),
-  lost AS MATERIALIZED (
-    SELECT $1::text AS tenant_code, * FROM unnest($4::text[], $5::text[]) AS given (union_id, digest)),
-  changed AS (
-    UPDATE users SET record = stored.record, revision = users.revision + 1 FROM stored
-    WHERE users.tenant_code = stored.tenant_code AND users.union_id = stored.union_id),
+  WITH changed AS (
+    INSERT INTO users (tenant_code, union_id, record, revision)
+    SELECT $1, given.union_id, given.record, 1 FROM unnest($2::text[], $3::text[]) AS given (union_id, record)
+    ON CONFLICT (tenant_code, union_id) DO UPDATE SET record = excluded.record, revision = users.revision + 1),
+  lost AS MATERIALIZED (SELECT * FROM unnest($4::text[], $5::text[]) AS given (union_id, digest)),
   removed AS (
     DELETE FROM user_values USING lost
-    WHERE user_values.tenant_code = lost.tenant_code AND user_values.digest = lost.digest
-      AND user_values.union_id = lost.union_id)
+    WHERE user_values.tenant_code = $1 AND user_values.digest = lost.digest AND user_values.union_id = lost.union_id)
   INSERT INTO user_values (tenant_code, union_id, digest)
-  SELECT $1, given.union_id, given.digest FROM unnest($6::text[], $7::text[]) AS given (union_id, digest)
+  SELECT $1, given.union_id, given.digest
+  FROM unnest($6::text[], $7::text[], $8::text[]) AS given (union_id, digest, name) WHERE ${isIndexed('$1')}
   ON CONFLICT (tenant_code, digest, union_id) DO NOTHING`;
 
+/** Makes randoms `$3` of an app `$2` as good as new. */
+const giveBack = 'DELETE FROM nonces WHERE tenant_code = $1 AND app_key = $2 AND random = ANY ($3::text[])';
+
 /** For the test of their plans. */
-export const groupStatements = { readGroup, lockGroup, storeGroup };
+export const groupStatements = { readGroup, lockGroup, storeGroup, giveBack };
 
 /**
  * The two operations, in groups of the requests of an app: one transaction each, so that no app waits for the groups of
@@ -150,7 +156,7 @@ export class PostgresGroups {
   }
 
   #passBack(requests: readonly PassbackRequest[]): Promise<(PassbackResult | typeof rowLocked)[]> {
-    const tenant = requests[0]?.app.tenant_code ?? '';
+    const { tenant_code: tenant = '', app_key: appKey = '' } = requests[0]?.app ?? {};
     const values = [
       ...valuesOf(requests),
       requests.map(({ user }) => (user.by === 'union_id' ? user.unionId : null)),
@@ -160,19 +166,18 @@ export class PostgresGroups {
       const rows = byNumber(await sql.all(lockGroup, values));
       const changes = new Changes();
       const outcomes: (PassbackResult | typeof rowLocked)[] = [];
-      const toGiveBack: PassbackRequest[] = [];
+      const toGiveBack: string[] = [];
       const pause = pauses();
       for (const [index, request] of requests.entries()) {
         const outcome = changes.apply(request, rows.get(index + 1));
         // Another process, or another request of the group, took the value from the user that was found: it is looked
         // up anew, and nobody waits for the row of another user while he keeps those of a group.
-        if (outcome === null) toGiveBack.push(request);
+        if (outcome === null) toGiveBack.push(request.random);
         outcomes.push(outcome ?? rowLocked);
         await pause();
       }
       if (changes.count > 0) await sql.run(storeGroup, [tenant, ...(await changes.values(pause))]);
-      const randoms = toGiveBack.map((one) => [tenant, one.app.app_key, one.random] as const);
-      if (randoms.length > 0) await sql.each(rowStatements.removeNonce, randoms);
+      if (toGiveBack.length > 0) await sql.run(giveBack, [tenant, appKey, toGiveBack]);
       return outcomes;
     });
   }
@@ -205,6 +210,7 @@ class Changes {
     if (row === undefined) return 'app changed';
     if (row.is_locked === 1) return rowLocked;
     if (row.fresh === null) return 'random used';
+    if (user.by === 'primary_key' && !isFindable(row, user.name)) return 'not findable';
     if (Number(row.others) > 0) return 'several users';
     if (row.record === null) return 'no user';
     const unionId = String(row.union_id);
@@ -219,18 +225,25 @@ class Changes {
 
   /** The values of `storeGroup` after the tenant. `pause` is called after each user. */
   async values(pause: () => Promise<void>): Promise<SqlParameter[]> {
-    const users: ({ unionId: string; record: string } & ReturnType<typeof changedDigests>)[] = [];
+    const users: { unionId: string; record: string }[] = [];
+    const removed: { unionId: string; digest: string }[] = [];
+    const added: { unionId: string; digest: string; name: string }[] = [];
     for (const [unionId, { before, now }] of this.#users) {
-      users.push({ unionId, record: JSON.stringify(now), ...changedDigests(before, now) });
+      const changed = changedValues(before, now);
+      users.push({ unionId, record: JSON.stringify(now) });
+      removed.push(...changed.removed.map((value) => ({ unionId, ...value })));
+      added.push(...changed.added.map((value) => ({ unionId, ...value })));
       await pause();
     }
-    const pairs = (name: 'removed' | 'added') =>
-      users.flatMap((user) => user[name].map((digest): [string, string] => [user.unionId, digest]));
-    const records = users.map(({ unionId, record }): [string, string] => [unionId, record]);
-    return [records, pairs('removed'), pairs('added')].flatMap((rows) => [
-      rows.map(([unionId]) => unionId),
-      rows.map(([, value]) => value),
-    ]);
+    return [
+      users.map(({ unionId }) => unionId),
+      users.map(({ record }) => record),
+      removed.map(({ unionId }) => unionId),
+      removed.map(({ digest }) => digest),
+      added.map(({ unionId }) => unionId),
+      added.map(({ digest }) => digest),
+      added.map(({ name }) => name),
+    ];
   }
 }
 

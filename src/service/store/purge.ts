@@ -18,9 +18,9 @@ const tables = [
 ];
 
 /**
- * Deletes expired nonces and codes of all tenants, and lines of the audit that are older than `auditSeconds`, at once and
- * then every minute until it is stopped: in batches, and in one process at a time, whose `holder` is unique. A failure
- * goes to `onFault`, and ends that minute's purge.
+ * Deletes expired nonces and codes of all tenants, and lines of the audit that are older than `auditSeconds`, at once
+ * and then every minute until it is stopped: in batches, and in one process at a time, whose `holder` is unique. A
+ * failure goes to `onFault`, and ends that minute's purge.
  */
 export class Purge {
   readonly #driver: SqlDriver;

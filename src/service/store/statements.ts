@@ -1,9 +1,30 @@
-import type { Schema } from '../../database/migrations.js';
+import type { PartitionedTable, Schema } from '../../database/migrations.js';
 import { expiredBefore, keptUntil } from './clock.js';
 import { startOfSecret } from './secret-cipher.js';
 
 /** The lines of the audit that have an app key for their subject. */
 const ofApps = "substr(action, 1, 4) = 'app '";
+
+/**
+ * The tables that grow with users and requests, by the part of their key that differs most. Vacuum comes after one row
+ * in a hundred (of twenty where rows live for minutes), not in five; a page of `users` has room for the new version of
+ * a row, so that its indexes stay as they are.
+ */
+const partitioned: readonly PartitionedTable[] = [
+  { table: 'users', column: 'union_id', storage: `fillfactor = 85, ${vacuumAfter(0.01)}` },
+  {
+    table: 'user_values',
+    column: 'digest',
+    storage: vacuumAfter(0.01),
+    key: 'digest, tenant_code, union_id',
+  },
+  { table: 'codes', column: 'code', storage: `fillfactor = 85, ${vacuumAfter(0.05)}` },
+  { table: 'nonces', column: 'random', storage: vacuumAfter(0.05) },
+];
+
+function vacuumAfter(share: number): string {
+  return `autovacuum_vacuum_scale_factor = ${share}, autovacuum_vacuum_threshold = 1000`;
+}
 
 /**
  * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite
@@ -13,6 +34,7 @@ export const storeSchema: Schema = {
   table: 'userinfo_migrations',
   owner: 'the service',
   worksWith: 4,
+  partitioned,
   steps: [
     [
       `CREATE TABLE apps (
@@ -63,6 +85,13 @@ export const storeSchema: Schema = {
       'CREATE INDEX audit_by_tenant ON audit (tenant_code, at, id)',
       'CREATE INDEX audit_by_action ON audit (action, at, id)',
       `CREATE INDEX audit_by_app ON audit (subject, at, id) WHERE ${ofApps}`,
+    ],
+    [
+      // It begins with the user: a statement that names a code cannot use it instead of the key.
+      'DROP INDEX codes_by_user',
+      'CREATE INDEX codes_by_user ON codes (union_id, tenant_code)',
+      'CREATE TABLE tenants (tenant_code TEXT NOT NULL PRIMARY KEY, find_by TEXT, findable TEXT) WITHOUT ROWID',
+      "INSERT INTO service_state (name, value) VALUES ('tenants', 0)",
     ],
   ],
 };
@@ -115,14 +144,29 @@ export const statements = {
   setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
-  /** Two rows show that a value is ambiguous. */
-  findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
+  findTenant: 'SELECT find_by, findable FROM tenants WHERE tenant_code = $1',
+  listTenants:
+    'SELECT tenant_code, find_by, findable FROM tenants WHERE tenant_code > $1 ORDER BY tenant_code LIMIT $2',
+  setTenant:
+    'INSERT INTO tenants (tenant_code, find_by, findable) VALUES ($1, $2, $3)' +
+    ' ON CONFLICT (tenant_code) DO UPDATE SET find_by = excluded.find_by, findable = excluded.findable',
+  finishTenant: "UPDATE tenants SET findable = find_by WHERE tenant_code = $1 AND COALESCE(find_by, '') = $2",
+  /** Held by a transaction that sets the keys of a tenant: it waits for those that add users, and they for it. */
+  lockTenants: "SELECT value FROM service_state WHERE name = 'tenants' FOR UPDATE",
+  /** Held by a transaction that adds users, whom nobody else sees yet. */
+  shareTenants: "SELECT value FROM service_state WHERE name = 'tenants' FOR KEY SHARE",
+  lockUsers:
+    'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3 FOR UPDATE',
 
+  /** Two users show that a value is ambiguous. The row without a user has the keys of the tenant at the same moment. */
+  findUsersByValue:
+    'SELECT NULL AS union_id, findable FROM tenants WHERE tenant_code = $1 UNION ALL' +
+    ' SELECT union_id, NULL FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 3',
+
+  /** A join with `users` would read all users of the tenant, with statistics that are old. */
   listUsersByValue:
-    'SELECT users.record FROM user_values JOIN users' +
-    ' ON users.tenant_code = user_values.tenant_code AND users.union_id = user_values.union_id' +
-    ' WHERE user_values.tenant_code = $1 AND user_values.digest = $2 AND user_values.union_id > $3' +
-    ' ORDER BY user_values.union_id LIMIT $4',
+    'SELECT (SELECT record FROM users WHERE tenant_code = $1 AND union_id = user_values.union_id) AS record' +
+    ' FROM user_values WHERE tenant_code = $1 AND digest = $2 AND union_id > $3 ORDER BY union_id LIMIT $4',
 
   /** For a user that exists, and is not deleted meanwhile. */
   addCode:
@@ -238,6 +282,14 @@ function purge(table: string, key: string, column = 'expires_at', less = ''): st
   );
 }
 
+/** Whether the values of the key `given.name` are among those by which users of a tenant are found. */
+export function isIndexed(tenantCode: string): string {
+  return (
+    `NOT EXISTS (SELECT 1 FROM tenants WHERE tenants.tenant_code = ${tenantCode}` +
+    " AND replace(tenants.find_by, ',' || given.name || ',', '') = tenants.find_by)"
+  );
+}
+
 /** Statements that are run for many rows. */
 export const rowStatements = {
   /** Adds a user, or locks the one that there is and returns its current record. */
@@ -248,20 +300,20 @@ export const rowStatements = {
   replaceRecord:
     'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
     ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET record = excluded.record',
+  /** Of a key by which users of the tenant are found. */
   addValue:
-    'INSERT INTO user_values (tenant_code, digest, union_id) VALUES ($1, $2, $3)' +
-    ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
+    'INSERT INTO user_values (tenant_code, digest, union_id) SELECT tenant_code, digest, union_id' +
+    ' FROM (SELECT $1 AS tenant_code, $2 AS digest, $3 AS union_id, $4 AS name) AS given' +
+    ` WHERE ${isIndexed('given.tenant_code')} ON CONFLICT (tenant_code, digest, union_id) DO NOTHING`,
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
   addFound:
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
     ' SELECT unixepoch(), $1, $2, $3, $4, $5, $6',
-  removeNonce:
-    'DELETE FROM nonces WHERE (tenant_code, app_key, random) IN (SELECT $1, $2, $3) RETURNING random',
 } as const;
 
 /** Empties the store. */
-export const emptyStatements = ['apps', 'users', 'user_values', 'codes', 'nonces'].map(
+export const emptyStatements = ['apps', 'tenants', 'users', 'user_values', 'codes', 'nonces'].map(
   (table) => `DELETE FROM ${table}`,
 );
 

@@ -1,6 +1,6 @@
 import { StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type Migration, migrate } from '../../database/migrations.js';
-import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
+import { allEnded, type PoolUsage, type Sql, type SqlDriver } from '../../database/sql-driver.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Secret } from '../../signing/secret.js';
@@ -21,10 +21,19 @@ import { PostgresGroups } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
+import { Tenants } from './tenants.js';
 import { Users } from './users.js';
 
 /** Maximum number of apps in memory. */
 const maxKnownApps = 10_000;
+
+/** Maximum number of apps that are read at once. */
+const maxAppsAtOnce = 256;
+
+interface AppsToRead {
+  readonly keys: Set<string>;
+  readonly found: Promise<ReadonlyMap<string, () => App | null>>;
+}
 
 /**
  * The store of the service and of its admin. A unit of work awaits only the records that it receives, and may be
@@ -38,6 +47,8 @@ export class Store {
   readonly #digestKey: string;
   readonly #groups: PostgresGroups | null;
   readonly #apps = new Map<string, App>();
+  #nextApps: AppsToRead | null = null;
+  #lastApps: Promise<unknown> = Promise.resolve();
   #purge: Purge | undefined;
   #clockDifference = 0;
   /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
@@ -66,13 +77,31 @@ export class Store {
     return this.#apps.get(appKey);
   }
 
-  /** Reads an app from the database. */
+  /** Reads an app from the database. Anybody can name one: a single connection reads those that are asked for meanwhile. */
   async findApp(appKey: string): Promise<App | null> {
-    const app = await this.read(({ apps }) => apps.find(appKey));
+    if (this.#nextApps === null || this.#nextApps.keys.size >= maxAppsAtOnce)
+      this.#nextApps = this.#readLater();
+    this.#nextApps.keys.add(appKey);
+    const app = (await this.#nextApps.found).get(appKey)?.() ?? null;
     if (this.#apps.size >= maxKnownApps) this.#apps.clear();
     if (app === null) this.#apps.delete(appKey);
     else this.#apps.set(appKey, app);
     return app;
+  }
+
+  /** Reads the apps whose keys are added until those before them are read. */
+  #readLater(): AppsToRead {
+    const keys = new Set<string>();
+    const start = () => {
+      if (this.#nextApps?.keys === keys) this.#nextApps = null;
+      return this.read(async ({ apps }) => {
+        const load = async (key: string) => [key, await apps.load(key)] as const;
+        return new Map(await allEnded([...keys].map(load)));
+      });
+    };
+    const found = this.#lastApps.then(start, start);
+    this.#lastApps = found;
+    return { keys, found };
   }
 
   /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
@@ -97,7 +126,7 @@ export class Store {
     return digestUser(this.#digestKey, tenantCode, user);
   }
 
-  /** How far the clock of this process was ahead of the database's at the last check, in seconds; 0 for SQLite. */
+  /** Lead of the clock of this process over the database's at the last check, in seconds; 0 for SQLite. */
   get clockDifference(): number {
     return this.#clockDifference;
   }
@@ -162,6 +191,7 @@ export class Store {
   #recordsOf(sql: Sql): Records {
     return {
       apps: new Apps(sql, this.#cipher),
+      tenants: new Tenants(sql),
       users: new Users(sql),
       codes: new Codes(sql),
       audit: new Audit(sql),
@@ -182,7 +212,7 @@ export class Store {
   }
 }
 
-/** How far a time that was taken between two others is before or after both; 0 if it may be between them. */
+/** Distance of a time that was taken between two others to the nearer one; 0 if it may be between them. */
 function differenceTo(time: number, before: number, after: number): number {
   // It has whole seconds.
   if (time + 1 < before) return Math.round(before - time);

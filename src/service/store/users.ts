@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
-import type { Sql } from '../../database/sql-driver.js';
+import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues, type UserRecord } from '../../protocol/user-record.js';
 import { rowStatements, statements } from './statements.js';
+import { hasKey, type StoredKeys } from './tenants.js';
 
-/** Why a change did not find exactly one user. */
-type NoSingleUser = 'no user' | 'several users';
+/** Why a change did not find exactly one user; users of the tenant may not be found by its key. */
+export type NoSingleUser = 'no user' | 'several users' | 'not findable';
 
 /**
  * The rows of a deleted user, by kind. The audit keeps its masked ID.
@@ -66,6 +67,7 @@ export class Users {
    * indexed in the order of their keys: several processes do not deadlock, and each page is written once.
    */
   async putAll(records: readonly UserRecord[]): Promise<void> {
+    await this.#sql.all(statements.shareTenants);
     const lastOfEach = [...new Map(records.map((record) => [keyOf(record), record]))].sort(byFirst);
     const rows = lastOfEach.map(([, record]) => rowOf(record));
     const before = new Map<string, UserRecord>();
@@ -73,20 +75,35 @@ export class Users {
       const key = keyOf({ tenant_code: String(tenant_code), union_id: String(union_id) });
       if (record !== null) before.set(key, toRecord(record));
     }
-    const removed: Row[] = [];
-    const added: Row[] = [];
-    for (const [key, record] of lastOfEach) {
-      const changed = changedDigests(before.get(key) ?? null, record);
-      removed.push(...valuesOf(record, changed.removed));
-      added.push(...valuesOf(record, changed.added));
-    }
     const replaced = lastOfEach.flatMap(([key], index) => (before.has(key) ? [rows[index] ?? []] : []));
     await this.#sql.each(rowStatements.replaceRecord, replaced);
-    await this.#sql.each(rowStatements.removeValue, removed);
-    await this.#sql.each(
-      rowStatements.addValue,
-      added.sort(([, one], [, other]) => (one < other ? -1 : 1)),
+    await this.#changeValues(
+      lastOfEach.map(([key, record]) => [record, changedValues(before.get(key) ?? null, record)]),
     );
+  }
+
+  /**
+   * Indexes the users after an ID by the values of some keys, and by no others. Returns the users, or `null` if other
+   * keys are set.
+   */
+  async indexAgain(
+    tenantCode: string,
+    keys: StoredKeys,
+    after: string,
+    limit: number,
+  ): Promise<UserRecord[] | null> {
+    const rows = await this.#sql.all(statements.lockUsers, [tenantCode, after, limit]);
+    // The users are locked: whoever sets other keys from now on changes their values after this.
+    const [tenant] = await this.#sql.all(statements.findTenant, [tenantCode]);
+    if (tenant?.find_by !== keys) return null;
+    const records = rows.map(({ record }) => toRecord(record));
+    await this.#changeValues(
+      records.map((record) => {
+        const { added } = changedValues(null, record);
+        return [record, { removed: added.filter(({ name }) => !hasKey(keys, name)), added }];
+      }),
+    );
+    return records;
   }
 
   /** Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. */
@@ -102,7 +119,9 @@ export class Users {
     return changed;
   }
 
-  /** The same for the user of a passback, who is added if there is none: one at a time, so that no user is added twice. */
+  /**
+   * The same for the user of a passback, who is added if there is none: one at a time, so that no user is added twice.
+   */
   async changeOrAdd(
     tenant_code: string,
     user: PassbackUser,
@@ -128,7 +147,7 @@ export class Users {
   async delete(tenantCode: string, unionId: string): Promise<DeletedRows | null> {
     const record = await this.#lockById(tenantCode, unionId);
     if (record === null) return null;
-    const values = valuesOf(record, changedDigests(record, null).removed);
+    const values = changedValues(record, null).removed.map(({ digest }) => [tenantCode, digest, unionId]);
     const indexed_values = (await this.#sql.each(rowStatements.removeValue, values)).length;
     const codes = await this.#sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
     return {
@@ -142,7 +161,10 @@ export class Users {
     if (user.by === 'union_id') return (await this.#lockById(tenantCode, user.unionId)) ?? 'no user';
     const digest = valueDigest(user.name, user.value);
     for (let lookUp = 0; lookUp < lookUps; lookUp++) {
-      const [first, second] = await this.#sql.all(statements.findUsersByValue, [tenantCode, digest]);
+      const rows = await this.#sql.all(statements.findUsersByValue, [tenantCode, digest]);
+      const tenant = rows.find(({ union_id }) => union_id === null);
+      if (tenant !== undefined && !isFindable(tenant, user.name)) return 'not findable';
+      const [first, second] = rows.filter((row) => row !== tenant);
       if (first === undefined) return 'no user';
       if (second !== undefined) return 'several users';
       const record = await this.#lockById(tenantCode, String(first.union_id));
@@ -158,21 +180,26 @@ export class Users {
 
   async #replace(old: UserRecord, record: UserRecord): Promise<void> {
     await this.#sql.run(statements.setRecord, rowOf(record));
-    const { removed, added } = changedDigests(old, record);
-    await this.#sql.each(rowStatements.removeValue, valuesOf(record, removed));
-    await this.#sql.each(rowStatements.addValue, valuesOf(record, added));
+    await this.#changeValues([[record, changedValues(old, record)]]);
+  }
+
+  async #changeValues(changes: readonly (readonly [UserKey, ChangedValues])[]): Promise<void> {
+    const removed: string[][] = [];
+    const added: (readonly [tenant: string, digest: string, ...string[]])[] = [];
+    for (const [{ tenant_code, union_id }, changed] of changes) {
+      for (const { digest } of changed.removed) removed.push([tenant_code, digest, union_id]);
+      for (const { name, digest } of changed.added) added.push([tenant_code, digest, union_id, name]);
+    }
+    await this.#sql.each(rowStatements.removeValue, removed);
+    await this.#sql.each(
+      rowStatements.addValue,
+      added.sort(([, one], [, other]) => (one < other ? -1 : 1)),
+    );
   }
 }
 
-/** Tenant, union ID and record; or tenant, digest and union ID. */
-type Row = readonly [string, string, string];
-
-function rowOf(record: UserRecord): Row {
+function rowOf(record: UserRecord): readonly string[] {
   return [record.tenant_code, record.union_id, JSON.stringify(record)];
-}
-
-function valuesOf({ tenant_code, union_id }: UserKey, digests: readonly string[]): Row[] {
-  return digests.map((digest) => [tenant_code, digest, union_id]);
 }
 
 function byFirst([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
@@ -184,7 +211,12 @@ function keyOf({ tenant_code, union_id }: UserKey): string {
   return `${tenant_code}\0${union_id}`;
 }
 
-/** Whether a user can be found by a value. */
+/** Whether users of the tenant of a row are found by the values of a key. */
+export function isFindable({ findable }: SqlRow, name: string): boolean {
+  return findable == null || hasKey(String(findable), name);
+}
+
+/** Whether a user has a value by which users are found. */
 export function hasValue(record: UserRecord, { name, value }: { name: string; value: string }): boolean {
   return readableValues(record).get(name) === value;
 }
@@ -202,20 +234,31 @@ export function tryChange(
   }
 }
 
-/** The digests of values that are only in the old record, and of those that are only in the new one. */
-export function changedDigests(
-  old: UserRecord | null,
-  record: UserRecord | null,
-): { readonly removed: string[]; readonly added: string[] } {
-  const before = old === null ? new Map<string, string>() : readableValues(old);
-  const after = record === null ? new Map<string, string>() : readableValues(record);
-  return { removed: digestsMissing(before, after), added: digestsMissing(after, before) };
+/** A named value of a record. */
+interface NamedDigest {
+  readonly name: string;
+  readonly digest: string;
 }
 
-/** The digests of the values that the others do not have. */
-function digestsMissing(values: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>): string[] {
+interface ChangedValues {
+  readonly removed: readonly NamedDigest[];
+  readonly added: readonly NamedDigest[];
+}
+
+/** The values that are only in the old record, and those that are only in the new one. */
+export function changedValues(old: UserRecord | null, record: UserRecord | null): ChangedValues {
+  const before = old === null ? new Map<string, string>() : readableValues(old);
+  const after = record === null ? new Map<string, string>() : readableValues(record);
+  return { removed: valuesMissing(before, after), added: valuesMissing(after, before) };
+}
+
+/** The values that the others do not have. */
+function valuesMissing(
+  values: ReadonlyMap<string, string>,
+  others: ReadonlyMap<string, string>,
+): NamedDigest[] {
   const missing = [...values].filter(([name, value]) => others.get(name) !== value);
-  return missing.map(([name, value]) => valueDigest(name, value));
+  return missing.map(([name, value]) => ({ name, digest: valueDigest(name, value) }));
 }
 
 /** Hides the text in the error: it holds personal data. */

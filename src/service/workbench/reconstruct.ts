@@ -10,7 +10,7 @@ import type { App } from '../store/apps.js';
 import type { RecentRequest } from './request-ring.js';
 
 /** The cause of a wrong signature: by a common mistake. */
-export interface Reconstruction {
+interface Reconstruction {
   readonly finding: Finding;
   /** The text that the client signed, masked as in the log; `null` if the difference is in the masked part. */
   readonly stages: { readonly params: string; readonly message: string } | null;

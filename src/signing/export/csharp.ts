@@ -1,4 +1,3 @@
-import { camelCase } from './javascript.js';
 import {
   aboutUrl,
   bare,
@@ -7,6 +6,7 @@ import {
   type Language,
   lines,
   outsideLiterals,
+  pascalCase,
   quoted,
   receiver,
   utf16Escape,
@@ -395,10 +395,6 @@ class CsharpWriter extends Writer {
     if (!('key' in order)) return '.OrderBy(pair => Array.IndexOf(order, pair.Key))';
     return `.OrderBy(pair => ${this.expression(order.key, this.pairVariables)}, StringComparer.Ordinal)`;
   }
-}
-
-function pascalCase(name: string): string {
-  return camelCase(`_${name}`);
 }
 
 const testStyle: WrapStyle = { indent: '    ', chains: false, depth: 1 };

@@ -19,11 +19,11 @@ import { python } from './python.js';
 export const languages = { python, php, java, go, javascript, csharp } as const;
 export type LanguageName = keyof typeof languages;
 
-/** Where the exported rule comes from. */
-export interface ExportSource {
+/** The origin of the exported rule. */
+interface ExportSource {
   /** Such as `the preset taobao`. */
   readonly from: string;
-  /** How many rules fit the samples that it was found by. */
+  /** Number of rules that fit the samples by which it was found. */
   readonly fits?: number;
 }
 

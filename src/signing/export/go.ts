@@ -1,4 +1,3 @@
-import { camelCase } from './javascript.js';
 import {
   aboutUrl,
   bare,
@@ -8,6 +7,7 @@ import {
   type Language,
   lines,
   outsideLiterals,
+  pascalCase,
   placesIn,
   quoted,
   Writer,
@@ -446,10 +446,6 @@ function isDenseIn(bracket: Bracket | null): boolean {
   return !bracket.isBlock && isDenseIn(bracket.outer);
 }
 
-function goName(name: string): string {
-  return camelCase(`_${name}`);
-}
-
 export const go: Language = {
   title: 'Go 1.18 or later',
   files: { rule: 'signature.go', test: 'signature_test.go' },
@@ -461,8 +457,8 @@ export const go: Language = {
     const functions = rules.map((rule) => {
       const { name, operations } = rule;
       return [
-        `// ${goName(name)} takes the decoded parameters in the order of the request, without ${name}.${aboutUrl(rule).replace('url:', 'address:')}`,
-        `func ${goName(name)}(method, address string, params [][2]string, body string, extra map[string]string, secret string) string {`,
+        `// ${pascalCase(name)} takes the decoded parameters in the order of the request, without ${name}.${aboutUrl(rule).replace('url:', 'address:')}`,
+        `func ${pascalCase(name)}(method, address string, params [][2]string, body string, extra map[string]string, secret string) string {`,
         ...writer.body(operations, { indent: '\t', chains: false, depth: 0, flat: true }),
         '}',
       ].join('\n');
@@ -481,7 +477,7 @@ export const go: Language = {
       return [
         '\t\t{',
         `\t\t\t${literal(`${rule}: ${name}`)},`,
-        `\t\t\t${goName(rule)}(${literal(method)}, ${literal(url)}, [][2]string{`,
+        `\t\t\t${pascalCase(rule)}(${literal(method)}, ${literal(url)}, [][2]string{`,
         ...lines(pairs, ', ', 90).map((line) => `\t\t\t\t${line.trimEnd().replace(/,?$/, ',')}`),
         '\t\t\t},',
         `\t\t\t\t${literal(body ?? '')},`,

@@ -1,7 +1,7 @@
-import { camelCase } from './javascript.js';
 import {
   aboutUrl,
   bare,
+  camelCase,
   type Language,
   outsideLiterals,
   quoted,

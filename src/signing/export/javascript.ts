@@ -1,6 +1,7 @@
 import {
   aboutUrl,
   bare,
+  camelCase,
   type Language,
   quoted,
   receiver,
@@ -259,8 +260,3 @@ ${rows.join('\n\n')}
 `;
   },
 };
-
-/** `app_sign` as `appSign`. */
-export function camelCase(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}

@@ -10,7 +10,7 @@ import {
 } from './operations.js';
 
 /** A signature that is exported: the parameter that carries it, such as `app_sign`, and its operations. */
-export interface ExportedRule {
+interface ExportedRule {
   readonly name: string;
   readonly operations: Operations;
 }
@@ -43,7 +43,7 @@ export interface Language {
 }
 
 /** The code of helper functions by name, in the order in which a file has them. */
-export type HelperTable = Readonly<Record<string, string>>;
+type HelperTable = Readonly<Record<string, string>>;
 
 /** The names of variables where they differ from those of an expression. */
 export type Variables = Readonly<Record<string, string>>;
@@ -296,7 +296,7 @@ interface Break {
   readonly rank: number;
 }
 
-/** Where a line may end: before a method, after an operator, after a comma, after an opening bracket. */
+/** The places where a line may end: before a method, after an operator, after a comma, after an opening bracket. */
 function breaksIn(line: string, style: WrapStyle): Break[] {
   return placesIn(line).flatMap(({ at, depth }): Break[] => {
     if (depth < style.depth) return [];
@@ -332,7 +332,7 @@ export function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
 }
 
-/** Beside those of a category: characters that a final sigma takes no notice of (Unicode, Case_Ignorable). */
+/** In addition to those of a category: characters that a final sigma ignores (Unicode, Case_Ignorable). */
 export const ignoredMarks =
   "'.:\u00b7\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a";
 
@@ -379,4 +379,14 @@ export function lines(parts: readonly string[], separator: string, width = 100):
     line += added;
   }
   return [...filled, line];
+}
+
+/** `app_sign` as `appSign`. */
+export function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `app_sign` as `AppSign`. */
+export function pascalCase(name: string): string {
+  return camelCase(`_${name}`);
 }

@@ -28,7 +28,7 @@ export type Operation =
 export interface PairSelection {
   /** Changes the case of every name first; whether the names are ASCII is not known. */
   readonly nameCase: Case;
-  /** Which names are selected: all of these hold. */
+  /** The conditions of a selected name: all of them. */
   readonly names: readonly NameCondition[];
   readonly dropsEmpty: boolean;
   /** Joins the values of a repeated name, at the place of the first; null keeps them apart. */
@@ -40,13 +40,13 @@ export interface PairSelection {
 }
 
 /** The only names, or the names left out: those of the list, and those that begin with one of the prefixes. */
-export interface NameCondition {
+interface NameCondition {
   readonly are: 'only' | 'not';
   readonly list: readonly string[];
   readonly prefixes: readonly string[];
 }
 
-export interface AddedPair {
+interface AddedPair {
   readonly name: string;
   readonly value: Expression;
   /** Whether it is left out where its value is empty. */
@@ -54,7 +54,7 @@ export interface AddedPair {
 }
 
 /** The sort key of a pair: an expression of `name` and `value`. */
-export interface SortKey {
+interface SortKey {
   readonly key: Expression;
 }
 
@@ -302,7 +302,7 @@ function writersOf(rule: ParamsRule, operations: Operation[]): Written {
   };
 }
 
-/** How texts are written: by `write`, an operation of its own, where that takes more than one change. */
+/** The writer of texts: `write`, an operation of its own, if that takes more than one change. */
 function writtenBy(rule: ParamsRule, operations: Operation[]): (of: Expression) => Expression {
   const table = Object.entries(rule.escape).sort(([a], [b]) => b.length - a.length);
   const given: Expression = { is: 'variable', name: 'text', isBytes: false, isAscii: false };
@@ -361,7 +361,7 @@ function namesIn(list: readonly string[]): Pick<NameCondition, 'list' | 'prefixe
   return { list: unique(list.filter((name) => !name.endsWith('*'))), prefixes: unique(prefixesIn(list)) };
 }
 
-/** Where a name is repeated, its last place counts. */
+/** The order of a list; a repeated name has its last place. */
 function fixedOrder(names: readonly string[]): readonly string[] | null {
   const order = unique([...names].reverse()).reverse();
   return order.length < 2 ? null : order;

@@ -1,7 +1,7 @@
 import { straightenQuotes } from './command-words.js';
 import { found, type SampleFormat } from './sample-format.js';
 
-/** What people put around an address: quotes of any kind, angle brackets. */
+/** Characters that people put around an address: quotes of any kind, angle brackets. */
 const wrapped = /^(?:"(.*)"|'(.*)'|`(.*)`|<(.*)>|[“”„](.*)[“”]|[‘’](.*)[‘’]|«(.*)»)$/s;
 
 export const address: SampleFormat = {

@@ -34,7 +34,7 @@ function isHeader(known: string, name: string): boolean {
 }
 
 /** The part of a request that its signature is in. */
-export type SignaturePlace = 'parameters' | 'JSON body' | 'headers';
+type SignaturePlace = 'parameters' | 'JSON body' | 'headers';
 
 /** A signature of a request by its name. */
 interface NamedSignature {
@@ -42,8 +42,14 @@ interface NamedSignature {
   readonly value: string;
 }
 
+/** An address with further parameters in its query. */
+export function withQuery(url: string, query: string): string {
+  if (query === '') return url;
+  return `${url}${url.includes('?') ? '&' : '?'}${query}`;
+}
+
 /** The signatures with this name: among the query and the form, the members of a JSON body, and the headers. */
-export function signaturesIn(request: CapturedRequest, signParam: string): NamedSignature[] {
+function signaturesIn(request: CapturedRequest, signParam: string): NamedSignature[] {
   const named = (
     place: SignaturePlace,
     pairs: readonly Param[],

@@ -35,6 +35,16 @@ export function splitCommand(command: string): string[] {
   throw new SampleError(`the command has ${words.length} words`, 'Give one command, without its output.');
 }
 
+/** Options for `parseArgs`, each with a value, from names such as `header:H`. */
+export function optionsWithValue(text: string) {
+  return Object.fromEntries(
+    text.split(' ').map((names) => {
+      const [name = '', short] = names.split(':');
+      return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
+    }),
+  );
+}
+
 /** A word processor or a chat program writes curly quotes. */
 export function straightenQuotes(text: string): string {
   return /['"]/.test(text) ? text : text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");

@@ -1,8 +1,14 @@
 import { parseArgs } from 'node:util';
 import { encoders } from '../encodings.js';
-import { type CapturedRequest, type Header, headerValue, SampleError } from './captured-request.js';
-import { commandsIn, splitCommand } from './command-words.js';
-import { found, type SampleFormat } from './sample-format.js';
+import {
+  type CapturedRequest,
+  type Header,
+  headerValue,
+  SampleError,
+  withQuery,
+} from './captured-request.js';
+import { commandsIn, optionsWithValue, splitCommand } from './command-words.js';
+import { foundAll, type SampleFormat } from './sample-format.js';
 
 /** Options with a value, with their short names where they have one. */
 const valueOptions =
@@ -14,22 +20,16 @@ const valueOptions =
   'unix-socket url url-query';
 
 /** For `parseArgs`. Other options are flags, which change nothing in the request. */
-const curlOptions = Object.fromEntries([
-  ...valueOptions.split(' ').map((names) => {
-    const [name = '', short] = names.split(':');
-    return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
-  }),
-  ['get', { type: 'boolean' as const, short: 'G' }],
-  ['head', { type: 'boolean' as const, short: 'I' }],
-]);
+const curlOptions = {
+  ...optionsWithValue(valueOptions),
+  get: { type: 'boolean', short: 'G' },
+  head: { type: 'boolean', short: 'I' },
+} as const;
 
 export const curl: SampleFormat = {
   name: 'a curl command',
   from: 'shells, cmd.exe, PowerShell; "Copy as cURL" of browsers and proxies',
-  find: ({ text, signParam }) =>
-    commandsIn(text, 'curl').map((command, index, { length }) =>
-      found(length === 1 ? null : `command ${index + 1}`, signParam, () => readCurl(command)),
-    ),
+  find: ({ text, signParam }) => foundAll('command', commandsIn(text, 'curl'), signParam, readCurl),
 };
 
 /** Options with a body that the command does not contain. */
@@ -75,7 +75,12 @@ function readCurl(text: string): CapturedRequest {
     data.length === 0 || has('get') ? null : data.join(contentType === 'application/json' ? '' : '&');
   const method = valuesOf('request').at(-1)?.[1] ?? (has('head') ? 'HEAD' : body === null ? 'GET' : 'POST');
   const address = /^\w+:\/\//.test(url) ? url : `http://${url}`;
-  return { method, url: appendQuery(address, has('get') ? [...query, ...data] : query), headers, body };
+  return {
+    method,
+    url: withQuery(address, (has('get') ? [...query, ...data] : query).join('&')),
+    headers,
+    body,
+  };
 }
 
 /** `Name: value`, or `Name;` for an empty value. `Name:` takes a header away that curl would send. */
@@ -96,11 +101,6 @@ function encodeData(text: string): string {
   if (name === undefined && content.includes('@')) throw notInCommand('--data-urlencode with @');
   const encoded = encoders.rfc3986(content).replaceAll('%20', '+');
   return name ? `${name}=${encoded}` : encoded;
-}
-
-function appendQuery(url: string, parts: readonly string[]): string {
-  if (parts.length === 0) return url;
-  return url + (url.includes('?') ? '&' : '?') + parts.join('&');
 }
 
 function notInCommand(option: string): SampleError {

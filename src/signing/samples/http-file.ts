@@ -33,7 +33,7 @@ export const httpFile: SampleFormat = {
   },
 };
 
-/** What the text of an HTTP request has not: separators, comments, variables, queries on lines of their own. */
+/** Parts that are no text of an HTTP request: separators, comments, variables, queries on lines of their own. */
 const marks = /^(?:###|@[\w.-]+\s*=|#|\/\/|<> |> ?\{%)|\{\{|\n[ \t]+[?&]/m;
 const requestStart = /^\s*(?:[A-Z]{3,7}\s+)?(?:https?:\/\/|\{\{|\/)\S*(?:\s+HTTP\/[\d.]+)?\s*$/;
 /** Lines behind a request: a script, a file for the answer, an earlier answer. */

@@ -1,16 +1,14 @@
-import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
+import { type CapturedRequest, type Header, SampleError, withQuery } from './captured-request.js';
 import { commandsIn, promptOnly, splitCommand } from './command-words.js';
 import { joinPairs } from './json-value.js';
-import { found, type SampleFormat } from './sample-format.js';
+import { foundAll, type SampleFormat } from './sample-format.js';
 
 /** HTTPie, and xh, which takes the same command line. */
 export const httpie: SampleFormat = {
   name: 'an HTTPie command',
   from: 'http, https, xh',
   find: ({ text, signParam }) =>
-    commandsIn(text, 'https?|xhs?', promptOnly).map((command, index, { length }) =>
-      found(length === 1 ? null : `command ${index + 1}`, signParam, () => readHttpie(command)),
-    ),
+    foundAll('command', commandsIn(text, 'https?|xhs?', promptOnly), signParam, readHttpie),
 };
 
 /** Options whose value is the next word. */
@@ -61,7 +59,7 @@ function readHttpie(command: string): CapturedRequest {
   const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
   return {
     method: isMethod ? (given[0] ?? '').toUpperCase() : body === null ? 'GET' : 'POST',
-    url: query.length === 0 ? url : `${url}${url.includes('?') ? '&' : '?'}${joinPairs(query)}`,
+    url: withQuery(url, joinPairs(query)),
     headers: body === null || typed ? headers : [['Content-Type', type], ...headers],
     body,
   };

@@ -1,4 +1,4 @@
-import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
+import { type CapturedRequest, type Header, SampleError, withQuery } from './captured-request.js';
 import {
   asObject,
   asObjects,
@@ -52,8 +52,6 @@ function readRequest(request: UnknownObject, replace: (text: string) => string):
     namedValues(value).map(([name, text]): Header => [replace(name), replace(text)]);
   const url = asText(request.url);
   if (!url) throw new SampleError('the Insomnia request has no URL');
-  const query = joinPairs(pairs(request.parameters));
-  const address = replace(url);
   const { mimeType, text, params } = asObject(request.body) ?? {};
   if (mimeType === 'multipart/form-data') {
     throw new SampleError(
@@ -65,7 +63,7 @@ function readRequest(request: UnknownObject, replace: (text: string) => string):
   const isTyped = headers.some(([name]) => name.toLowerCase() === 'content-type');
   return {
     method: asText(request.method) ?? 'GET',
-    url: query === '' ? address : `${address}${address.includes('?') ? '&' : '?'}${query}`,
+    url: withQuery(replace(url), joinPairs(pairs(request.parameters))),
     headers: typeof mimeType === 'string' && !isTyped ? [['Content-Type', mimeType], ...headers] : headers,
     body: typeof text === 'string' ? replace(text) : joinPairs(pairs(params)) || null,
   };

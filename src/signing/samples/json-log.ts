@@ -52,7 +52,9 @@ const names = {
   body: ['body', 'requestbody', 'payload', 'postdata'],
 };
 
-/** The signed requests in a JSON value: objects that describe one, or have its parameters; texts that have its address. */
+/**
+ * The signed requests in a JSON value: objects that describe one, or have its parameters; texts that have its address.
+ */
 export function requestsInJson(json: unknown, signParam: string): CapturedRequest[] {
   const requests: CapturedRequest[] = [];
   const open: { readonly value: unknown; readonly outer: UnknownObject | null }[] = [

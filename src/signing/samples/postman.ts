@@ -56,7 +56,7 @@ interface Node {
   readonly item: UnknownObject;
   /** Names from the collection down. */
   readonly folders: readonly string[];
-  /** Those of the folders around it. */
+  /** The variables of the folders around it. */
   readonly variables: VariableValues;
 }
 

@@ -1,6 +1,6 @@
 import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
 import { straightenQuotes, unescapePowerShell } from './command-words.js';
-import { found, type SampleFormat } from './sample-format.js';
+import { foundAll, type SampleFormat } from './sample-format.js';
 
 export const powerShell: SampleFormat = {
   name: 'a PowerShell command',
@@ -9,11 +9,10 @@ export const powerShell: SampleFormat = {
     const commands = [
       ...text.matchAll(/\b(?:Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s+(?=["'-]|https?:)/gi),
     ];
-    return commands.map(({ 0: start, index }, place) =>
-      found(commands.length === 1 ? null : `command ${place + 1}`, signParam, () =>
-        readCommand(straightenQuotes(text.slice(index + start.length, commands[place + 1]?.index))),
-      ),
+    const given = commands.map(({ 0: start, index }, place) =>
+      text.slice(index + start.length, commands[place + 1]?.index),
     );
+    return foundAll('command', given, signParam, (command) => readCommand(straightenQuotes(command)));
   },
 };
 

@@ -4,7 +4,7 @@ import { sampleFormats } from './formats.js';
 import { sampleFileFault } from './sample-file.js';
 import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
 
-export interface TakeOptions {
+interface TakeOptions {
   /** Name of the parameter or header with the signature. Default: that of a sample file, else `sign`. */
   readonly signParam?: string | undefined;
   /** The requests to take where a text has several, from 1. */
@@ -17,7 +17,7 @@ const mostRead = 5000;
 /** The requests of a text. */
 export interface TakenSamples {
   readonly samples: readonly Sample[];
-  /** What was taken, where that is not all of the text. */
+  /** The part that was taken, if not all of the text. */
   readonly taken: readonly string[];
 }
 

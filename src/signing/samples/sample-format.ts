@@ -14,7 +14,7 @@ export interface GivenText {
 
 /** A request in a text. */
 export interface FoundRequest {
-  /** Where it is, such as `entry 3`; null where it is all of the text. */
+  /** Its place, such as `entry 3`; null if it is all of the text. */
   readonly place: string | null;
   /** @throws SampleError where it cannot be read */
   read(): Sample;
@@ -22,7 +22,7 @@ export interface FoundRequest {
 
 /** A form in which tools write requests. */
 export interface SampleFormat {
-  /** What it is, as a noun with its article. */
+  /** A noun for it, with its article. */
   readonly name: string;
   /** The tools that write it, or what it looks like. */
   readonly from: string;
@@ -33,4 +33,15 @@ export interface SampleFormat {
 /** A request that is read only when it is wanted: the others in the text may be incomplete. */
 export function found(place: string | null, signParam: string, read: () => CapturedRequest): FoundRequest {
   return { place, read: () => ({ ...toSample(read(), signParam), secret: null }) };
+}
+
+/** The requests of a text, each read by itself; numbered if there are several, such as `command 2`. */
+export function foundAll<T>(
+  noun: string,
+  parts: readonly T[],
+  signParam: string,
+  read: (part: T) => CapturedRequest,
+): FoundRequest[] {
+  const placeOf = (index: number) => (parts.length === 1 ? null : `${noun} ${index + 1}`);
+  return parts.map((part, index) => found(placeOf(index), signParam, () => read(part)));
 }

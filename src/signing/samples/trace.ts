@@ -4,7 +4,7 @@ import { found, type SampleFormat } from './sample-format.js';
 /** Lines that curl marks as sent. */
 const sentByCurl = /^> ?(.*)$/;
 
-/** What `curl -v` prints: requests after `>`, without their bodies. */
+/** The output of `curl -v`: requests after `>`, without their bodies. */
 export const curlTrace: SampleFormat = {
   name: 'the output of curl -v',
   from: 'curl --verbose',
@@ -26,7 +26,7 @@ export const curlTrace: SampleFormat = {
   },
 };
 
-/** What OkHttp logs: `--> GET https://…`, headers, body, `--> END GET`. Each line may have the logger's prefix. */
+/** The log of OkHttp: `--> GET https://…`, headers, body, `--> END GET`. Each line may have the logger's prefix. */
 export const okHttpLog: SampleFormat = {
   name: 'a log of OkHttp',
   from: 'HttpLoggingInterceptor, in logcat too',

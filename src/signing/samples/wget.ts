@@ -1,28 +1,19 @@
 import { parseArgs } from 'node:util';
 import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
-import { commandsIn, splitCommand } from './command-words.js';
-import { found, type SampleFormat } from './sample-format.js';
+import { commandsIn, optionsWithValue, splitCommand } from './command-words.js';
+import { foundAll, type SampleFormat } from './sample-format.js';
 
 /** Options with a value that may be a word of its own; `=` joins the others. */
-const valueOptions =
+const wgetOptions = optionsWithValue(
   'output-document:O output-file:o header post-data post-file method body-data body-file user-agent:U referer timeout:T ' +
-  'tries:t wait:w user password execute:e directory-prefix:P load-cookies save-cookies ca-certificate certificate ' +
-  'private-key secure-protocol bind-address limit-rate';
-
-const wgetOptions = Object.fromEntries(
-  valueOptions.split(' ').map((names) => {
-    const [name = '', short] = names.split(':');
-    return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
-  }),
+    'tries:t wait:w user password execute:e directory-prefix:P load-cookies save-cookies ca-certificate certificate ' +
+    'private-key secure-protocol bind-address limit-rate',
 );
 
 export const wget: SampleFormat = {
   name: 'a wget command',
   from: 'a shell',
-  find: ({ text, signParam }) =>
-    commandsIn(text, 'wget').map((command, index, { length }) =>
-      found(length === 1 ? null : `command ${index + 1}`, signParam, () => readWget(command)),
-    ),
+  find: ({ text, signParam }) => foundAll('command', commandsIn(text, 'wget'), signParam, readWget),
 };
 
 function readWget(command: string): CapturedRequest {

@@ -42,7 +42,7 @@ const maxNameBits = 7;
 const maxArrangementBits = 15;
 
 /** The arrangements of blocks of one kind, the likeliest first; `keyed`: with the secret as one more parameter. */
-export type Arrangements = (kind: BlockKind, keyed: boolean) => LazyList<Arrangement>;
+type Arrangements = (kind: BlockKind, keyed: boolean) => LazyList<Arrangement>;
 
 export function arrangementsOf(space: SearchSpace): Arrangements {
   const { paramNames, secretNames, task, isDistinct } = space;

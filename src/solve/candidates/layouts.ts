@@ -23,7 +23,7 @@ export interface PairStyle {
 }
 
 /** The text that separates the secret from the rest. */
-export interface SecretStyle extends Weighted {
+interface SecretStyle extends Weighted {
   /** Before the secret, where something precedes it: `&key=`. */
   readonly last: Piece;
   /** Before the secret, where it is first: `key=`. */
@@ -49,7 +49,7 @@ export type Admit = (spot: Spot, style: SecretStyle, form: Piece) => boolean;
 /** The styles of the secret where the rest is joined with this text. */
 export type StylesBeside = (joiner: string) => readonly SecretStyle[];
 
-export interface KeyedParts {
+interface KeyedParts {
   readonly around: readonly Surroundings[];
   readonly stylesBeside: StylesBeside;
   /** Texts that can be in the place of the secret. */

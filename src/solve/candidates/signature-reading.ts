@@ -75,7 +75,9 @@ function readLabelled(signature: string, request: SignableRequest): SignatureRea
   }));
 }
 
-/** The text with the values of parameters and headers replaced by tokens, where they are too long to occur by accident. */
+/**
+ * The text with the values of parameters and headers replaced by tokens, where they are too long to occur by accident.
+ */
 function asTemplate(text: string, { params, extra }: SignableRequest): string {
   const values = [
     ...params.map((param) => ['param', ...param] as const),

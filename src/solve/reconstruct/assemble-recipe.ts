@@ -4,7 +4,7 @@ import { type Chain, stepsOf, subOf } from '../candidates/chains.js';
 import type { Piece } from '../candidates/pieces.js';
 
 /** The parts of a recipe in the terms of the search. */
-export interface FoundParts {
+interface FoundParts {
   readonly params: Partial<ParamsRule>;
   readonly message: readonly Piece[];
   readonly join: string;

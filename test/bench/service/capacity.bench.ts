@@ -1,16 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { query } from '../../support/postgres/test-schema.js';
 import { startServiceProcesses } from '../../support/service-process.js';
+import { cpuSeconds, databaseCpuSeconds } from './cpu-time.js';
 import { load } from './load.js';
 import { prepareStore } from './prepared-store.js';
 
 const warmUp = 1000;
 const counted = 8000;
-/** Clock ticks a second of /proc/<pid>/stat. */
-const ticksPerSecond = 100;
-
 // The figures of docs/operations.md#capacity.
 it.skipIf(process.platform !== 'linux')(
   'measures what a request costs on PostgreSQL (needs Linux)',
@@ -24,8 +21,6 @@ it.skipIf(process.platform !== 'linux')(
     const reads = await Promise.all([store.reads(warmUp), store.reads(counted)]);
     const passbacks = [store.passbacks(warmUp), store.passbacks(counted)] as const;
     const [service] = await startServiceProcesses(server.url, 1);
-    const checkpointer = await number("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
-    const postmaster = parentOf(String(checkpointer));
 
     for (const [name, [first, requests]] of Object.entries({ read: reads, passback: passbacks })) {
       await load([service?.url ?? ''], first);
@@ -49,41 +44,14 @@ it.skipIf(process.platform !== 'linux')(
     }
 
     async function usage() {
-      const children = readdirSync('/proc').filter((pid) => Number(pid) > 0 && parentOf(pid) === postmaster);
       return {
         service: cpuSeconds(service?.child.pid ?? 0),
-        // Of those that ended, the postmaster has the time.
-        database: [postmaster, ...children.map(Number)].reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+        database: await databaseCpuSeconds(server.url),
         log: await number("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"),
       };
     }
   },
 );
-
-/** The fields of /proc/<pid>/stat from the state on. */
-function statOf(pid: number | string): string[] {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-}
-
-function parentOf(pid: string): number {
-  try {
-    return Number(statOf(pid)[1]);
-  } catch {
-    return 0;
-  }
-}
-
-/** User and system time of a process and of its children that ended. */
-function cpuSeconds(pid: number): number {
-  return (
-    statOf(pid)
-      .slice(11, 15)
-      .map(Number)
-      .reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond
-  );
-}
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -87,6 +87,7 @@ describe('every value arrives unchanged', { timeout }, () => {
       outcome: 'ok',
       code: 200,
       msg: 'ok',
+      request_id: expect.stringMatching(/^[0-9a-f]{20}$/),
     });
   });
 

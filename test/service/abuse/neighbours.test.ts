@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { openAdmin } from '../../../src/service/index.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createService, openAdmin } from '../../../src/service/index.js';
 import { type AppKeys, draftPassback, send } from '../../support/foreign-client.js';
 import { createSchema } from '../../support/postgres/test-schema.js';
 import { tenant, user } from '../../support/running-service.js';
@@ -21,7 +21,8 @@ async function start(engine: string) {
     const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
     return { ...app, secret: app_secret.reveal() };
   };
-  const [costly, small] = [await newApp(), await newApp()];
+  const apps = await Promise.all(Array.from({ length: 9 }, newApp));
+  const [costly, small] = apps as [AppKeys, AppKeys];
   await admin.putUsers([...Array.from({ length: outstanding }, (_, index) => user(`a${index}`)), user('b')]);
   await admin.close();
   const [service] = await startServiceProcesses(database, 1);
@@ -32,11 +33,42 @@ async function start(engine: string) {
     await rm(folder, { recursive: true });
     await schema?.remove();
   });
-  return { url: service?.url ?? '', costly, small };
+  return { url: service?.url ?? '', costly, small, apps };
 }
 
 const passBack = async (url: string, app: AppKeys, union_id: string, userInfo: object) =>
   (await send(url, draftPassback(app, { union_id, user_info: JSON.stringify(userInfo) }))).envelope.code;
+
+/**
+ * Keeps requests of `flood` unanswered, each of which resolves to a result code, and asks eight times by `ask` once the
+ * first is answered. Returns the codes of `flood`, and how many were answered during each of the last seven, in order.
+ */
+async function flooded(flood: (index: number) => Promise<number>, ask: (turn: number) => Promise<number>) {
+  const codes = new Set<number>();
+  const overtaken: number[] = [];
+  let answered = 0;
+  let isOver = false;
+  const flooding = Array.from({ length: outstanding }, async (_, index) => {
+    while (!isOver) {
+      codes.add(await flood(index));
+      answered += 1;
+    }
+  });
+  const asking = async () => {
+    // All of them wait.
+    await expect.poll(() => answered).toBeGreaterThan(0);
+    for (let turn = 0; turn < 8; turn += 1) {
+      const before = answered;
+      expect(await ask(turn)).toBe(200);
+      if (turn > 0) overtaken.push(answered - before);
+    }
+  };
+  await asking().finally(async () => {
+    isOver = true;
+    await Promise.all(flooding);
+  });
+  return { codes: [...codes], overtaken: overtaken.sort((one, other) => one - other) };
+}
 
 it.each(['SQLite', 'PostgreSQL'])(
   'an app with costly requests does not let those of another app wait for all of them: %s',
@@ -48,33 +80,48 @@ it.each(['SQLite', 'PostgreSQL'])(
       serial += 1;
       return Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`k${index}`, `v${serial}`]));
     };
-    const codes = new Set<number>();
-    let answered = 0;
-    let isOver = false;
-    const flood = Array.from({ length: outstanding }, async (_, index) => {
-      while (!isOver) {
-        codes.add(await passBack(url, costly, `a${index}`, allValues()));
-        answered += 1;
-      }
-    });
-    const overtaken: number[] = [];
-    const ask = async () => {
-      // All of them wait.
-      await expect.poll(() => answered).toBeGreaterThan(0);
-      await passBack(url, small, 'b', { first: 1 });
-      for (let turn = 0; turn < 7; turn += 1) {
-        const before = answered;
-        expect(await passBack(url, small, 'b', { turn })).toBe(200);
-        overtaken.push(answered - before);
-      }
-    };
-    await ask().finally(async () => {
-      isOver = true;
-      await Promise.all(flood);
-    });
-    expect([...codes]).toEqual([200]);
+    const { codes, overtaken } = await flooded(
+      (index) => passBack(url, costly, `a${index}`, allValues()),
+      (turn) => passBack(url, small, 'b', { turn }),
+    );
+    expect(codes).toEqual([200]);
     // In the order of arrival it would be about as many as are unanswered, each time.
-    overtaken.sort((one, other) => one - other);
     expect(overtaken[1], `${overtaken}`).toBeLessThanOrEqual(outstanding / 2);
   },
 );
+
+describe('requests without a right signature do not let an app wait for all of them', () => {
+  const large = { long: 'x'.repeat(60_000) };
+
+  it('if they name the app', async () => {
+    const { url, small } = await start('SQLite');
+    const { codes, overtaken } = await flooded(
+      () => passBack(url, { ...small, secret: 'not-its-secret' }, 'b', large),
+      (turn) => passBack(url, small, 'b', { turn }),
+    );
+    expect(codes).toEqual([40102]);
+    expect(overtaken[1], `${overtaken}`).toBeLessThanOrEqual(outstanding / 2);
+  });
+
+  it('if they name no app, and this is the first request of one', async () => {
+    const { url, apps, small } = await start('SQLite');
+    const { codes, overtaken } = await flooded(
+      () => passBack(url, { ...small, app_key: 'nobody' }, 'b', large),
+      (turn) => passBack(url, apps[turn] as AppKeys, 'b', { turn }),
+    );
+    expect(codes).toEqual([40101]);
+    expect(overtaken[1], `${overtaken}`).toBeLessThanOrEqual(outstanding / 2);
+  });
+
+  it('if hundreds of them name unknown apps at once: one place at PostgreSQL is enough to look for these', async () => {
+    const schema = await createSchema();
+    {
+      await using service = await createService({ database: schema.url, poolSize: 1 });
+      const app = { tenant_code: tenant, channel: 'web', secret: 's' };
+      const named = Array.from({ length: 300 }, (_, index) => ({ ...app, app_key: `nobody${index}` }));
+      const codes = await Promise.all(named.map((one) => passBack(service.url, one, 'b', {})));
+      expect([...new Set(codes)]).toEqual([40101]);
+    }
+    await schema.remove();
+  });
+});

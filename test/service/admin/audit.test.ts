@@ -141,14 +141,16 @@ describe('the audit', () => {
       Array.from({ length: 30 }, (_, i) => issue(i % 3 === 0 ? beside : admin, ['a', 'nobody', 'b'])),
     );
     await issue(beside, ['nobody']);
+    await admin.putUser({ ...user('a'), tenant_code: 'other' });
+    await admin.issueCodes({ tenantCode: 'other', unionIds: ['a', 'a', 'a'] });
     const lines = await all(admin.listAudit({ action: 'code issue' }));
-    const count = (wanted: string) => {
-      const own = lines.filter(({ actor }) => actor === wanted);
+    const count = (wanted: string, of = tenant) => {
+      const own = lines.filter(({ actor, tenant_code }) => actor === wanted && tenant_code === of);
       // A minute may have begun in between.
       expect(own.length).toBeLessThanOrEqual(2);
       return own.reduce((sum, { subject }) => sum + Number(/^(\d+) codes$/.exec(subject)?.[1]), 0);
     };
-    expect([count('anna'), count('ben')]).toEqual([40, 20]);
+    expect([count('anna'), count('ben'), count('anna', 'other')]).toEqual([40, 20, 3]);
     for (const { at, user_digest } of lines) expect([at % 60, user_digest]).toEqual([0, null]);
   });
 

@@ -71,7 +71,10 @@ function parseLimit(text: string): number | 'unlimited' {
   }
 }
 
-/** Unix time in seconds: of a date (in UTC), of a date and time (in the local zone, unless it names one), or of a duration ago. */
+/**
+ * Unix time in seconds: of a date (in UTC), of a date and time (in the local zone, unless it names one), or of a
+ * duration ago.
+ */
 function parseSince(text: string): number {
   const isTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.test(text);
   const ms = isTime ? Date.parse(text.replace(' ', 'T')) : Date.now() - parseAgo(text);

@@ -2,6 +2,7 @@ import { command } from '../../command.js';
 import { declareApp } from './app.js';
 import { declareAudit } from './audit.js';
 import { declareCode } from './code.js';
+import { declareTenant } from './tenant.js';
 import { declareUser } from './user.js';
 
 export const declareAdmin = command({
@@ -14,5 +15,5 @@ export const declareAdmin = command({
     ['userinfo admin user list --tenant-code acme', 'the users'],
     ['userinfo admin code issue --tenant-code acme --union-id u001', 'a code for a read'],
   ],
-  commands: [declareApp, declareUser, declareCode, declareAudit],
+  commands: [declareApp, declareTenant, declareUser, declareCode, declareAudit],
 });

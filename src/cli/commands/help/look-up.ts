@@ -14,7 +14,7 @@ interface Found {
 }
 
 /**
- * Where an option is, or a command inside a group, in lines.
+ * The commands that have an option, or the place of a command inside a group, in lines.
  *
  * @throws UsageError if there is neither
  */

@@ -6,7 +6,7 @@ import { resultCode } from '../../../protocol/result-codes.js';
 import type { Observation } from './exchange.js';
 import { dataOf, type Evidence, isCarriedOut, saysTheSame, tellsApart } from './gather.js';
 
-/** Where answers break a fixed rule of the spec: its section, and in how many answers. */
+/** A fixed rule of the spec that answers break: its section, and the number of answers. */
 export interface Break {
   readonly section: string;
   readonly what: string;

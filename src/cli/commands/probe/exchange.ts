@@ -31,7 +31,7 @@ export interface Observation {
   readonly isWithinSecond: boolean;
 }
 
-/** What the probe sends with. */
+/** The connection and the credentials of a probe. */
 export interface ProbeConnection {
   readonly client: CallClient;
   readonly signers: Signers;

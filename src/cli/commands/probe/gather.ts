@@ -16,7 +16,7 @@ import {
 } from './requests.js';
 
 /** A test user, whose data the probe may read and write. */
-export interface ProbedUser {
+interface ProbedUser {
   /** Codes that were issued for the user and not used. The first is used until it is refused. */
   readonly codes: readonly string[];
   readonly unionId: string | undefined;
@@ -24,8 +24,8 @@ export interface ProbedUser {
   readonly key: string;
 }
 
-/** How far off a timestamp may be, in seconds; `above` the maximum of a platform file. */
-export interface ClockWindow {
+/** The largest accepted error of a timestamp, in seconds; `above` the maximum of a platform file. */
+interface ClockWindow {
   readonly seconds: number | 'unlimited';
   /** Whether a timestamp a second above it was refused. */
   readonly isExact: boolean;
@@ -50,7 +50,7 @@ export interface Evidence {
   /** Reads with a code that was issued; `null` if there was none, or all were refused. */
   readonly whole: Observation | null;
   readonly named: Observation | null;
-  /** How many reads the first code was good for, and whether one more was refused. */
+  /** Number of reads that the first code allowed, and whether one more was refused. */
   readonly uses: { readonly count: number; readonly isUsedUp: boolean } | null;
   /** The answer to a throttled request. */
   readonly throttled: Observation | null;

@@ -18,7 +18,6 @@ import { parseDuration, parseFilled } from '../../option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
-import type { Observation } from './exchange.js';
 import type { Evidence } from './gather.js';
 
 interface ProbeOptions extends ConnectionOptions {
@@ -91,18 +90,17 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const platform = { ...given.platform, passback_union_id: 'any' as const };
   const client = await context.connect({ ...given, platform });
   const signers = given.signing ?? (await loadSigning(context, settings.platform.value.signing));
-  const { gather } = await import('./gather.js');
+  const { gather, saysTheSame } = await import('./gather.js');
   let sent = 0;
   const onSent = () => {
     sent += 1;
   };
   try {
     const evidence = await gather({ client, signers, secret, signal, pauseMs: pause, onSent }, user);
-    const [{ learn }, { findBreaks }, { probeRecord, showFindings }, { saysTheSame }] = await Promise.all([
+    const [{ learn }, { findBreaks }, { probeRecord, showFindings }] = await Promise.all([
       import('./learn.js'),
       import('./breaks.js'),
       import('./report.js'),
-      import('./gather.js'),
     ]);
     const learned = learn(evidence);
     const found = { ...settings.platform.value, ...learned.fields };
@@ -110,7 +108,8 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     const file = formatPlatform(withoutPrivate(found));
     if (isTable) await writeStyled(io.stdout, showFindings(learned, breaks, style));
     else await print(probeRecord(learned, breaks, file));
-    for (const warning of doubtsOf(evidence, learned.isSigned, saysTheSame)) await warn(io, warning);
+    const isSame = saysTheSame(evidence.last, evidence.unknownCode);
+    for (const warning of doubtsOf(evidence, learned.isSigned, isSame)) await warn(io, warning);
     await saveFound(call, settings, found, JSON.stringify(file, null, 2));
   } catch (error) {
     if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved`);
@@ -120,12 +119,8 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   }
 }
 
-/** Why what was found may be wrong. */
-function doubtsOf(
-  { unknownCode, last, aheadBy }: Evidence,
-  isSigned: boolean,
-  saysTheSame: (one: Observation, other: Observation) => boolean,
-): string[] {
+/** Reasons why findings may be wrong. `isSame`: whether the last request was answered as the first. */
+function doubtsOf({ unknownCode, aheadBy }: Evidence, isSigned: boolean, isSame: boolean): string[] {
   const { known, code } = unknownCode;
   const isOther = isSigned && known !== undefined && known !== 'codeNotValid';
   return [
@@ -143,7 +138,7 @@ function doubtsOf(
     ...(Math.abs(aheadBy) < 30
       ? []
       : [`the clocks differ by ${Math.abs(aheadBy)} s: set that of this machine, and probe again`]),
-    ...(saysTheSame(last, unknownCode)
+    ...(isSame
       ? []
       : ['the last request was answered unlike the first: the platform may block whom it refuses often']),
   ];

@@ -25,15 +25,15 @@ export interface Refusal {
   readonly unclear: string | null;
 }
 
-/** What the probe says about a field of the platform file. */
+/** The answer of the probe to a field of the platform file. */
 export interface Point {
   readonly field: keyof Platform;
   readonly isFound: boolean;
-  /** What the platform did, or why that is not known. */
+  /** The behaviour of the platform, or the reason that it is not known. */
   readonly detail: string;
 }
 
-/** What the answers say about the platform. */
+/** The platform as its answers show it. */
 export interface Learned {
   /** The fields that were found; the others stay as they were. */
   readonly fields: Partial<Platform>;

@@ -8,7 +8,7 @@ import type { Break } from './breaks.js';
 import type { Learned, Point, Refusal } from './learn.js';
 
 /** The result of a probe, for programs. */
-export interface ProbeReport {
+interface ProbeReport {
   /** The platform file: what was found, and the rest as it was. */
   readonly platform: PlatformFile;
   readonly refusals: readonly object[];

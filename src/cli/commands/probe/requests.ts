@@ -37,8 +37,7 @@ const invented = 'userinfo_probe';
 /** An old timestamp: older than any window that a platform file can have. */
 export const oldSeconds = 3600;
 
-/** The names of a key that the probe passes back, and of one that nobody has. */
-export const probeKey = invented;
+/** A name that nobody has. */
 export const absentName = `${invented}_absent`;
 
 /** The text of the number that is passed back: its last digit is lost where it is read as a number. */

@@ -123,7 +123,7 @@ function risksOf(profile: Profile, choosesSecret: boolean): string[] {
   ];
 }
 
-/** What a platform runs: modules that sign, commands that print headers. */
+/** The code that a platform runs: modules that sign, commands that print headers. */
 function codeOf({ signing, headers }: Platform): string[] {
   const commands = Object.values(headers).flatMap((source) =>
     typeof source === 'object' && 'command' in source ? [`"${source.command}"`] : [],

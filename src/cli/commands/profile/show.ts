@@ -54,7 +54,7 @@ async function run(
 
 type Row<Value> = readonly [field: string, title: string, setting: Value];
 
-/** Where the secret is, and whether a variable has none. A command is not run: it may ask the user. */
+/** The place of the secret, and whether a variable has none. A command is not run: it may ask the user. */
 function describeSecret(source: SecretSource, env: EnvironmentVariables): string {
   if (source.kind === 'command')
     return `from ${describeSecretSource(source)} (not run here: "userinfo doctor" runs it)`;

@@ -79,7 +79,7 @@ export async function prepareDemo(
   ];
 }
 
-/** What is not obvious about profile `demo`: a second demo took it over, or commands without -p use another one. */
+/** Remarks about profile `demo`: a second demo took it over, or commands without -p use another one. */
 async function profileNotes({ profiles }: CliContext, before: string, url: string): Promise<string[]> {
   const { active } = await profiles.load();
   return [

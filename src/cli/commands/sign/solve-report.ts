@@ -16,9 +16,9 @@ export interface SolveReport {
   readonly sign: Solution;
   /** For `app_sign`, if the signature covers one; otherwise null. */
   readonly appSign: Solution | null;
-  /** Of all, in milliseconds. */
+  /** Duration of all, in milliseconds. */
   readonly ms: number;
-  /** Of the search alone: the rest is the listing of the recipes that fit. */
+  /** Duration of the search alone: the rest is the listing of the recipes that fit. */
   readonly searchMs: number;
 }
 

@@ -19,7 +19,7 @@ import { resolveDeployment } from '../../deployment.js';
 import { refusesSignLength } from '../../explain-failure.js';
 import { printMessage } from '../../io.js';
 import { confirm } from '../../prompt.js';
-import { CheckFailedError } from '../../report-error.js';
+import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import type { TryOptions } from './try.js';
 
 /** The presets of both signatures. */
@@ -34,8 +34,8 @@ type Verdict = 'app_sign' | 'sign' | 'length of sign' | null;
 /**
  * Tries presets for `app_sign`, then for `sign`: a service checks `app_sign` first, and says which one is wrong (§7).
  *
- * @throws InvalidInputError for production, or without consent; CheckFailedError if no preset fits; RejectedError for
- * any other answer; NoAnswerError
+ * @throws InvalidInputError for production, or without consent; CheckFailedError if no preset fits; ExplainedError
+ * for any other answer; NoAnswerError
  */
 export async function tryPresets(call: Call<TryOptions>): Promise<void> {
   const { context, io, options, print } = call;
@@ -134,7 +134,7 @@ class Trial {
   /**
    * The signature that is wrong.
    *
-   * @throws RejectedError for an answer that is neither about a signature nor about the code
+   * @throws ExplainedError for an answer that is neither about a signature nor about the code
    */
   async send({ app_sign, sign }: PresetPair): Promise<Verdict> {
     const signal = this.#signal;
@@ -163,7 +163,7 @@ function verdictOf(error: RejectedError, choice: string): Verdict {
   if (means === 'wrongAppSign') return 'app_sign';
   if (means === 'wrongSign') return 'sign';
   if (refusesSignLength(error)) return 'length of sign';
-  throw Object.assign(error, {
+  throw new ExplainedError(error, {
     hint:
       `That is not about a signature or the code, so no more were sent. The last presets: ${choice}. If it is, ` +
       `say so in "result_codes" of a platform file. ${error.hint}`,

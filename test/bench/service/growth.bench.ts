@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { migrate } from '../../../src/database/migrations.js';
+import { openPostgresDriver } from '../../../src/database/postgres-driver.js';
+import { openAdmin } from '../../../src/service/index.js';
+import { storeSchema } from '../../../src/service/store/statements.js';
+import { type AppKeys, draftPassback, draftRead } from '../../support/foreign-client.js';
+import { PostgresServer } from '../../support/postgres/postgres-server.js';
+import { execute, query } from '../../support/postgres/test-schema.js';
+import { tenant } from '../../support/running-service.js';
+import { startServiceProcesses } from '../../support/service-process.js';
+import { medianOf } from '../median.js';
+import { cpuSeconds, databaseCpuSeconds } from './cpu-time.js';
+import { load, pacedLoad, type SignedRequest, sign } from './load.js';
+
+/** The last size, `USERINFO_BENCH_USERS`, takes 9 GB of disk. */
+const sizes = [100_000, 1_000_000, 5_000_000].filter(
+  (size) => size <= Number(process.env.USERINFO_BENCH_USERS ?? Number.POSITIVE_INFINITY),
+);
+const hours = 4;
+
+const filledAtOnce = 100_000;
+const warmUp = 2000;
+const counted = 4000;
+const rounds = 3;
+/** Of the latencies: far from what the service can do, so that they are not those of a queue. */
+const perSecond = 300;
+const pacedSeconds = 20;
+
+interface Store {
+  readonly url: string;
+  readonly app: AppKeys;
+  users: number;
+  codes: number;
+}
+
+/** What is measured of one operation; times in milliseconds. */
+interface Measured {
+  readonly perSecond: number;
+  readonly p99: number;
+  readonly serviceCpu: number;
+  readonly databaseCpu: number;
+}
+
+it.skipIf(process.platform !== 'linux')(
+  'measures the service while the database grows (needs Linux)',
+  async () => {
+    // With what tests switch off: it writes to the disk before it answers.
+    const server = await PostgresServer.create(['shared_buffers=1GB', 'max_wal_size=8GB']);
+    const whole = await createStore(server.url, 'whole', false);
+    const store = await createStore(server.url, 'partitioned', true);
+    const [first = 0, ...others] = sizes;
+    await fill(whole, first);
+    await fill(store, first);
+    const baseline = await measure(store);
+    print(`${first} users in partitions`, await bytesOfUser(store), baseline, baseline);
+    print(`${first} users in whole tables`, await bytesOfUser(whole), await measure(whole), baseline);
+    for (const size of others) {
+      await fill(store, size);
+      print(`${size} users in partitions`, await bytesOfUser(store), await measure(store), baseline);
+    }
+    expect(store.users).toBe(sizes.at(-1));
+    await server.remove();
+  },
+  hours * 3_600_000,
+);
+
+async function createStore(server: string, name: string, isPartitioned: boolean): Promise<Store> {
+  await execute(server, `CREATE DATABASE ${name}`);
+  const url = server.replace(/postgres$/, name);
+  if (!isPartitioned) {
+    const driver = await openPostgresDriver(url);
+    await migrate(driver, { ...storeSchema, partitioned: [] });
+    await driver.close();
+  }
+  const admin = await openAdmin({ database: url });
+  const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
+  await admin.close();
+  return { url, app: { ...app, secret: app_secret.reveal() }, users: 0, codes: 0 };
+}
+
+/** A digest as the service makes it. */
+const digest = (name: string, value: string) =>
+  `rtrim(translate(encode(sha256('${name}'::bytea || '\\x00'::bytea || convert_to(${value}, 'UTF8')), 'base64'), '+/', '-_'), '=')`;
+
+/** Each user can be found by five values, of which two are those of many others. */
+const values = {
+  mobile: '(13000000000 + n)::text',
+  id_card: "'33010119900307' || n",
+  chat_nickname: "'张三' || n",
+  acme_level: "'gold' || n % 5",
+  acme_city: "'city' || n % 1000",
+};
+
+async function fill(store: Store, size: number): Promise<void> {
+  const fields = (...names: (keyof typeof values)[]) =>
+    names.map((name) => `'${name}', ${values[name]}`).join(', ');
+  while (store.users < size) {
+    const users = `generate_series(${store.users}, ${Math.min(store.users + filledAtOnce, size) - 1}) n`;
+    await execute(
+      store.url,
+      `INSERT INTO users SELECT '${tenant}', 'u' || n, json_build_object('tenant_code', '${tenant}',
+         'union_id', 'u' || n, 'basic_info', json_build_object(${fields('mobile', 'id_card', 'chat_nickname')}),
+         'extension_info', json_build_object(${fields('acme_level', 'acme_city')}), 'login_device_info', '[]'::json), 1
+         FROM ${users};
+       ${Object.entries(values)
+         .map(
+           ([name, value]) =>
+             `INSERT INTO user_values (tenant_code, digest, union_id) SELECT '${tenant}', ${digest(name, value)}, 'u' || n FROM ${users}`,
+         )
+         .join('; ')}`,
+    );
+    store.users = Math.min(store.users + filledAtOnce, size);
+  }
+  await execute(store.url, 'VACUUM ANALYZE');
+  await execute(store.url, 'CHECKPOINT');
+}
+
+async function bytesOfUser({ url, users }: Store): Promise<number> {
+  const [row] = await query(
+    url,
+    `SELECT sum(pg_total_relation_size(relid)) AS bytes
+     FROM (SELECT (pg_partition_tree(name)).relid FROM unnest('{users,user_values}'::regclass[]) name
+       UNION SELECT unnest('{users,user_values}'::regclass[])) all_parts`,
+  );
+  return Number(row?.bytes) / users;
+}
+
+async function measure(store: Store): Promise<Record<'reads' | 'passbacks', Measured>> {
+  return {
+    reads: await measureOne(store, (count) => reads(store, count)),
+    passbacks: await measureOne(store, (count) => passbacks(store, count)),
+  };
+}
+
+async function measureOne(
+  { url }: Store,
+  requests: (count: number) => Promise<SignedRequest[]>,
+): Promise<Measured> {
+  const [service] = await startServiceProcesses(url, 1);
+  if (service === undefined) throw new Error('the service did not start');
+  await load([service.url], await requests(warmUp));
+  const usage = async () => [cpuSeconds(service.child.pid ?? 0), await databaseCpuSeconds(url)] as const;
+  const rates: number[] = [];
+  const spent = [0, 0] as [number, number];
+  for (let round = 0; round < rounds; round++) {
+    const prepared = await requests(counted);
+    const before = await usage();
+    rates.push(await load([service.url], prepared));
+    const after = await usage();
+    for (const part of [0, 1] as const) spent[part] += after[part] - before[part];
+  }
+  const latencies = await pacedLoad(service.url, await requests(perSecond * pacedSeconds), perSecond);
+  service.child.kill();
+  await once(service.child, 'exit');
+  const each = (seconds: number) => (1000 * seconds) / (rounds * counted);
+  return {
+    perSecond: medianOf(rates),
+    p99: latencies.toSorted((a, b) => a - b)[Math.floor(0.99 * latencies.length)] ?? Number.NaN,
+    serviceCpu: each(spent[0]),
+    databaseCpu: each(spent[1]),
+  };
+}
+
+const anyUser = ({ users }: Store) => Math.floor(Math.random() * users);
+
+/** With codes of users anywhere in the table. */
+async function reads(store: Store, count: number): Promise<SignedRequest[]> {
+  const from = store.codes;
+  store.codes += count;
+  await execute(
+    store.url,
+    `INSERT INTO codes SELECT '${tenant}', md5(n::text), 'u' || floor(random() * ${store.users}), NULL, 9999999999, 1
+     FROM generate_series(${from}, ${store.codes - 1}) n`,
+  );
+  const codes = await query(
+    store.url,
+    `SELECT md5(n::text) AS code FROM generate_series(${from}, ${store.codes - 1}) n`,
+  );
+  return codes.map(({ code }) => sign(draftRead(store.app, String(code))));
+}
+
+/** For users anywhere in the table; half of them name the user by a value. */
+async function passbacks(store: Store, count: number): Promise<SignedRequest[]> {
+  return Array.from({ length: count }, (_, index) => {
+    const user = anyUser(store);
+    const level = `"acme_level":"level${index}"`;
+    const form =
+      index % 2 === 0
+        ? { union_id: `u${user}`, user_info: `{${level}}` }
+        : { primary_key: 'mobile', user_info: `{"mobile":"${13_000_000_000 + user}",${level}}` };
+    return sign(draftPassback(store.app, form));
+  });
+}
+
+function print(
+  title: string,
+  bytes: number,
+  measured: Record<string, Measured>,
+  baseline: Record<string, Measured>,
+): void {
+  process.stdout.write(`\n${title}: ${bytes.toFixed(0)} bytes a user\n`);
+  for (const [name, found] of Object.entries(measured)) {
+    const shown = (key: keyof Measured, digits: number) => {
+      const ratio = found[key] / (baseline[name]?.[key] ?? Number.NaN);
+      return `${found[key].toFixed(digits)} (${ratio.toFixed(2)})`;
+    };
+    process.stdout.write(
+      `  ${name.padEnd(10)}${shown('perSecond', 0)}/s, p99 ${shown('p99', 1)} ms at ${perSecond}/s, ` +
+        `CPU ${shown('serviceCpu', 3)} ms service, ${shown('databaseCpu', 3)} ms database\n`,
+    );
+  }
+}
