@@ -189,6 +189,7 @@ export class SqliteConnection {
     // numbers `$2` by its appearance, `?2` by its number.
     const inStore = sql
       .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
+      .replace(/^LOCK TABLE .*/, 'SELECT 1')
       .replace(/ FOR (?:UPDATE|KEY SHARE)(?= RETURNING|$)/, '')
       .replace('connection_id()', '0')
       .replace(/\$(?=\d)/g, '?');

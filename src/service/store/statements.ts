@@ -91,7 +91,6 @@ export const storeSchema: Schema = {
       'DROP INDEX codes_by_user',
       'CREATE INDEX codes_by_user ON codes (union_id, tenant_code)',
       'CREATE TABLE tenants (tenant_code TEXT NOT NULL PRIMARY KEY, find_by TEXT, findable TEXT) WITHOUT ROWID',
-      "INSERT INTO service_state (name, value) VALUES ('tenants', 0)",
     ],
   ],
 };
@@ -107,7 +106,8 @@ const appColumns =
  * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
  * `tenant_code`, except where an app is found by its key alone; the number in `$1` identifies a value, not its
  * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ;
- * `connection_id()` differs between connections that write at once. A transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE` and `FOR KEY SHARE`.
+ * `connection_id()` differs between connections that write at once. A transaction of SQLite that writes is alone: its
+ * driver leaves out `LOCK TABLE`, `FOR UPDATE` and `FOR KEY SHARE`.
  */
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
@@ -151,10 +151,8 @@ export const statements = {
     'INSERT INTO tenants (tenant_code, find_by, findable) VALUES ($1, $2, $3)' +
     ' ON CONFLICT (tenant_code) DO UPDATE SET find_by = excluded.find_by, findable = excluded.findable',
   finishTenant: "UPDATE tenants SET findable = find_by WHERE tenant_code = $1 AND COALESCE(find_by, '') = $2",
-  /** Held by a transaction that sets the keys of a tenant: it waits for those that add users, and they for it. */
-  lockTenants: "SELECT value FROM service_state WHERE name = 'tenants' FOR UPDATE",
-  /** Held by a transaction that adds users, whom nobody else sees yet. */
-  shareTenants: "SELECT value FROM service_state WHERE name = 'tenants' FOR KEY SHARE",
+  /** For a transaction that adds users, whom nobody else sees yet: it ends before `lockTenants`, or waits for it. */
+  shareTenants: "SELECT find_by FROM tenants WHERE tenant_code = '' FOR KEY SHARE",
   lockUsers:
     'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3 FOR UPDATE',
 
@@ -311,6 +309,12 @@ export const rowStatements = {
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
     ' SELECT unixepoch(), $1, $2, $3, $4, $5, $6',
 } as const;
+
+/**
+ * Held by a transaction that sets the keys of a tenant. A lock of the table and not of a row, which those that add users
+ * without a pause would share for ever.
+ */
+export const lockTenants = 'LOCK TABLE tenants IN EXCLUSIVE MODE';
 
 /** Empties the store. */
 export const emptyStatements = ['apps', 'tenants', 'users', 'user_values', 'codes', 'nonces'].map(

@@ -1,5 +1,5 @@
 import type { Sql } from '../../database/sql-driver.js';
-import { statements } from './statements.js';
+import { lockTenants, statements } from './statements.js';
 
 /**
  * The keys by whose values users are found, as `tenants` stores them: each between commas, `null` for all. No key has a
@@ -58,7 +58,7 @@ export class Tenants {
    * are found by the keys that were set before, too. `Users.indexAgain` of all users and `finish` come next.
    */
   async setKeys(tenantCode: string, keys: StoredKeys): Promise<void> {
-    await this.#sql.all(statements.lockTenants);
+    await this.#sql.all(lockTenants);
     const { findable } = await this.find(tenantCode);
     await this.#sql.run(statements.setTenant, [tenantCode, keys, common(findable, keys)]);
   }
