@@ -143,7 +143,11 @@ export class ExportedRules implements Disposable {
     for (const [index, command] of commands.entries()) {
       printed = await this.#run(command, index === commands.length - 1 ? input : '');
     }
-    return printed.trimEnd().split('\n').map(doneOf);
+    // A signature may be empty, that of the last call, too.
+    return printed
+      .replace(/\r?\n$/, '')
+      .split(/\r?\n/)
+      .map(doneOf);
   }
 
   async #run([program = '', ...args]: readonly string[], input: string): Promise<string> {
