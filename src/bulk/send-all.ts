@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallClient, PassbackAnswer, ReadAnswer } from '../client/client.js';
 import { CancelledError, NoAnswerError } from '../client/errors.js';
+import { clientDefaults } from '../client/options.js';
 import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import type { Sender } from '../client/sender.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
@@ -192,12 +193,16 @@ export function sendAll<Row>(
   checkMembers(bulkMembers, given);
   client.refuseIfClosed();
   const { options } = client;
-  const { timeoutMs = 10_000, dispatcher, connections = 128 } = options;
+  const {
+    timeoutMs = clientDefaults.timeoutMs,
+    connections = clientDefaults.connections,
+    dispatcher,
+  } = options;
   const mostConnections = dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
   const pacing: Pacing = {
     concurrency: Math.min(given.concurrency ?? 32, mostConnections),
     ratePerSecond: given.ratePerSecond ?? null,
-    attempts: given.attempts ?? options.attempts ?? 3,
+    attempts: given.attempts ?? options.attempts ?? clientDefaults.attempts,
     timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
   };
   const { context, signal } = given;
@@ -213,7 +218,7 @@ const secretMs = { least: 1_000, most: 30_000 } as const;
 
 /**
  * Has the app secret fetched until the run ends; `onSecret` is called when it is there. A function that fails, or takes
- * longer than an attempt may, is called again after longer and longer pauses: meanwhile the run goes on with the secret
+ * longer than an attempt may, is called again after longer and longer pauses: meanwhile the run keeps using the secret
  * that it has.
  *
  * @throws NoAnswerError if the first secret cannot be fetched in as many calls as a row has attempts
@@ -238,7 +243,7 @@ async function keepSecret(
       if (sender.hasSecret)
         sender.hooks.warn(
           'UserInfoSecretWarning',
-          `${error.message}; the run goes on with the secret that it returned before`,
+          `${error.message}; the run keeps using the secret that it returned before`,
         );
     }
     if (fetched === undefined) return;

@@ -124,7 +124,7 @@ export function unknownCommand(group: Command, typed: string): UsageError {
   );
 }
 
-/** The error of a value that is none of the choices of an option or an argument. */
+/** The error of a value that is not one of the choices of an option or an argument. */
 export function unknownChoice(message: string, typed: string, choices: readonly string[]): UsageError {
   const [nearest] = suggest(typed, choices);
   const meant = nearest === undefined ? '' : `Did you mean "${nearest}"? `;

@@ -13,6 +13,7 @@ import { traceCall } from './hooks.js';
 import {
   type CallOptions,
   callMembers,
+  clientDefaults,
   type DerivedOptions,
   derivedMembers,
   type UserInfoClientOptions,
@@ -118,7 +119,7 @@ export class CallClient implements AsyncDisposable {
   /** Sends a request, with further attempts where they are safe. */
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
     checkMembers(callMembers, options);
-    const { signal, timeoutMs: limitMs = this.options.timeoutMs ?? 10_000 } = options;
+    const { signal, timeoutMs: limitMs = this.options.timeoutMs ?? clientDefaults.timeoutMs } = options;
     this.refuseIfClosed();
     const deadline = performance.now() + limitMs;
     const end = new AbortController();
@@ -157,7 +158,7 @@ export class CallClient implements AsyncDisposable {
   /** Sends the request until its outcome is final. */
   async #untilSettled(call: Call): Promise<Answer<Envelope>> {
     const { operation } = call.request.endpoint;
-    const maxAttempts = call.options.attempts ?? this.options.attempts ?? 3;
+    const maxAttempts = call.options.attempts ?? this.options.attempts ?? clientDefaults.attempts;
     const { signal } = call.end;
     for (;;) {
       await noticeClosedConnections();

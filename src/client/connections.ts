@@ -4,7 +4,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector, Pool } from 'undici';
 import { isLoopback } from '../protocol/base-url.js';
 import type { Dispatcher } from './dispatcher.js';
-import type { UserInfoClientOptions } from './options.js';
+import { clientDefaults, type UserInfoClientOptions } from './options.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { secureContextWith } from './tls-trust.js';
 import { TunnelError } from './transport-errors.js';
@@ -28,7 +28,9 @@ export interface Connections {
  * @throws InvalidInputError for an invalid address of a proxy, or an invalid certificate
  */
 export function openConnections(baseUrl: string, options: UserInfoClientOptions): Connections {
-  const { connectTimeoutMs = 5_000, extraCa, proxy: address, connections = 128 } = options;
+  const { extraCa, proxy: address } = options;
+  const { connectTimeoutMs = clientDefaults.connectTimeoutMs, connections = clientDefaults.connections } =
+    options;
   if (options.dispatcher !== undefined) {
     return { dispatcher: options.dispatcher, proxy: null, isForwarded: false, drop: async () => {} };
   }

@@ -87,7 +87,7 @@ export interface UserInfoClientOptions extends ClientHooks {
 
 /**
  * Returns the current app secret. If it fails, returns none or takes longer than the call may, the call throws a
- * NoAnswerError with the reason `secret`. A bulk run goes on with the secret that it has.
+ * NoAnswerError with the reason `secret`. A bulk run keeps using the secret that it has.
  *
  * @example
  * const appSecret: SecretProvider = async () => (await vault.read('app-secret')).value;
@@ -126,6 +126,14 @@ export interface CallOptions {
   /** Any value, such as the ID of a request of your own: hooks and traces of this call receive it. */
   readonly context?: unknown;
 }
+
+/** The values of options that are not given; times in milliseconds. */
+export const clientDefaults = {
+  timeoutMs: 10_000,
+  connectTimeoutMs: 5_000,
+  attempts: 3,
+  connections: 128,
+} as const;
 
 /** Accepts text, a Secret, or a function that returns one of them. */
 export const isSecret: MemberCheck = (value) => {

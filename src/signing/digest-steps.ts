@@ -8,7 +8,7 @@ import {
 } from './digest-algorithms.js';
 import { folds } from './encodings.js';
 import { type KeyDecoding, RecipeError } from './recipe.js';
-import { type Source, type StepText, stepTexts } from './recipe-language.js';
+import { openSources, type StepText, stepTexts } from './recipe-language.js';
 import { parseTemplate, type Template, tokensOf } from './template.js';
 
 /** The inputs of the steps besides the message. */
@@ -52,18 +52,6 @@ function concat(a: string | Buffer, b: string | Buffer): string | Buffer {
 function bytes(data: string | Buffer): Buffer {
   return typeof data === 'string' ? Buffer.from(data) : data;
 }
-
-/** Sources of a text that is sent as it is, such as one after the last digest: none contains the secret. */
-const openSources: ReadonlySet<Source> = new Set([
-  'method',
-  'host',
-  'path',
-  'url',
-  'query',
-  'search',
-  'param',
-  'extra',
-]);
 
 /**
  * Parses the steps of a signature, whose last digest is written as `output`, or those of `$sub`, where `output` is

@@ -1,6 +1,6 @@
 import { encoders, escapePattern, folds } from './encodings.js';
 import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
-import type { Source } from './recipe-language.js';
+import { openSources, type Source } from './recipe-language.js';
 import type { Param } from './request.js';
 import { parseTemplate, type Renderer, renderTemplate, type Template, tokensOf } from './template.js';
 
@@ -82,18 +82,7 @@ function checkParams(rule: ParamsRule, field: string): void {
 }
 
 /** Sources of a value that the rule adds: not the parameters themselves, nor what may consist of them. */
-const addedSources: ReadonlySet<Source> = new Set([
-  'secret',
-  'method',
-  'host',
-  'path',
-  'url',
-  'query',
-  'search',
-  'body',
-  'param',
-  'extra',
-]);
+const addedSources: ReadonlySet<Source> = new Set([...openSources, 'secret', 'body']);
 
 /** A value with text of its own or with the secret is never empty. */
 export function compileAdded({ add, empty }: ParamsRule, field = 'params'): AddedParam[] {

@@ -20,6 +20,18 @@ export const tokenTexts = {
 
 export type Source = keyof typeof tokenTexts;
 
+/** Sources of a text that is sent as it is, such as one after the last digest: none contains the secret. */
+export const openSources: ReadonlySet<Source> = new Set([
+  'method',
+  'host',
+  'path',
+  'url',
+  'query',
+  'search',
+  'param',
+  'extra',
+]);
+
 export const namedTokens = ['param', 'extra'] as const;
 
 /** A token as it is written. */

@@ -633,7 +633,7 @@ describe('all rows', () => {
     expect(new Set([...outcomes.values()].map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
     expect(await warned).toMatchObject({
       name: 'UserInfoSecretWarning',
-      message: 'the function appSecret failed; the run goes on with the secret that it returned before',
+      message: 'the function appSecret failed; the run keeps using the secret that it returned before',
     });
   });
 
