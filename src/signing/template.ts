@@ -65,11 +65,6 @@ function parseToken(text: string, field: string): Token {
   return makeToken(segments.slice(0, stem).join('.'), segments.slice(stem), field);
 }
 
-/** Parses a token in braces, `${param:NAME}.upper`: the exact name, and the modifiers after it. */
-function parseBracedToken(text: string, suffix: string, field: string): Token {
-  return makeToken(text, suffix.split('.').slice(1), field);
-}
-
 function makeToken(stem: string, suffixes: readonly string[], field: string): Token {
   const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
   const source =
@@ -103,27 +98,22 @@ function shortModifiers(): string {
 
 export type Template = readonly (string | Token)[];
 
-const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
+/** A literal, a token in braces and its modifiers, or a token without braces. */
+const partShape = /((?:[^$]+|\$\$)+)|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
 
 /**
  * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]`, or at the brace of
- * `${secret}`; a literal `$` is `$$`.
+ * `${secret}`, which holds the exact name, and the modifiers after it; a literal `$` is `$$`.
  *
  * @throws RecipeError for an unknown token or modifier
  */
 export function parseTemplate(text: string, field: string): Template {
-  const template: (string | Token)[] = [];
-  let end = 0;
-  for (const match of text.matchAll(tokenShape)) {
-    const [whole, braced, suffix = '', bare = ''] = match;
-    if (match.index > end) template.push(text.slice(end, match.index));
-    if (whole === '$$') template.push('$');
-    else if (braced !== undefined) template.push(parseBracedToken(braced, suffix, field));
-    else template.push(parseToken(bare, field));
-    end = match.index + whole.length;
-  }
-  if (end < text.length) template.push(text.slice(end));
-  return template;
+  return Array.from(text.matchAll(partShape), ([, literal, braced, suffix = '', bare = '']) => {
+    if (literal !== undefined) return literal.replaceAll('$$', '$');
+    return braced === undefined
+      ? parseToken(bare, field)
+      : makeToken(braced, suffix.split('.').slice(1), field);
+  });
 }
 
 /** Concatenates templates with the literal `join` between them. */
