@@ -98,8 +98,7 @@ function shortModifiers(): string {
 
 export type Template = readonly (string | Token)[];
 
-/** A literal, a token in braces and its modifiers, or a token without braces. */
-const partShape = /((?:[^$]+|\$\$)+)|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
+const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
 
 /**
  * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]`, or at the brace of
@@ -108,12 +107,24 @@ const partShape = /((?:[^$]+|\$\$)+)|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)
  * @throws RecipeError for an unknown token or modifier
  */
 export function parseTemplate(text: string, field: string): Template {
-  return Array.from(text.matchAll(partShape), ([, literal, braced, suffix = '', bare = '']) => {
-    if (literal !== undefined) return literal.replaceAll('$$', '$');
-    return braced === undefined
-      ? parseToken(bare, field)
-      : makeToken(braced, suffix.split('.').slice(1), field);
-  });
+  const template: (string | Token)[] = [];
+  let literal = '';
+  let end = 0;
+  for (const match of text.matchAll(tokenShape)) {
+    const [whole, braced, suffix = '', bare = ''] = match;
+    literal += text.slice(end, match.index);
+    end = match.index + whole.length;
+    if (whole === '$$') {
+      literal += '$';
+      continue;
+    }
+    if (literal !== '') template.push(literal);
+    literal = '';
+    const isBraced = braced !== undefined;
+    template.push(isBraced ? makeToken(braced, suffix.split('.').slice(1), field) : parseToken(bare, field));
+  }
+  literal += text.slice(end);
+  return literal === '' ? template : [...template, literal];
 }
 
 /** Concatenates templates with the literal `join` between them. */
