@@ -14,7 +14,6 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
-import { geteuid } from 'node:process';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { quoteName } from '../../protocol/unsafe-text.js';
@@ -264,7 +263,7 @@ export class AppendFile implements Contents {
 
 /** The owner of what this process creates beside a file: not itself where a server maps root to nobody. */
 function ownerOfNew(place: string): number | undefined {
-  return lstatSync(lockBeside(place), { throwIfNoEntry: false })?.uid ?? geteuid?.();
+  return lstatSync(lockBeside(place), { throwIfNoEntry: false })?.uid ?? process.geteuid?.();
 }
 
 /** @throws an error of the system if that fails on a file system with modes */
@@ -273,7 +272,7 @@ function makePrivate(fd: number, owner: number): void {
     fchmodSync(fd, mode);
   } catch (error) {
     // Some file systems have no modes.
-    if (owner !== geteuid?.()) throw error;
+    if (owner !== process.geteuid?.()) throw error;
   }
 }
 
