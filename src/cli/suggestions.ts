@@ -61,7 +61,7 @@ function optionsOf(command: Command): string[] {
  */
 export function suggest(typed: string, names: readonly string[]): string[] {
   const allowed = names.filter((name) => !never.test(name));
-  const here = foreign[typed];
+  const here = Object.hasOwn(foreign, typed) ? foreign[typed] : undefined;
   if (here?.length === 0) return [];
   const known = (here ?? []).filter((name) => allowed.includes(name) || name === '--version');
   if (known.length > 0) return known;

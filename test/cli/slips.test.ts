@@ -458,6 +458,11 @@ const refused: readonly Slip[] = [
     paste: {},
   },
   {
+    typed: 'userinfo serve --fault constructor=1 --port x',
+    cause: '"constructor=1" is not a fault',
+    next: 'The faults are latency=200ms..2s',
+  },
+  {
     typed: 'userinfo explain 4010',
     cause: 'the code "4010" is not in the table',
     next: 'ask its operator',
@@ -690,6 +695,7 @@ describe('a name that does not exist', () => {
     ['profile ls', 'unknown command "ls"', 'list'],
     ['profile current', 'unknown command "current"', 'show'],
     ['version', 'unknown command "version"', '--version'],
+    ['constructor', 'unknown command "constructor"', null],
   ])('%s', async (line, cause, meant) => {
     const { env, sent } = newRow();
     const { status, stdout, stderr } = await machine.type(`userinfo ${line}`, { env });
