@@ -292,7 +292,7 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo read c1 --attempts 0',
     cause: '--attempts cannot be "0"',
-    next: 'Give a number of attempts',
+    next: 'Give a number from 1.',
   },
   {
     typed: 'userinfo read c1 --environment prod',
