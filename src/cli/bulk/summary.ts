@@ -2,7 +2,7 @@ import type { RunReport } from '../../bulk/file-run.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
 import { type Outcome, outcomes } from '../../bulk/outcome.js';
 import { UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
-import { reasonsForMissing } from '../../protocol/info-names.js';
+import { describeMissing } from '../../protocol/info-names.js';
 import { formatCount } from '../../support/count.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { withoutPassword } from '../database.js';
@@ -56,7 +56,8 @@ export function formatSummary(
     );
   }
   for (const [warning, rows] of report.warnings) lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
-  if (report.missing.size > 0) lines.push(describeMissing(report.missing));
+  const missing = [...report.missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
+  if (missing.length > 0) lines.push(describeMissing(missing));
   return lines;
 }
 
@@ -107,12 +108,6 @@ function describeFailures(
 function describeFailed(path: string, rows: number | null): string {
   if (rows === null) return 'not written';
   return rows === 0 ? 'none, so no file' : `${path}, ${formatRows(rows)}`;
-}
-
-/** The wanted names that some answers did not have, and in how many rows. */
-function describeMissing(missing: RunReport['missing']): string {
-  const names = [...missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
-  return `not in the answer: ${names.join(', ')} (${reasonsForMissing})`;
 }
 
 /** The summary of a run, for a program. */
