@@ -26,10 +26,10 @@ const small: SignableRequest = {
 const md5 = createHash('md5').update('x').digest();
 const sha256 = createHash('sha256').update('x').digest();
 
-/** How a signature of `small` may be read, without the prices. */
-function readings(signature: string, params = small.params) {
+/** The readings of a signature of `small`, without their costs. */
+function readings(signature: string, params = small.params, key = secret) {
   const request = { ...small, params };
-  return readSignature({ request, secret, signature }).map(({ algorithm, digest, output, after }) => ({
+  return readSignature({ request, secret: key, signature }).map(({ algorithm, digest, output, after }) => ({
     algorithm,
     digest,
     output,
@@ -105,6 +105,7 @@ describe('a signature is parsed', () => {
 
   it('never with the secret in a step, even if it was sent beside the digest', () => {
     expect(readings(`${sha256.toString('hex')},${secret.reveal()}`)).toEqual([]);
+    expect(readings(`${sha256.toString('hex')},pa$word`, [], new Secret('pa$word'))).toEqual([]);
   });
 
   it.each([
