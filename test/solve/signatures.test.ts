@@ -4,11 +4,11 @@ import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Sample, SignableRequest } from '../../src/signing/request.js';
 import { SampleError } from '../../src/signing/samples/captured-request.js';
-import { readSample } from '../../src/signing/samples/read-sample.js';
 import { Secret } from '../../src/signing/secret.js';
 import { readSignature } from '../../src/solve/candidates/signature-reading.js';
 import { solve } from '../../src/solve/solve.js';
 import { tasksForAppSign, tasksForSign } from '../../src/solve/tasks.js';
+import { readSample } from '../support/read-sample.js';
 import { searchUpTo } from '../support/search-up-to.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');
