@@ -3,7 +3,7 @@ import { NoAnswerError, RejectedError } from '../client/errors.js';
 import type { PlainRequest } from '../client/request.js';
 import type { Settings } from '../profiles/settings.js';
 import type { Envelope } from '../protocol/envelope.js';
-import { missingInfoNames, reasonsForMissing } from '../protocol/info-names.js';
+import { describeMissing, missingInfoNames } from '../protocol/info-names.js';
 import { clientOptions } from './client-options.js';
 import type { Call } from './command.js';
 import { resolveDeployment } from './deployment.js';
@@ -60,6 +60,5 @@ async function reportMissing(
   io: Io,
 ): Promise<void> {
   const missing = missingInfoNames(infoNames, envelope.data);
-  if (missing.length > 0)
-    await printMessage(io, `not in the answer: ${missing.join(', ')} (${reasonsForMissing})`);
+  if (missing.length > 0) await printMessage(io, describeMissing(missing));
 }

@@ -16,14 +16,16 @@ import { showText } from './output/terminal-text.js';
 /** Reads the secret, and warns of characters that copy-and-paste may have added. */
 export async function readSecretOf(
   { io }: CliContext,
-  settings: Pick<Settings, 'secret' | 'profile'>,
+  { profile, secret: { source, read } }: { readonly profile: string | null; readonly secret: ReadableSecret },
 ): Promise<Secret> {
-  const secret = await settings.secret.read();
+  const secret = await read();
   const warnings = secretWarnings(secret);
   for (const warning of warnings) await warn(io, warning);
-  if (warnings.length > 0) await printAdvice(io, howToMend(settings.profile, settings.secret.source));
+  if (warnings.length > 0) await printAdvice(io, howToMend(profile, source));
   return secret;
 }
+
+type ReadableSecret = Pick<Settings['secret'], 'source' | 'read'>;
 
 /** Creates the signers of a profile; this loads a signing module. */
 export async function loadSigning({ profiles }: CliContext, source: SigningSource): Promise<Signers> {

@@ -63,10 +63,8 @@ function findUnused(command: Command, common: readonly CommonGroup[]): CommonOpt
   const isGiven = (option: Option) => root.getOptionValueSource(option.attributeName()) === 'cli';
   return root.options
     .filter((option) => option instanceof CommonOption)
-    .find(
-      (option) =>
-        isGiven(option) && !option.isKept && option.group !== 'every' && !common.includes(option.group),
-    );
+    .filter(isGiven)
+    .find(({ isKept, group }) => !isKept && group !== 'every' && !common.includes(group));
 }
 
 /** Makes a command of its specification. The output options are checked before its work begins. */

@@ -73,26 +73,6 @@ export async function chooseDatabase(named: string | undefined, create: boolean)
 }
 
 /**
- * A secret of the service: the text of a variable, or the content of a file that another names; `undefined` if neither
- * is set. Never an argument: other users of the machine can see those.
- *
- * @throws InvalidInputError if the file cannot be read, or what is set is blank: it was meant to hold a secret
- */
-async function readSecretOf(
-  env: Io['env'],
-  name: 'USERINFO_ADMIN_TOKEN' | 'USERINFO_MASTER_KEY',
-): Promise<string | undefined> {
-  const [text, file] = [env[name], env[`${name}_FILE`]];
-  if (!text && !file) return undefined;
-  const from = text ? name : `the file ${quoteName(file ?? '')}`;
-  const secret = (text || (await readNamedFile(file ?? '', from))).trim();
-  if (secret !== '') return secret;
-  throw new InvalidInputError(`${from} holds no secret`, {
-    hint: `Without one, unset ${text ? name : `${name}_FILE`}.`,
-  });
-}
-
-/**
  * The tokens for issuing codes over HTTP, of USERINFO_ADMIN_TOKEN or the file that USERINFO_ADMIN_TOKEN_FILE names;
  * none if none is set.
  *
@@ -105,19 +85,32 @@ export function adminTokens(env: Io['env']): Promise<Secret[]> {
 /**
  * The master keys of the store; none if none is set.
  *
- * @throws InvalidInputError if their file cannot be read or is empty, or there is no key before or after a comma
+ * @throws InvalidInputError if their file cannot be read, what is set is blank, or there is no key before or after a
+ * comma
  */
 export function masterKeys(env: Io['env']): Promise<Secret[]> {
   return readSecretsOf(env, 'USERINFO_MASTER_KEY', 'a master key');
 }
 
-/** Secrets that are separated by commas or white space; `what` one is in messages. */
+/**
+ * Secrets of the service, between commas or white space: the text of a variable, or the content of the file that another
+ * names; never an argument, which other users of the machine can see. `what` is the name of one in messages.
+ */
 async function readSecretsOf(
   env: Io['env'],
-  name: Parameters<typeof readSecretOf>[1],
+  name: 'USERINFO_ADMIN_TOKEN' | 'USERINFO_MASTER_KEY',
   what: string,
 ): Promise<Secret[]> {
-  const parts = (await readSecretOf(env, name))?.split(/\s*,\s*|\s+/) ?? [];
+  const [text, file] = [env[name], env[`${name}_FILE`]];
+  if (!text && !file) return [];
+  const from = text ? name : `the file ${quoteName(file ?? '')}`;
+  const given = (text || (await readNamedFile(file ?? '', from))).trim();
+  if (given === '') {
+    throw new InvalidInputError(`${from} holds no secret`, {
+      hint: `Without one, unset ${text ? name : `${name}_FILE`}.`,
+    });
+  }
+  const parts = given.split(/\s*,\s*|\s+/);
   // As of "$NEW,$OLD" where a variable is not set: the old key, or none, would encrypt.
   if (parts.includes('')) {
     throw new InvalidInputError(`${what} is missing before or after a comma`, {

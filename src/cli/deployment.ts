@@ -15,12 +15,16 @@ export async function resolveDeployment(
   const { io } = context;
   const settings = await resolveSettings(settingSources(context, options));
   for (const warning of settings.warnings) await warn(io, warning);
-  const { value, origin } = settings.base_url;
-  const label = `the base URL (${describeOrigin(origin)})`;
-  refuseApiPath(value, label);
-  refusePlainHttp(value, settings.allow_http !== null, '--allow-http', label);
+  refuseUnfitUrl(settings);
   await announceProduction(io, settings);
   return settings;
+}
+
+/** @throws InvalidInputError for a base URL to which nothing may be sent */
+export function refuseUnfitUrl({ base_url, allow_http }: Pick<Settings, 'base_url' | 'allow_http'>): void {
+  const label = `the base URL (${describeOrigin(base_url.origin)})`;
+  refuseApiPath(base_url.value, label);
+  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', label);
 }
 
 /** The sources of settings: flags, then environment variables, then the profile in use. */
@@ -48,17 +52,16 @@ export function listKeys(keys: readonly string[]): string {
 }
 
 /** Production, with the profile and the host. */
-export function describeProduction({ profile, base_url }: Pick<Settings, 'profile' | 'base_url'>): string {
-  const { host } = new URL(base_url.value);
-  return `production (${profile === null ? host : `profile "${profile}", ${host}`})`;
+export function describeProduction(settings: Pick<Settings, 'profile' | 'base_url'>): string {
+  return `production (${describeHost(settings)})`;
 }
 
 /** Announces that a command is about to call production. */
-export async function announceProduction(
-  io: Io,
-  { environment, profile, base_url }: Pick<Settings, 'environment' | 'profile' | 'base_url'>,
-): Promise<void> {
-  if (environment.value !== 'production') return;
-  const who = profile === null ? '' : `profile "${profile}", `;
-  await printMessage(io, `production: ${who}${new URL(base_url.value).host}`);
+export async function announceProduction(io: Io, settings: Settings): Promise<void> {
+  if (settings.environment.value === 'production')
+    await printMessage(io, `production: ${describeHost(settings)}`);
+}
+
+function describeHost({ profile, base_url }: Pick<Settings, 'profile' | 'base_url'>): string {
+  return `${profile === null ? '' : `profile "${profile}", `}${new URL(base_url.value).host}`;
 }

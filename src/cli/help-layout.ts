@@ -24,12 +24,9 @@ export function formatColumns(rows: readonly (readonly [name: string, meaning: s
   return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}\n`).join('');
 }
 
-/** The page with the meanings of names and keys. */
-export const infoNamesPage = 'userinfo help info-names';
-
-/** Names whose meanings a page of the help explains. */
-export function listNames(names: readonly string[], heading: string, page: string): string {
-  return `\n${heading} (see "${page}"):\n${wrapNames(names, 80)}\n`;
+/** Names or keys, whose meanings a page of the help explains. */
+export function listNames(names: readonly string[], heading: string): string {
+  return `\n${heading} (see "userinfo help info-names"):\n${wrapNames(names, 80)}\n`;
 }
 
 function wrapNames(names: readonly string[], width: number): string {

@@ -51,10 +51,15 @@ export async function readNamedFile(
   try {
     bytes = isKept ? readInputFile(path) : await readInput(path, signal);
   } catch (cause) {
-    if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError)) throw cause;
-    throw new InvalidInputError(`${name} cannot be read: ${describeSystemError(cause)}`, { hint, cause });
+    throw explainUnreadable(cause, name, hint);
   }
   return decodeUtf8(bytes, name);
+}
+
+/** The error of a file, called `name`, that cannot be read; another error as it is. */
+export function explainUnreadable(cause: unknown, name: string, hint?: string): unknown {
+  if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError)) return cause;
+  return new InvalidInputError(`${name} cannot be read: ${describeSystemError(cause)}`, { hint, cause });
 }
 
 /** The name of a file in messages; `-` is standard input. */

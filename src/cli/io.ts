@@ -71,7 +71,7 @@ export async function printMessage(
  * Prints a command to stderr, indented, as it can be pasted. On a terminal, a line that is too long continues after a
  * backslash.
  */
-export async function printCommand(io: Io, command: string): Promise<void> {
+async function printCommand(io: Io, command: string): Promise<void> {
   const columns = widthOf(io.stderr);
   let lines = command.split('\n');
   if (lines.length === 1 && !mayFit(`  ${command}`, columns)) {

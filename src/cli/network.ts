@@ -60,6 +60,11 @@ export function parseOpenProxy(text: string, label: string): void {
   );
 }
 
+/** The address of a proxy for people: a user name and a password, which one of a variable may have, are masked. */
+export function showProxy(address: string): string {
+  return address.replace(/^(\w+:\/\/)?.*@/, '$1****@');
+}
+
 /** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */
 async function readAuthorities(
   file: NonNullable<Settings['ca_file']>,

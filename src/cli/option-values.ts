@@ -1,14 +1,27 @@
 import { InvalidArgumentError } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
 
+const count = /^[1-9]\d{0,8}$/;
+
 /**
  * Parses a positive integer.
  *
  * @throws InvalidArgumentError, which commander reports with the option's name
  */
-export function parseCount(text: string, what: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError(`Give a number of ${what} from 1.`);
+export function parseCount(text: string): number {
+  if (count.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a number from 1.');
+}
+
+/**
+ * Parses a positive integer, or `unlimited`.
+ *
+ * @throws InvalidArgumentError, which commander reports with the option's name
+ */
+export function parseLimit(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
+  if (count.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a number from 1, or "unlimited".');
 }
 
 /**

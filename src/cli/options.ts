@@ -21,7 +21,6 @@ export interface CommonOptions {
   readonly attemptTimeout?: number;
   readonly attempts: number;
   readonly verbose?: true;
-  readonly input: boolean;
   readonly yes?: true;
 }
 
@@ -45,7 +44,7 @@ function commonOptions(): CommonOption[] {
       .argParser(parseDuration),
     new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
       .default(3)
-      .argParser((text) => parseCount(text, 'attempts')),
+      .argParser(parseCount),
     new CommonOption(
       'network',
       '--attempt-timeout <t>',

@@ -1,4 +1,3 @@
-import { distance } from 'fastest-levenshtein';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import {
@@ -10,6 +9,7 @@ import {
   spacedKeyFault,
   specialUserInfoKeys,
 } from '../protocol/user-info.js';
+import { isSlip } from '../support/nearest-name.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { readNamedFile } from './input.js';
 import type { Io } from './io.js';
@@ -74,12 +74,13 @@ function damaged(key: string): InvalidInputError {
 export function refuseSlips(userInfo: ReadonlyMap<string, FlatValue>): void {
   for (const [key, value] of userInfo) {
     const fault = spacedKeyFault(key);
-    if (fault !== null) throw new InvalidInputError(fault, { sent: 'nothing', hint: spacedKeyHint });
+    if (fault !== null) {
+      const hint = 'Take it off: a key is read by its name alone.';
+      throw new InvalidInputError(fault, { sent: 'nothing', hint });
+    }
     if (value instanceof JsonNumber && isDamagedNumber(key, value)) throw damaged(key);
   }
 }
-
-const spacedKeyHint = 'Take it off: a key is read by its name alone.';
 
 function splitPair(
   pair: string,
@@ -146,12 +147,9 @@ export function meantKey(key: string, prefix: string | null): string | null {
   return special.includes(key) ? null : (special.find((one) => isSlipOf(key, one)) ?? null);
 }
 
-/** Whether two keys differ by case, by `-` for `_`, by one letter, or by two neighbours that are swapped. */
+/** Whether two keys are the same but for case, `-` for `_`, and a slip. */
 function isSlipOf(key: string, special: string): boolean {
   const written = key.trim().toLowerCase().replaceAll('-', '_');
-  if (written === special) return true;
   // Many short words are one letter away from each other.
-  if (special.length < 4) return false;
-  const edits = distance(written, special);
-  return edits === 1 || (edits === 2 && [...written].sort().join('') === [...special].sort().join(''));
+  return written === special || (special.length >= 4 && isSlip(written, special));
 }

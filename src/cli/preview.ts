@@ -6,6 +6,7 @@ import { encodePairs } from '../protocol/percent-encoding.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import type { Call } from './command.js';
 import { printMessage, write } from './io.js';
+import { showProxy } from './network.js';
 
 /** Options that show a request instead of sending it. */
 export interface PreviewOptions {
@@ -43,7 +44,7 @@ export async function printPreview(
     const curl = [
       ['curl', '--globoff', '--request', method], // a base URL may contain brackets
       ...(ca_file === null ? [] : [['--cacert', ca_file.value]]),
-      ...(proxy === null ? [] : [['--proxy', proxy.value]]),
+      ...(proxy === null ? [] : [['--proxy', reveal ? proxy.value : showProxy(proxy.value)]]),
       ['--header', 'Accept: application/json'],
       ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),
       ...Object.entries(parts.headers ?? {}).map(([name, value]) => ['--header', `${name}: ${value}`]),

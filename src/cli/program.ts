@@ -2,6 +2,7 @@ import { type Argument, Command, InvalidArgumentError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' };
 import { quoteName } from '../protocol/unsafe-text.js';
 import { fullName, UsageError } from './command.js';
+import { topicList } from './commands/help/index.js';
 import { declarationsFor } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
@@ -130,7 +131,6 @@ export async function buildProgram(context: CliContext, args: readonly string[])
     .exitOverride();
   addCommonOptions(program);
   for (const declare of await declarationsFor(args)) declare(program, context);
-  const { topicList } = await import('./commands/help/index.js');
   program
     .addHelpText('after', topicList)
     .addHelpText(

@@ -10,16 +10,13 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
     get possible(): boolean {
       return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
     },
-    async text(
-      message: string,
-      check: (answer: string) => true | string = (answer) => answer.trim() !== '' || required,
-    ): Promise<string> {
+    async text(message: string, check: (answer: string) => true | string = () => true): Promise<string> {
       const { input } = await import('@inquirer/prompts');
       return input({ message: showText(message), validate: check }, place());
     },
     /** The input is not echoed. */
     async secret(message: string): Promise<string> {
-      const validate = (answer: string) => answer !== '' || required;
+      const validate = (answer: string) => answer !== '' || 'A value is required.';
       const { password } = await import('@inquirer/prompts');
       return password({ message: showText(message), mask: false, validate }, place());
     },
@@ -34,8 +31,6 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
     },
   };
 }
-
-const required = 'A value is required.';
 
 /**
  * Asks for confirmation of something that cannot be undone; `--yes` confirms in advance.

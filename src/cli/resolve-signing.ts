@@ -1,9 +1,17 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { parsePlatform } from '../platform/platform.js';
-import { defaultSigning, onlyRecipes, recipesOf, type SigningSource } from '../platform/signing-source.js';
+import { defaultPlatform, parsePlatform } from '../platform/platform.js';
+import {
+  defaultSigning,
+  isModule,
+  onlyRecipes,
+  recipesOf,
+  type SignerSources,
+  type SigningSource,
+} from '../platform/signing-source.js';
 import { describeOrigin } from '../profiles/flags-and-environment.js';
+import { findProfile, updateProfile } from '../profiles/profile-store.js';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
@@ -80,6 +88,20 @@ export async function selectSecret(
   if (own !== null) return own;
   const settings = await settingsOf(context, options);
   return readSecretOf(context, { profile: settings.profile, secret: settings.secret() });
+}
+
+/** Stores signers in a profile. That of a signature which is not named stays. */
+export async function saveSigners(
+  { profiles }: CliContext,
+  name: string,
+  signers: Partial<SignerSources>,
+): Promise<void> {
+  await profiles.change((list) => {
+    const platform = findProfile(list, name).platform ?? defaultPlatform;
+    const { signing } = platform;
+    const present = isModule(signing) ? { app_sign: signing, sign: signing } : signing;
+    return updateProfile(list, name, { platform: { ...platform, signing: { ...present, ...signers } } });
+  });
 }
 
 function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningSettings> {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { distance } from 'fastest-levenshtein';
 import { quoteName } from '../protocol/unsafe-text.js';
+import { isSlip } from '../support/nearest-name.js';
 import { fullName, UsageError } from './command.js';
 
 /** Options that are never suggested: who types another one does not mean to confirm, to replace or to weaken. */
@@ -61,7 +62,7 @@ function optionsOf(command: Command): string[] {
  */
 export function suggest(typed: string, names: readonly string[]): string[] {
   const allowed = names.filter((name) => !never.test(name));
-  const here = foreign[typed];
+  const here = Object.hasOwn(foreign, typed) ? foreign[typed] : undefined;
   if (here?.length === 0) return [];
   const known = (here ?? []).filter((name) => allowed.includes(name) || name === '--version');
   if (known.length > 0) return known;
@@ -75,7 +76,7 @@ export function suggest(typed: string, names: readonly string[]): string[] {
   if (same !== undefined) return [same];
   if (begun.length > 0) return begun.slice(0, 3);
   const near = allowed
-    .filter((name) => edits(name) <= (bare.length < 6 ? 1 : 2) || isSwapped(bare, bareName(name)))
+    .filter((name) => isSlip(bare, bareName(name)) || (bare.length >= 6 && edits(name) <= 2))
     .sort((one, other) => edits(one) - edits(other));
   if (near[0] !== undefined) return [near[0]];
   return bare.length < 3
@@ -96,19 +97,12 @@ export function unknownOption(command: Command, typed: string): UsageError {
     return new UsageError(message, 'The options are listed by:', [`${fullName(command)} --help`]);
   }
   const flag = typed.replace(/=.*$/s, '');
-  const isKnown = [command, ...ancestorsOf(command)].some(({ options }) =>
-    options.some(({ long }) => long === flag),
-  );
-  if (isKnown) return new UsageError(`the option "${flag}" takes no value`);
+  if (optionsOf(command).includes(flag)) return new UsageError(`the option "${flag}" takes no value`);
   const meant = didYouMean(suggest(flag, optionsOf(command)));
   return new UsageError(`unknown option ${quoteName(flag)}`, meant || undefined);
 }
 
 const dashAdvice = 'Put -- before an argument that begins with -, and all options before the --.';
-
-function ancestorsOf({ parent }: Command): Command[] {
-  return parent === null ? [] : [parent, ...ancestorsOf(parent)];
-}
 
 /** The error of a command that a group does not have: with what was probably meant, and its siblings. */
 export function unknownCommand(group: Command, typed: string): UsageError {
@@ -139,9 +133,4 @@ function didYouMean(names: readonly string[]): string {
 function bareName(name: string): string {
   const words = name.replace(/^-+/, '').replace(/([a-z])([A-Z])/g, '$1-$2');
   return words.replaceAll('_', '-').toLowerCase();
-}
-
-/** Whether two names differ by two neighbours that are swapped. */
-function isSwapped(one: string, other: string): boolean {
-  return distance(one, other) === 2 && [...one].sort().join('') === [...other].sort().join('');
 }

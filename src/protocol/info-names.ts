@@ -112,5 +112,7 @@ export function missingInfoNames(names: readonly string[], data: object): readon
   return names.filter((name) => !Object.hasOwn(data, name));
 }
 
-/** Why a name can be missing from an answer. */
-export const reasonsForMissing = 'no value, not authorized, or no such name';
+/** The sentence about names that an answer does not have. */
+export function describeMissing(names: readonly string[]): string {
+  return `not in the answer: ${names.join(', ')} (no value, not authorized, or no such name)`;
+}

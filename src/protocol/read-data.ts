@@ -141,13 +141,13 @@ export type ReadData<Name extends string = never> = [Name] extends [never]
 type SpecType = readonly [name: 'text' | 'an object' | 'an array', item?: 'text' | 'an object'];
 
 /** The types of §4.1; the other requested names are text. */
-const dataTypes: Readonly<Record<string, SpecType>> = {
-  basic_info: ['an object'],
-  extension_info: ['an object'],
-  login_device_info: ['an array', 'an object'],
-  device_info: ['an array', 'text'],
-  location_info: ['an array', 'text'],
-};
+const dataTypes: ReadonlyMap<string, SpecType> = new Map([
+  ['basic_info', ['an object']],
+  ['extension_info', ['an object']],
+  ['login_device_info', ['an array', 'an object']],
+  ['device_info', ['an array', 'text']],
+  ['location_info', ['an array', 'text']],
+]);
 
 /**
  * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys
@@ -159,9 +159,9 @@ export function readDataWarnings(
   shape: AnswerShape,
 ): readonly string[] {
   const warnings: string[] = [];
-  for (const name of new Set([...Object.keys(dataTypes), ...infoNames])) {
+  for (const name of new Set([...dataTypes.keys(), ...infoNames])) {
     if (!Object.hasOwn(data, name)) continue;
-    const [type, item] = dataTypes[name] ?? ['text'];
+    const [type, item] = dataTypes.get(name) ?? ['text'];
     const value = data[name];
     const found = typeName(value);
     const wrong =

@@ -1,6 +1,9 @@
+import type { Command } from 'commander';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { CommonOption, infoNamesPage, listNames } from '../../src/cli/help-layout.js';
+import { type HelpTopic, helpTopics } from '../../src/cli/commands/help/index.js';
+import { topicPage } from '../../src/cli/commands/help/topics.js';
+import { CommonOption, listNames } from '../../src/cli/help-layout.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
 import { commands, completeHelps, examplesIn, groups, helps, program } from '../support/help-texts.js';
@@ -57,6 +60,22 @@ describe('the help of', () => {
   });
 });
 
+it('names no option that there is not, nor do the topics', () => {
+  const optionsOf = ({ options, commands }: Command): (string | undefined)[] => [
+    ...options.map(({ long }) => long),
+    ...commands.flatMap(optionsOf),
+  ];
+  const known = ['--help', ...optionsOf(program)];
+  const topics = Object.keys(helpTopics).map(
+    (topic) => [topic, topicPage(topic as HelpTopic, 'chat_')] as const,
+  );
+  const unknown = [...completeHelps, ...topics].flatMap(([page, text]) => {
+    const named = text.match(/(?<![\w-])--[a-z][\w-]*/g) ?? [];
+    return named.filter((flag) => !known.includes(flag)).map((flag) => `${page}: ${flag}`);
+  });
+  expect(unknown).toEqual([]);
+});
+
 it('lists every common option for the commands of its group, and for no others', () => {
   const groups = ['profile', 'output', 'network', 'confirm', 'every'];
   const common = program.options.flatMap((option) => (option instanceof CommonOption ? [option] : []));
@@ -86,7 +105,7 @@ it('of read and passback lists the special names and the reserved keys', () => {
 
 it('of read has room for more special names', () => {
   const more = Array.from({ length: 5 }, (_, index) => `another_special_name_${index}`);
-  const list = (names: readonly string[]) => listNames(names, 'Names', infoNamesPage).split('\n');
+  const list = (names: readonly string[]) => listNames(names, 'Names').split('\n');
   const names = Object.keys(specialInfoNames());
   const lines = (helps.get('read') ?? '').trimEnd().split('\n').length;
   expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(60);

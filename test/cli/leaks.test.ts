@@ -157,6 +157,19 @@ it.each([
   expect(readdirSync(machine.folder).filter((file) => file.includes(typed))).toEqual([]);
 });
 
+it('the password of a proxy is shown by --print-curl --reveal alone', async () => {
+  const env = { USERINFO_PROXY: `http://me:${typed}@proxy.example:3128` };
+  const there = ['-p', 'local', '--base-url', 'https://service.example'];
+  const curl = ['read', 'c', ...there, '--print-curl'];
+  for (const args of [curl, ['profile', 'show', ...there], ['profile', 'show', ...there, '--json']]) {
+    const { status, stdout, stderr } = await machine.run(args, { env });
+    expect([status, stdout]).toEqual([0, expect.stringContaining('http://****@proxy.example:3128')]);
+    expect(stdout + stderr).not.toContain(typed);
+  }
+  const revealed = await machine.run([...curl, '--reveal'], { env });
+  expect(revealed.stdout).toContain(`--proxy ${env.USERINFO_PROXY} `);
+});
+
 it('a read shows personal data unless --mask is set', async () => {
   const done = await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--verbose']);
   expect(done.stdout).toContain(personal.mobile);

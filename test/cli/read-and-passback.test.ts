@@ -235,6 +235,13 @@ describe('read', () => {
     expect(named.stdout).toMatch(/│ mobile +│ 13800138000 +│/);
   });
 
+  it('reads a key that is the name of a member of every object', async () => {
+    const passedBack = ['passback', 'constructor=x', '--union-id', 'u001'];
+    expect(await machine.run([...local, ...passedBack])).toMatchObject({ status: 0 });
+    const read = [...local, 'read', await machine.issueCode(), 'constructor', '--query', 'data.constructor'];
+    expect(await machine.run(read)).toMatchObject({ status: 0, stdout: 'x\n', stderr: '' });
+  });
+
   it('counts them for many rows', async () => {
     const codes = await machine.issueCodes(3);
     const limited = await machine.issueCode('--names', 'chat_nickname');

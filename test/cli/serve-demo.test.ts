@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine, printedBy } from '../support/cli.js';
+import { createSchema } from '../support/postgres/test-schema.js';
 
 let machine: Machine;
 
@@ -100,6 +101,18 @@ describe('serve --demo', { timeout: 60_000 }, () => {
       expect(read).toMatch(/^userinfo read \w{32} -p demo$/);
       expect(await machine.shell(read ?? '')).toMatchObject({ status: 0 });
     });
+  });
+
+  it('prints commands without the password of its database', async () => {
+    const schema = await createSchema();
+    const database = new URL(schema.url);
+    database.password = 'a-password';
+    const printed = await serveDemo(['--database', database.href], async ([read = '']) => {
+      expect(read).toContain(" --database 'postgres");
+      expect(await machine.shell(read)).toMatchObject({ status: 0 });
+    });
+    expect(printed).not.toContain('a-password');
+    await schema.remove();
   });
 
   it.each([

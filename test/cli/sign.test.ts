@@ -172,6 +172,9 @@ describe('sign verify', () => {
       { id: 'other-secret' },
       { says: 'It was signed by the sign recipe of profile "other".' },
     ]);
+    const { stdout: help } = await machine.run(['profile', 'set', '--help']);
+    const advised = found.sign.mistakes[1].advice.match(/--[\w-]+/g);
+    expect(advised.filter((flag: string) => !help.includes(`  ${flag} `))).toEqual([]);
   });
 
   it('detects swapped app key and secret, without showing the secret', async () => {

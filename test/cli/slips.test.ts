@@ -292,7 +292,7 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo read c1 --attempts 0',
     cause: '--attempts cannot be "0"',
-    next: 'Give a number of attempts',
+    next: 'Give a number from 1.',
   },
   {
     typed: 'userinfo read c1 --environment prod',
@@ -456,6 +456,11 @@ const refused: readonly Slip[] = [
     cause: 'there is no command, topic or option "bluk"',
     next: 'Did you mean:\n  userinfo help bulk\n',
     paste: {},
+  },
+  {
+    typed: 'userinfo serve --fault constructor=1 --port x',
+    cause: '"constructor=1" is not a fault',
+    next: 'The faults are latency=200ms..2s',
   },
   {
     typed: 'userinfo explain 4010',
@@ -690,6 +695,7 @@ describe('a name that does not exist', () => {
     ['profile ls', 'unknown command "ls"', 'list'],
     ['profile current', 'unknown command "current"', 'show'],
     ['version', 'unknown command "version"', '--version'],
+    ['constructor', 'unknown command "constructor"', null],
   ])('%s', async (line, cause, meant) => {
     const { env, sent } = newRow();
     const { status, stdout, stderr } = await machine.type(`userinfo ${line}`, { env });

@@ -168,6 +168,40 @@ describe('sign solve', () => {
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
   });
 
+  it('saves the rule of the signature that was solved, and leaves the other', async () => {
+    const values = [
+      '--base-url',
+      'https://h.example',
+      '--tenant-code',
+      't',
+      '--channel',
+      'c',
+      '--app-key',
+      'k',
+    ];
+    const preset = ['--signing-preset', 'app_sign=taobao'];
+    await machine.run(['profile', 'add', 'half', ...values, '--app-secret-env', 'S', ...preset]);
+    const signing = () =>
+      JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.half.platform.signing;
+    const { app_sign } = signing();
+    const sample = sampleOf('taobao-top-hmac-md5');
+    const saved = await machine.run([
+      'sign',
+      'solve',
+      '--sample',
+      sample,
+      '--save',
+      'half',
+      '--max-time',
+      '1ms',
+    ]);
+    expect(saved).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('saved in profile "half": sign\n'),
+    });
+    expect(signing()).toMatchObject({ app_sign, sign: { steps: ['hmac-md5'] } });
+  });
+
   it('lists what fits in the time of the search, and says that others may be missing', patient, async () => {
     const args = ['sign', 'solve', '--sample', sampleOf('taobao-top-hmac-md5'), '--max-time', '1ms'];
     const { status, stdout } = await machine.run([...args, '--json']);

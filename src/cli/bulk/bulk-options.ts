@@ -77,7 +77,7 @@ export function addBulkOptions(command: Command): Command {
     .option('--restart', 'start over, and replace the files of the run before')
     .option('--take-over', takeOverHelp)
     .option('--no-preflight', 'do not check all rows before the first is sent')
-    .option('--max-failures <n>', 'stop after this many failed rows', (text) => parseCount(text, 'rows'))
+    .option('--max-failures <n>', 'stop after this many failed rows', parseCount)
     .option('--quiet', 'show no progress and no summary');
 }
 
@@ -86,7 +86,7 @@ export function addConcurrencyOption(command: Command): Command {
   return command.option(
     '--concurrency <n>',
     'maximum number of requests in flight',
-    (text) => parseCount(text, 'requests'),
+    parseCount,
     defaultConcurrency,
   );
 }

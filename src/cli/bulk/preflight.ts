@@ -83,9 +83,10 @@ export async function checkRows({
     const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
     throw invalidRows(what, first, options.types);
   }
-  refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
-  await warnOfKeys(io, operation.userInfoKeys(names), settings.key_prefix);
-  return { ...checked, rows: options.preflight ? rows : null, keys: operation.userInfoKeys(names), sample };
+  const keys = operation.userInfoKeys(names);
+  refuseMisspelt(keys, settings.key_prefix, options.types);
+  await warnOfKeys(io, keys, settings.key_prefix);
+  return { ...checked, rows: options.preflight ? rows : null, keys, sample };
 }
 
 /** The error of rows that cannot be sent; its next step is that of the first of them, if it has one. */

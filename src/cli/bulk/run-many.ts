@@ -24,7 +24,7 @@ import { clientOptions } from '../client-options.js';
 import type { Call } from '../command.js';
 import { describeProduction, listKeys, resolveDeployment } from '../deployment.js';
 import { explainFailure } from '../explain-failure.js';
-import { printCommand, printMessage } from '../io.js';
+import { printAdvice, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 import { revealAdvice } from '../preview.js';
 import type { BulkOptions } from './bulk-options.js';
@@ -204,7 +204,7 @@ export async function confirmWrite(
   }
   const values = keys.length === 0 ? rows : `${listKeys(keys)} of ${rows}`;
   await printMessage(io, `about to write ${values} to ${describeProduction(settings)}`);
-  const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`, () => true);
+  const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`);
   if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`, { sent: 'nothing' });
 }
 
@@ -276,8 +276,7 @@ async function execute(
   if (!options.quiet) {
     for (const line of formatSummary(report, bulkRun, paths)) await printMessage(io, line);
     if (paths !== null && !report.isFinished) {
-      await printMessage(io, 'resume with:');
-      await printCommand(io, commandLine(context.args, ['--resume']));
+      await printAdvice(io, { hint: 'resume with:', commands: [commandLine(context.args, ['--resume'])] });
     }
   }
   if (!isTable && paths !== null) await print(reportData(report, bulkRun, paths));

@@ -2,7 +2,7 @@ import type { RunReport } from '../../bulk/file-run.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
 import { type Outcome, outcomes } from '../../bulk/outcome.js';
 import { UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
-import { reasonsForMissing } from '../../protocol/info-names.js';
+import { describeMissing } from '../../protocol/info-names.js';
 import { formatCount } from '../../support/count.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { withoutPassword } from '../database.js';
@@ -20,11 +20,11 @@ export function notOk(count: number, rows: number): string {
 
 /** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min` */
 export function formatDuration(ms: number): string {
-  const seconds = ms / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
@@ -56,7 +56,8 @@ export function formatSummary(
     );
   }
   for (const [warning, rows] of report.warnings) lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
-  if (report.missing.size > 0) lines.push(describeMissing(report.missing));
+  const missing = [...report.missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
+  if (missing.length > 0) lines.push(describeMissing(missing));
   return lines;
 }
 
@@ -107,12 +108,6 @@ function describeFailures(
 function describeFailed(path: string, rows: number | null): string {
   if (rows === null) return 'not written';
   return rows === 0 ? 'none, so no file' : `${path}, ${formatRows(rows)}`;
-}
-
-/** The wanted names that some answers did not have, and in how many rows. */
-function describeMissing(missing: RunReport['missing']): string {
-  const names = [...missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
-  return `not in the answer: ${names.join(', ')} (${reasonsForMissing})`;
 }
 
 /** The summary of a run, for a program. */

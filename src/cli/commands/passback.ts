@@ -16,7 +16,7 @@ import { callService } from '../call-service.js';
 import { type Call, command, UsageError } from '../command.js';
 import type { CliContext } from '../context.js';
 import { describeProduction, listKeys } from '../deployment.js';
-import { infoNamesPage, listNames } from '../help-layout.js';
+import { listNames } from '../help-layout.js';
 import { inputName, readText } from '../input.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
@@ -73,7 +73,7 @@ export const declarePassback = command({
     addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
     return addPassbackManyOptions(addBulkOptions(command)).addHelpText(
       'after',
-      () => `${listNames(Object.keys(specialUserInfoKeys), 'Keys with a special meaning', infoNamesPage)}
+      () => `${listNames(Object.keys(specialUserInfoKeys), 'Keys with a special meaning')}
 Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
 stored as it is; give it a prefix of your own, such as acme_level.`,
     );
@@ -126,8 +126,8 @@ export function namedRequest(
   input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
 ): PlainRequest {
   const { unionId, primaryKey, userInfo } = input;
-  refuseBlank('--union-id', unionId);
-  refuseBlank('--primary-key', primaryKey);
+  refuseSpace('--union-id', unionId);
+  refuseSpace('--primary-key', primaryKey);
   const reserved = reservedKeys.find((key) => userInfo.has(key));
   if (reserved !== undefined) {
     throw new InvalidInputError(`"${reserved}" cannot be passed back`, {
@@ -137,7 +137,13 @@ export function namedRequest(
           : 'The channel is that of the profile.',
     });
   }
-  if (unionId === undefined && primaryKey === undefined) {
+  if (unionId === undefined) refuseUnnamed(primaryKey, userInfo);
+  return passbackRequest(input, () => userInfo);
+}
+
+/** @throws InvalidInputError if `primaryKey` names no user */
+function refuseUnnamed(primaryKey: string | undefined, userInfo: UserInfoEntries): void {
+  if (primaryKey === undefined) {
     const [swallowed] =
       [...userInfo].find(([, value]) => / --?(?:union-id|primary-key)\b/.test(String(value))) ?? [];
     if (swallowed !== undefined) {
@@ -150,27 +156,17 @@ export function namedRequest(
       hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
     });
   }
-  if (unionId === undefined && primaryKey !== undefined && !userInfo.has(primaryKey)) {
+  if (!userInfo.has(primaryKey)) {
     throw new InvalidInputError(`--primary-key ${quoteName(primaryKey)}: no pair has this key`, {
       hint: `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
     });
   }
-  if (unionId === undefined && primaryKey !== undefined) {
-    const value = identifyingText(userInfo.get(primaryKey));
-    if (value !== null) refuseBlank(`the value of ${quoteName(primaryKey)}`, value);
-  }
-  return passbackRequest(input, () => userInfo);
+  refuseSpace(`the value of ${quoteName(primaryKey)}`, identifyingText(userInfo.get(primaryKey)));
 }
 
-/** @throws InvalidInputError for a name of a user that is empty or has white space around it */
-function refuseBlank(what: string, text: string | undefined): void {
-  if (text === '') {
-    throw new InvalidInputError(`${what} is empty: is the variable set?`, {
-      sent: 'nothing',
-      hint: 'If it is "$id", the command that sets it may have failed.',
-    });
-  }
-  const space = text === undefined ? null : spaceAround(text);
+/** @throws InvalidInputError for a name of a user with white space around it */
+function refuseSpace(what: string, text: string | null | undefined): void {
+  const space = spaceAround(text ?? '');
   if (space === null) return;
   throw new InvalidInputError(`${what} has ${space}`, { sent: 'nothing', hint: 'Take it off.' });
 }

@@ -7,7 +7,8 @@ import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.j
 import { callService } from '../call-service.js';
 import { type Call, command, UsageError } from '../command.js';
 import type { CliContext } from '../context.js';
-import { formatColumns, infoNamesPage, listNames } from '../help-layout.js';
+import { formatColumns, listNames } from '../help-layout.js';
+import { readValue } from '../input.js';
 import { type Io, printMessage, write } from '../io.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
@@ -71,7 +72,7 @@ export const declareRead = command({
     addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
     return addBulkOptions(command).addHelpText(
       'after',
-      () => `${listNames(Object.keys(specialNames(io)), 'Names with a special meaning', infoNamesPage)}
+      () => `${listNames(Object.keys(specialNames(io)), 'Names with a special meaning')}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );
@@ -107,7 +108,6 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
       hint: 'If it is "$code", the variable is not set: the command that sets it may have failed.',
     });
   }
-  const { readValue } = await import('../input.js');
   const given = code === '-' ? await readValue(context, 'code') : code;
   const trimmed = given.trim();
   if (/^code=/i.test(trimmed)) {

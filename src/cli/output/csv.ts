@@ -1,6 +1,6 @@
 // Apart from print.ts: only -o csv needs csv-stringify.
 import { stringify } from 'csv-stringify/sync';
-import { isNested, isRecord } from './parsed-json.js';
+import { isNested, isRecord, queryName } from './parsed-json.js';
 
 /**
  * Formats data as CSV: a list of objects as one row per object below a header, an object as one such row, anything
@@ -23,9 +23,7 @@ function* flatten(data: unknown, path = ''): Generator<[path: string, text: stri
   } else if (Array.isArray(data)) {
     for (const [index, value] of data.entries()) yield* flatten(value, `${path}[${index}]`);
   } else {
-    for (const [key, value] of Object.entries(data)) {
-      const field = /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key);
-      yield* flatten(value, path === '' ? field : `${path}.${field}`);
-    }
+    const before = path === '' ? '' : `${path}.`;
+    for (const [key, value] of Object.entries(data)) yield* flatten(value, before + queryName(key));
   }
 }

@@ -99,7 +99,7 @@ export function formatDataTable(data: unknown, style: TableStyle): string {
   }
   const shown = data.slice(0, maxLines);
   const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
-  const rows = shown.map((record) => head.slice(0, maxCells).map((name) => showValue(record[name] ?? '')));
+  const rows = shown.map((record) => head.slice(0, maxCells).map((name) => showField(record, name)));
   return formatTable(rows, style.columns, head.map(showValue), data.length);
 }
 
@@ -142,7 +142,7 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
   const keys = [...new Set(shown.flatMap((fields) => Object.keys(fields)))];
   const rows = keys
     .slice(0, maxLines)
-    .map((key) => [showValue(key), ...shown.map((fields) => showValue(fields[key] ?? ''))]);
+    .map((key) => [showValue(key), ...shown.map((fields) => showField(fields, key))]);
   const head = value.length === 1 ? [] : ['', ...shown.map((_, index) => `#${index + 1}`)];
   const omitted = (what: string) => leftOut(value.length - shown.length, what);
   if (isFit(rows, head, columns)) {
@@ -154,6 +154,11 @@ function formatSection(title: string | null, value: Nested, { colors, columns }:
     return `#${index + 1}\n${formatTable(cells, columns, [], names.length)}`;
   });
   return heading + blocks.join('') + omitted('records');
+}
+
+/** The value of a field of one record among others, which may lack it. */
+function showField(record: Record<string, unknown>, name: string): string {
+  return Object.hasOwn(record, name) ? showValue(record[name] ?? '') : '';
 }
 
 /** Blanks at the ends of a value, which nobody would see. */

@@ -45,3 +45,8 @@ export function isNested(value: unknown): value is Nested {
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return isNested(value) && !Array.isArray(value);
 }
+
+/** A key as a JMESPath expression names it. */
+export function queryName(key: string): string {
+  return /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key);
+}

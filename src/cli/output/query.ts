@@ -13,7 +13,7 @@ import {
 } from '@jmespath-community/jmespath';
 import { isLosslessNumber, isSafeNumber } from 'lossless-json';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { isRecord } from './parsed-json.js';
+import { isRecord, queryName } from './parsed-json.js';
 
 /**
  * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot
@@ -95,9 +95,8 @@ export function namesIn(data: unknown): string[] {
 
 function membersOf(value: unknown): [name: string, value: unknown][] {
   if (Array.isArray(value)) return value.length === 0 ? [] : [['[0]', value[0]]];
-  if (!isRecord(value) || isLosslessNumber(value)) return [];
-  const quoted = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
-  return Object.entries(value).map(([name, inner]) => [quoted(name), inner]);
+  if (!isRecord(value)) return [];
+  return Object.entries(value).map(([key, inner]) => [queryName(key), inner]);
 }
 
 /** Corrects the library: its `sort` puts 10 before 9, and its `max_by` and `min_by` do not work on texts. */

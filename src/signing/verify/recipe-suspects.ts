@@ -20,7 +20,7 @@ export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Sus
         value,
         'other-recipe',
         `It was signed by ${name}.`,
-        'If the operator signs like that, take it: "userinfo profile set" has --signing and --signing-preset.',
+        'If the operator signs like that, take it: "userinfo profile set" has --platform and --signing-preset.',
       ).map((suspect) => ({ ...suspect, ...preset })),
     ),
   ];

@@ -177,6 +177,7 @@ describe('the messages of a run', () => {
       '1 h 1 min',
       '3 min 20 s',
     ]);
+    expect([59_700, 119_700, 3_599_700].map(formatDuration)).toEqual(['1 min 0 s', '2 min 0 s', '1 h 0 min']);
   });
 });
 

@@ -20,6 +20,12 @@ function widths(text: string): number[] {
     .map((line) => stringWidth(line));
 }
 
+it('a record that lacks a field has an empty cell, also for the name of a member of every object', () => {
+  const records: object[] = [{ constructor: 'x' }, { a: 'y' }];
+  expect(formatDataTable(records, plain)).toContain('│             │ y │');
+  expect(table({ list: records })).toMatch(/│ constructor │ x {2}│ {4}│/);
+});
+
 describe('the table of an envelope', () => {
   it('shows code and msg, then each section of data', () => {
     const shown = table({

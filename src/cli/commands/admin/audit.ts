@@ -1,7 +1,7 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
-import { parseCount, parseDuration, parseFilled } from '../../option-values.js';
+import { parseDuration, parseFilled, parseLimit } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { namedUser, type StoreCall, storeCommand, takesNamedUser } from './store.js';
 
@@ -62,36 +62,19 @@ function withoutDigest(line: object): object {
   return rest;
 }
 
-function parseLimit(text: string): number | 'unlimited' {
-  if (text === 'unlimited') return text;
-  try {
-    return parseCount(text, 'actions');
-  } catch {
-    throw new InvalidArgumentError('Give a number from 1, or "unlimited".');
-  }
-}
-
 /**
  * Unix time in seconds: of a date (in UTC), of a date and time (in the local zone, unless it names one), or of a
  * duration ago.
  */
 function parseSince(text: string): number {
   const isTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.test(text);
-  const ms = isTime ? Date.parse(text.replace(' ', 'T')) : Date.now() - parseAgo(text);
-  if (!Number.isNaN(ms)) return Math.floor(ms / 1000);
-  throw notATime(text);
-}
-
-function parseAgo(text: string): number {
   try {
-    return parseDuration(text);
+    const ms = isTime ? Date.parse(text.replace(' ', 'T')) : Date.now() - parseDuration(text);
+    if (!Number.isNaN(ms)) return Math.floor(ms / 1000);
   } catch {
-    throw notATime(text);
+    // Not a duration, either.
   }
-}
-
-function notATime(text: string): InvalidInputError {
-  return new InvalidInputError(`${JSON.stringify(text)} is not a time`, {
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a time`, {
     hint: 'Write it as 2026-11-22, 2026-11-22T14:03 or 2026-11-22T14:03:00Z, or as a duration, up to 24 days: 24h.',
   });
 }

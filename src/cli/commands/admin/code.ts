@@ -1,11 +1,11 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { Admin } from '../../../service/index.js';
 import { addSourceOptions } from '../../bulk/bulk-options.js';
 import { command } from '../../command.js';
 import { printMessage, write } from '../../io.js';
-import { parseCount, parseDuration } from '../../option-values.js';
+import { parseDuration, parseLimit } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import type { IssueManyOptions } from './issue-codes.js';
 import { linesByDefault, type StoreCall, storeCommand } from './store.js';
@@ -61,7 +61,7 @@ const declareIssue = storeCommand({
         )
         .addOption(
           new Option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"')
-            .argParser(parseUses)
+            .argParser(parseLimit)
             .default(1),
         )
         .option('--union-id-column <name>', 'with --from: the column of union IDs (default: union_id)'),
@@ -143,15 +143,6 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   const { timeInWords } = await import('../../output/data-table.js');
   const names = issued.info_names?.join(', ') ?? 'everything';
   await printMessage(io, `The code gives access to ${names} and expires ${timeInWords(issued.expires_at)}.`);
-}
-
-function parseUses(text: string): number | 'unlimited' {
-  if (text === 'unlimited') return text;
-  try {
-    return parseCount(text, 'uses');
-  } catch {
-    throw new InvalidArgumentError('Give a number from 1, or "unlimited".');
-  }
 }
 
 /** Words for what has no bound. */

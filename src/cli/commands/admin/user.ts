@@ -3,12 +3,11 @@ import { type Command, Option } from 'commander';
 import { cutLines, splitLines } from '../../../bulk/source/lines.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin, DeletedRows, UserKey } from '../../../service/index.js';
-import { describeSystemError, isSystemError, UnsuitableFileError } from '../../../support/errors.js';
 import { openInput } from '../../../support/input-file.js';
 import { command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { chooseDatabase, namedDatabase, withoutPassword } from '../../database.js';
-import { announceWait, decodeUtf8, inputName, readValue } from '../../input.js';
+import { announceWait, decodeUtf8, explainUnreadable, inputName, readValue } from '../../input.js';
 import { printMessage, write } from '../../io.js';
 import { parseFilled } from '../../option-values.js';
 import { printList } from '../../output/print.js';
@@ -234,15 +233,11 @@ const again = 'put the file again: records are replaced as a whole.';
  */
 async function putRecords({ io, signal }: CliContext, store: Admin, file: string): Promise<number> {
   const cannotRead = (error: unknown) => {
-    if (!isSystemError(error) && !(error instanceof UnsuitableFileError)) return error;
-    const message = `${inputName(file)} cannot be read: ${describeSystemError(error)}`;
-    return new InvalidInputError(message, { cause: error });
+    throw explainUnreadable(error, inputName(file));
   };
   if (file === '-') await announceWait(io, 'records, one JSON object per line');
   const opened = file === '-' ? Promise.resolve(io.stdin) : openInput(file, signal);
-  const input = await opened.catch((error) => {
-    throw cannotRead(error);
-  });
+  const input = await opened.catch(cannotRead);
   addAbortSignal(signal, input);
   /** The line of the record that is checked. */
   let line: number | null = null;
@@ -257,7 +252,7 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
         line = null;
       }
     } catch (error) {
-      throw cannotRead(error);
+      cannotRead(error);
     }
   }
   try {

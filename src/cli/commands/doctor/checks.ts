@@ -13,7 +13,7 @@ import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { selecting } from '../../../profiles/profile-store.js';
 import { describeSecretSource, howToMend, secretWarnings } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
-import { isLoopback, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
+import { isLoopback } from '../../../protocol/base-url.js';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
@@ -22,7 +22,7 @@ import { quoteWhereNeeded } from '../../../support/shell.js';
 import { findUnsafePath } from '../../../support/trusted-path.js';
 import { clientOptions } from '../../client-options.js';
 import type { CliContext } from '../../context.js';
-import { announceProduction, settingSources } from '../../deployment.js';
+import { announceProduction, refuseUnfitUrl, settingSources } from '../../deployment.js';
 import { describeRule, explainFailure } from '../../explain-failure.js';
 import { networkOptions, proxyOf } from '../../network.js';
 import type { CommonOptions, ConnectionOptions } from '../../options.js';
@@ -123,14 +123,12 @@ function adviceOf(warnings: readonly string[]): Pick<Finding, 'next'> {
 
 /** Requests may be sent to the base URL. */
 async function checkBaseUrl(known: Known): Promise<Finding> {
-  const { base_url, allow_http, profile } = need(known, 'settings');
-  const origin = describeOrigin(base_url.origin);
-  const label = `the base URL (${origin})`;
-  refuseApiPath(base_url.value, label);
-  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', label);
+  const settings = need(known, 'settings');
+  refuseUnfitUrl(settings);
+  const { base_url, allow_http, profile } = settings;
   const url = new URL(base_url.value);
   known.url = url;
-  const detail = `${base_url.value} (${origin})`;
+  const detail = `${base_url.value} (${describeOrigin(base_url.origin)})`;
   if (allow_http === null) return { detail };
   const effect =
     url.protocol === 'http:' ? `: personal data is sent unencrypted to ${url.host}` : ', and not needed';

@@ -10,8 +10,7 @@ import { sampleFormats } from '../../../signing/samples/formats.js';
 import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
 import { type ExitStatus, exitStatus } from '../../exit-status.js';
 import { formatColumns } from '../../help-layout.js';
-import type { OutputFormat } from '../../options.js';
-import { addConnectionOptions } from '../../options.js';
+import { addConnectionOptions, type OutputFormat } from '../../options.js';
 import { addServeOptions } from '../serve/index.js';
 import type { HelpTopic } from './index.js';
 
@@ -190,8 +189,7 @@ each is from. The app secret has no option: see "userinfo profile add --help".
 const operationTopic = `Settings of "userinfo serve" in operation
 
 ${describeOptions(addServeOptions, 'Operation:')}
-Precedence: flag, environment variable, then the --config file, whose lines are
-NAME=value.
+A setting is a flag, else a variable: USERINFO_MAX_BODY for --max-body.
 `;
 
 const bulkTopic = `Bulk runs: userinfo read --from, userinfo passback --from

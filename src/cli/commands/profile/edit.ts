@@ -145,8 +145,9 @@ export const declareSet = command({
       });
     }
     const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
-    if (changed !== undefined) await printMessage(io, `changed ${describeProfile(changed)}`);
-    if (changed !== undefined && patch.secret !== undefined) await warnOfSecret(context, changed);
+    if (changed === undefined) return;
+    await printMessage(io, `changed ${describeProfile(changed)}`);
+    if (patch.secret !== undefined) await warnOfSecret(context, changed);
   },
 });
 

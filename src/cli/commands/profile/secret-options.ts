@@ -2,12 +2,13 @@ import { type Command, Option } from 'commander';
 import { CredentialError } from '../../../profiles/errors.js';
 import type { Profile } from '../../../profiles/profile.js';
 import { parseVariableName } from '../../../profiles/profile-json.js';
-import { howToMend, readSecret, type SecretSource, secretWarnings } from '../../../profiles/secret.js';
+import { readSecret, type SecretSource } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
+import { readSecretOf } from '../../client-options.js';
 import type { CliContext } from '../../context.js';
 import { readValue } from '../../input.js';
-import { printAdvice, printMessage } from '../../io.js';
+import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 
@@ -74,11 +75,11 @@ export async function promptForSecret({ prompt }: CliContext): Promise<SecretSou
  * Warns of what is wrong with the secret of a profile that was stored: a variable or a command that yields none, a text
  * that was copied with more than the secret. One in the profile file is readable to every program of this user.
  */
-export async function warnOfSecret({ io, profiles }: CliContext, { name, secret }: Profile): Promise<void> {
+export async function warnOfSecret(context: CliContext, { name, secret }: Profile): Promise<void> {
+  const { io, profiles } = context;
   try {
-    const warnings = secretWarnings(await readSecret(secret, io.env));
-    for (const warning of warnings) await warn(io, warning);
-    if (warnings.length > 0) await printAdvice(io, howToMend(name, secret));
+    const read = () => readSecret(secret, io.env);
+    await readSecretOf(context, { profile: name, secret: { source: secret, read } });
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error;
     await warn(io, error.message);

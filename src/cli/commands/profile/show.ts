@@ -8,6 +8,7 @@ import type { EnvironmentVariables } from '../../../support/shell.js';
 import { type Call, command } from '../../command.js';
 import { settingSources } from '../../deployment.js';
 import { writeStyled } from '../../io.js';
+import { showProxy } from '../../network.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
@@ -64,7 +65,7 @@ function describeSecret(source: SecretSource, env: EnvironmentVariables): string
 
 /** The settings that are set, in the order of the table. */
 function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | true>>[] {
-  const { profile, secret, platform, key_prefix } = settings;
+  const { profile, secret, platform, proxy, key_prefix } = settings;
   const ofProfile = (value: string | null): Setting<string> | null =>
     value === null || profile === null ? null : { value, origin: { kind: 'profile', name: profile } };
   const { signing, ...others } = formatPlatform(platform.value);
@@ -82,7 +83,7 @@ function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | 
     ['signing', 'signing', signing === undefined ? { ...rule, origin: { kind: 'default' } } : rule],
     ['allow_http', 'plain http', settings.allow_http],
     ['ca_file', settingNames.ca_file.title, settings.ca_file],
-    ['proxy', settingNames.proxy.title, settings.proxy],
+    ['proxy', settingNames.proxy.title, proxy && { ...proxy, value: showProxy(proxy.value) }],
     ['key_prefix', 'key prefix', ofProfile(key_prefix)],
     ...fields,
   ];

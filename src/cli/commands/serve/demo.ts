@@ -8,8 +8,8 @@ import {
   NotFoundError,
   type Service,
 } from '../../../service/index.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
 import type { CliContext } from '../../context.js';
+import { databaseFlag } from '../../database.js';
 import { notOverwritten, writableProfile, writeAppProfile } from '../admin/app-profile.js';
 import type { ServeOptions } from './options.js';
 
@@ -116,6 +116,6 @@ async function codeToTry(admin: AdminOperations, database: string | undefined): 
   if (database === ':memory:') {
     return (await admin.issueCode({ ...user, ttlSeconds: codeTtlSeconds, uses: 'unlimited' })).code;
   }
-  const named = database === undefined ? '' : ` --database ${quoteWhereNeeded(database)}`;
-  return `"$(userinfo admin code issue --tenant-code ${user.tenantCode} --union-id ${user.unionId}${named})"`;
+  const issue = `userinfo admin code issue --tenant-code ${user.tenantCode} --union-id ${user.unionId}`;
+  return `"$(${issue}${databaseFlag(database)})"`;
 }

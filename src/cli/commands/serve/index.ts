@@ -55,9 +55,7 @@ function settings(): Option[] {
     new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
     databaseOption(),
     new Option('--no-migrate', 'refuse an older schema; "userinfo migrate" updates it'),
-    new Option('--pool-size <n>', 'PostgreSQL connections a process (default: 10)').argParser((text) =>
-      parseCount(text, 'connections'),
-    ),
+    new Option('--pool-size <n>', 'PostgreSQL connections a process (default: 10)').argParser(parseCount),
     new Option('--no-prepare', 'keep nothing in a session: for PgBouncer in transaction mode'),
     new Option(
       '--rate-limit <n/s>',
@@ -76,7 +74,7 @@ function settings(): Option[] {
       (text) => (text === '0' ? 0 : parseDuration(text)),
     ),
     new Option('--audit-days <n>', 'age at which a line of the audit is deleted (default: 365)').argParser(
-      (text) => parseCount(text, 'days'),
+      parseCount,
     ),
     new Option(
       '--trust-proxy <list>',
@@ -86,16 +84,14 @@ function settings(): Option[] {
       parseBaseUrl(text, '--public-url'),
     ),
     new Option('--max-connections <n>', 'maximum number of open connections (default: 1000)').argParser(
-      (text) => parseCount(text, 'connections'),
+      parseCount,
     ),
     new Option('--request-timeout <duration>', 'time for a request to arrive (default: 30s)').argParser(
       parseDuration,
     ),
     new Option('--max-body <size>', 'maximum size of a body (default: 1MiB)').argParser(parseSize),
     new Option('--fault <list>', 'inject faults').argParser(parseFaults),
-    new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser((text) =>
-      parseCount(text, 'faults'),
-    ),
+    new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser(parseCount),
     new Option('--page', 'show the last requests at / (default: if --host is this machine)'),
     new Option('--no-page', 'do not show them'),
   ];

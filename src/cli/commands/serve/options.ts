@@ -9,6 +9,8 @@ export const defaultPort = 8787;
 /** The default address of the service. */
 export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
 
+type Faults = Omit<FaultSettings, 'seed'>;
+
 /** The options of `userinfo serve`. */
 export interface ServeOptions extends CommonOptions {
   readonly host: string;
@@ -35,13 +37,11 @@ export interface ServeOptions extends CommonOptions {
   readonly requestTimeout?: number;
   /** Bytes. */
   readonly maxBody?: number;
-  readonly fault?: Omit<FaultSettings, 'seed'>;
+  readonly fault?: Faults;
   readonly faultSeed?: number;
   readonly page?: boolean;
   readonly demo?: boolean;
 }
-
-type Settings = Omit<FaultSettings, 'seed'>;
 
 /** The faults of which a request has at most one: shares, of 1 in all. */
 const shares = {
@@ -53,7 +53,7 @@ const shares = {
 } as const;
 
 /** The faults of `--fault`, each with its parser. */
-const readers: Readonly<Record<string, (text: string) => Settings>> = {
+const readers: Readonly<Record<string, (text: string) => Faults>> = {
   latency: (text) => ({ latencyMs: parseSpan(text) }),
   ...Object.fromEntries(
     Object.entries(shares).map(([name, field]) => [name, (text: string) => ({ [field]: parseShare(text) })]),
@@ -66,11 +66,11 @@ const readers: Readonly<Record<string, (text: string) => Settings>> = {
  *
  * @throws InvalidInputError that names the fault
  */
-export function parseFaults(text: string): Settings {
-  let faults: Settings = {};
+export function parseFaults(text: string): Faults {
+  let faults: Faults = {};
   for (const part of text.split(',')) {
     const [name = '', value = ''] = part.split('=');
-    const read = readers[name];
+    const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
     if (read === undefined || value === '') throw unknownFault(part);
     faults = { ...faults, ...read(value) };
   }

@@ -43,27 +43,25 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
     });
   }
   const platform = options.platform ? await readPlatform(context, options.platform) : null;
-  const start = async () =>
-    createService({
-      ...settingsOf(options),
-      adminTokens: tokens,
-      ...(platform && { platform: formatPlatform(platform) }),
-      database: await chooseDatabase(options.database, options.migrate),
-      create: options.migrate,
-      upgrade: options.migrate,
-      masterKeys: await masterKeys(io.env),
-      log,
-    }).catch((error: unknown) => {
-      throw error instanceof StartError && error.code === 'OLD_SCHEMA'
-        ? new StartError(error.code, error.message, {
-            hint: 'Update it:',
-            commands: [`userinfo migrate${databaseFlag(given.database)}`],
-          })
-        : error;
-    });
   const demo = options.demo ? await import('./demo.js') : null;
   await demo?.checkDemoProfile(context);
-  const service = await start();
+  const service = await createService({
+    ...settingsOf(options),
+    adminTokens: tokens,
+    ...(platform && { platform: formatPlatform(platform) }),
+    database: await chooseDatabase(options.database, options.migrate),
+    create: options.migrate,
+    upgrade: options.migrate,
+    masterKeys: await masterKeys(io.env),
+    log,
+  }).catch((error: unknown) => {
+    throw error instanceof StartError && error.code === 'OLD_SCHEMA'
+      ? new StartError(error.code, error.message, {
+          hint: 'Update it:',
+          commands: [`userinfo migrate${databaseFlag(given.database)}`],
+        })
+      : error;
+  });
   context.signal.addEventListener('terminate', (event) => {
     event.preventDefault();
     void service.close();

@@ -24,7 +24,7 @@ export function addSampleOptions(command: Command): Command {
     .option(
       '--pick <n>',
       'number of the request to take, where there are several',
-      (text): readonly number[] => [parseCount(text, 'pick')],
+      (text): readonly number[] => [parseCount(text)],
     );
 }
 

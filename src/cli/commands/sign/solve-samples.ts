@@ -2,9 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { defaultPlatform } from '../../../platform/platform.js';
-import { isModule, type SignerSources } from '../../../platform/signing-source.js';
-import { findProfile, updateProfile } from '../../../profiles/profile-store.js';
+import type { SignerSources } from '../../../platform/signing-source.js';
 import { type SigningChoice, signaturesOf } from '../../../signing/app-signatures.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
 import { type Searcher, solve, TimeOver } from '../../../solve/solve.js';
@@ -15,7 +13,7 @@ import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printAdvice, printMessage } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
-import { selectRule, selectSecret } from '../../resolve-signing.js';
+import { saveSigners, selectRule, selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
 import type { SolveOptions } from './solve.js';
 import { type SolveReport, showSolveReport, solveFault, solveReportRecord } from './solve-report.js';
@@ -29,10 +27,9 @@ export async function solveSamples(
   { context, io, options, isTable, print }: Call<SolveOptions>,
   samples: readonly Sample[],
 ): Promise<void> {
-  const { profiles } = context;
   const { save } = options;
   // Fails before the search if there is no such profile.
-  if (save !== undefined) await profiles.get(save);
+  if (save !== undefined) await context.profiles.get(save);
   const signed: SignedSample[] = [];
   for (const sample of samples) {
     signed.push({ ...sample, secret: await selectSecret(context, options, sample.secret) });
@@ -43,12 +40,7 @@ export async function solveSamples(
   const found = likeliest(report);
   const names = Object.keys(found);
   if (save !== undefined && names.length > 0) {
-    await profiles.change((list) => {
-      const platform = findProfile(list, save).platform ?? defaultPlatform;
-      const { signing } = platform;
-      const sources = isModule(signing) ? { app_sign: signing, sign: signing } : signing;
-      return updateProfile(list, save, { platform: { ...platform, signing: { ...sources, ...found } } });
-    });
+    await saveSigners(context, save, found);
     await printMessage(io, `saved in profile "${save}": ${names.join(' and ')}`);
     if (isAmbiguous(report)) {
       await printMessage(

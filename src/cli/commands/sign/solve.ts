@@ -49,7 +49,7 @@ export const declareSignSolve = command({
           .argParser(parseDuration)
           .default(parseDuration(defaultTime), defaultTime),
       )
-      .option('--jobs <n>', 'number of threads (default: one per core)', (text) => parseCount(text, 'jobs'))
+      .option('--jobs <n>', 'number of threads (default: one per core)', parseCount)
       .option('--save <profile>', 'write the found recipes into a profile'),
   run: async (call: Call<SolveOptions>, requests: string[]) => {
     const { solveSamples } = await import('./solve-samples.js');
@@ -73,7 +73,7 @@ async function readSamples(
 }
 
 function parsePicks(text: string): number[] {
-  return text.split(',').map((number) => parseCount(number, 'pick'));
+  return text.split(',').map(parseCount);
 }
 
 function collect(file: string, files: readonly string[] = []): string[] {

@@ -5,8 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallClient } from '../../../client/client.js';
 import { RejectedError } from '../../../client/errors.js';
 import { readRequest } from '../../../client/request.js';
-import { defaultPlatform } from '../../../platform/platform.js';
-import { findProfile, updateProfile } from '../../../profiles/profile-store.js';
 import type { Settings } from '../../../profiles/settings.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { ResultCodeName } from '../../../protocol/result-codes.js';
@@ -20,6 +18,7 @@ import { refusesSignLength } from '../../explain-failure.js';
 import { printMessage } from '../../io.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
+import { saveSigners } from '../../resolve-signing.js';
 import type { TryOptions } from './try.js';
 
 /** The presets of both signatures. */
@@ -65,11 +64,7 @@ export async function tryPresets(call: Call<TryOptions>): Promise<void> {
     await printMessage(io, `To use them: userinfo profile set ${profile} --signing-preset ${choice}`);
     return;
   }
-  const signing = { app_sign: found.app_sign.recipe, sign: found.sign.recipe };
-  await context.profiles.change((list) => {
-    const platform = findProfile(list, save).platform ?? defaultPlatform;
-    return updateProfile(list, save, { platform: { ...platform, signing } });
-  });
+  await saveSigners(context, save, { app_sign: found.app_sign.recipe, sign: found.sign.recipe });
   await printMessage(io, `saved in profile "${save}": ${choice}`);
 }
 
