@@ -114,7 +114,10 @@ const failureMembers: Shape<TestFailure> = {
     code: isA('a whole number', Number.isSafeInteger),
     httpStatus: isHttpStatus,
     msg: isText,
-    retryAfter: isA('a whole number of seconds from 0', (value) => isCount(Number(value) + 1) === null),
+    retryAfter: isA(
+      'a whole number of seconds from 0',
+      (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+    ),
     cut: isA('before or after', (value) => value === 'before' || value === 'after'),
     delayMs: isA(
       `a number of milliseconds from 0 to ${maxTimerMs}`,
