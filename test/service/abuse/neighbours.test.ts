@@ -11,7 +11,10 @@ import { startServiceProcesses } from '../../support/service-process.js';
 /** Number of requests that the app with costly requests keeps unanswered. */
 const outstanding = 32;
 
-/** A service on a database of its own, two apps of one tenant, and the users `a0` to `a31` and `b`. */
+/** Number of requests that are asked while others flood the service. */
+const turns = 8;
+
+/** A service on a database of its own, apps of one tenant, and the users `a0` to `a31` and `b`. */
 async function start(engine: string) {
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-neighbours-'));
   const schema = engine === 'PostgreSQL' ? await createSchema() : null;
@@ -22,6 +25,8 @@ async function start(engine: string) {
     return { ...app, secret: app_secret.reveal() };
   };
   const [costly, small] = [await newApp(), await newApp()];
+  const unused: AppKeys[] = [];
+  for (let turn = 0; turn < turns; turn += 1) unused.push(await newApp());
   await admin.putUsers([...Array.from({ length: outstanding }, (_, index) => user(`a${index}`)), user('b')]);
   await admin.close();
   const [service] = await startServiceProcesses(database, 1);
@@ -32,15 +37,15 @@ async function start(engine: string) {
     await rm(folder, { recursive: true });
     await schema?.remove();
   });
-  return { url: service?.url ?? '', costly, small };
+  return { url: service?.url ?? '', costly, small, unused };
 }
 
 const passBack = async (url: string, app: AppKeys, union_id: string, userInfo: object) =>
   (await send(url, draftPassback(app, { union_id, user_info: JSON.stringify(userInfo) }))).envelope.code;
 
 /**
- * Keeps requests of `flood` unanswered, each of which resolves to a result code, and asks eight times by `ask` once the
- * first is answered. Returns the codes of `flood`, and how many were answered during each of the last seven, in order.
+ * Keeps requests of `flood` unanswered, each of which resolves to a result code, and asks `turns` times by `ask` once
+ * the first is answered. Returns the codes of `flood`, and how many were answered during each but the first, in order.
  */
 async function flooded(
   flood: (index: number) => Promise<number>,
@@ -60,7 +65,7 @@ async function flooded(
   const asking = async () => {
     // All of them wait.
     await expect.poll(() => answered).toBeGreaterThan(0);
-    for (let turn = 0; turn < 8; turn += 1) {
+    for (let turn = 0; turn < turns; turn += 1) {
       const before = answered;
       expect(await ask(turn)).toBe(200);
       if (turn > 0) overtaken.push(answered - before);
@@ -93,6 +98,15 @@ it.each(['SQLite', 'PostgreSQL'])(
     expect(overtaken[1], `${overtaken}`).toBeLessThanOrEqual(outstanding / 2);
   },
 );
+
+it('requests that name keys no app can have fail alone: apps that are looked up with them are found', async () => {
+  const { url, small, unused } = await start('PostgreSQL');
+  const { codes } = await flooded(
+    (index) => passBack(url, { ...small, app_key: index % 2 === 0 ? `nobody${index}` : `no\0body` }, 'b', {}),
+    (turn) => passBack(url, unused[turn] ?? small, 'b', { turn }),
+  );
+  expect(codes.sort()).toEqual([40002, 40101]);
+});
 
 describe('requests without a right signature do not let an app wait for all of them', () => {
   const large = { long: 'x'.repeat(60_000) };
