@@ -30,6 +30,8 @@ export async function handle(
 ): Promise<FastifyReply> {
   const query = decodePairs(request.url.split('?').slice(1).join('?')).map(readable);
   const app = await namedApp(query, context.store);
+  // Between two turns others receive what the database answers: anybody can fill turns with unknown apps.
+  if (!app) context.turns.shortenNext();
   return context.turns.run(flowOf(endpoint, query, app, context), async () => {
     // Its client is gone, or was cut off because of its large body.
     if (request.socket.destroyed) return reply.hijack();
