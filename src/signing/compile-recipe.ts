@@ -3,13 +3,15 @@ import {
   compileSteps,
   computeDigest,
   decodeKey,
-  type Step,
+  type KeyedMessage,
   type StepInputs,
   stepsLength,
+  tokensIn,
 } from './digest-steps.js';
 import { encoders } from './encodings.js';
 import { compileParams, type ParamsFormat, type SignedParam } from './params.js';
-import { type EncodeRule, fieldPath, type KeyDecoding, type Recipe, RecipeError } from './recipe.js';
+import { type EncodeRule, fieldPath, type Recipe, RecipeError } from './recipe.js';
+import { blockSources } from './recipe-language.js';
 import { extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 import { checkSecretFlow } from './secret-flow.js';
@@ -56,7 +58,7 @@ export function compileRecipe(recipe: Recipe, field = ''): Signer {
   };
   const isEncoded = recipe.encode.message !== 'none';
   const digestLength = stepsLength(isEncoded ? null : compiled.message, compiled.steps);
-  return { digestLength, ...(compiled.tokens.some(isQuery) && { usesQuery: true }), sign, explain };
+  return { digestLength, usesQuery: compiled.tokens.some(isQuery), sign, explain };
 }
 
 function isQuery({ source }: Pick<Token, 'source'>): boolean {
@@ -90,87 +92,68 @@ interface CompiledRecipe extends KeyedMessage {
   readonly tokens: readonly Token[];
 }
 
-interface CompiledMessage {
-  readonly message: Template;
-  readonly steps: readonly Step[];
-}
-
-interface KeyedMessage extends CompiledMessage {
-  readonly key: Template;
-  readonly decode: KeyDecoding;
-}
-
 /**
  * Parses a recipe; `field` is its path, for error messages.
  *
  * @throws RecipeError for an unknown token or step, one in the wrong place, or a digest of a part of the secret
  */
-function parseParts(recipe: Recipe, field = ''): CompiledRecipe {
+function parseParts(recipe: Recipe, field: string): CompiledRecipe {
   const at = (name: string) => fieldPath(field, name);
   if (recipe.message.length === 0) throw new RecipeError(at('message'), 'is empty', 'Add $params.');
-  const main: CompiledMessage = {
+  const main: KeyedMessage = {
     message: parseTemplates(recipe.message, at('message'), recipe.join),
     steps: compileSteps(recipe.steps, recipe.output, at('steps')),
+    key: parseTemplates(recipe.key.tokens, at('key.tokens')),
+    decode: recipe.key.decode,
   };
-  const key = parseTemplates(recipe.key.tokens, at('key.tokens'));
   const sub: KeyedMessage | null = recipe.sub && {
     message: parseTemplates(recipe.sub.message, at('sub.message')),
     steps: compileSteps(recipe.sub.steps, null, at('sub.steps')),
-    key: recipe.sub.key === undefined ? key : parseTemplates(recipe.sub.key.tokens, at('sub.key.tokens')),
+    key: recipe.sub.key ? parseTemplates(recipe.sub.key.tokens, at('sub.key.tokens')) : main.key,
     decode: (recipe.sub.key ?? recipe.key).decode,
   };
   if (!main.steps.some(({ kind }) => kind === 'digest')) checkIsOpen(main.message, at('message'));
 
-  const subNeeds = sub === null ? [] : [...tokensIn(sub), ...(usesKey(sub) ? tokensOf(sub.key) : [])];
-  if (subNeeds.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');
+  const subTokens = sub === null ? [] : usedTokensIn(sub);
+  if (subTokens.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');
   const params = compileParams(recipe.params, at('params'));
-  const tokens = [...tokensIn(main), ...tokensOf(key), ...subNeeds];
-  if (sub === null && tokens.some(isSub)) {
+  if (sub === null && tokensIn(main).some(isSub)) {
     throw new RecipeError(at('sub'), 'is missing, and $sub is used', 'Add {"message": […], "steps": […]}.');
   }
-  checkSecretFlow(
-    { ...main, params: recipe.params, added: params.added, encode: recipe.encode, key, sub },
-    field,
-  );
+  const { added, pairEnd } = params;
+  checkSecretFlow({ ...main, params: recipe.params, added, pairEnd, encode: recipe.encode, sub }, field);
   return {
     ...main,
     recipe,
     params,
-    key,
-    decode: recipe.key.decode,
     sub,
     encodeBlock: { apply: encoders[recipe.encode.block], local: recipe.encode.block !== 'base64' },
     encodeMessage: compileMessageEncoding(recipe.encode),
-    tokens: usedTokens({ ...main, key }, subNeeds, params),
+    tokens: usedTokens(usedTokensIn(main), subTokens, params),
   };
 }
 
-/** The tokens that sign a request: those of the key, of `$sub` and of added values, where these are used. */
+/** The tokens that sign a request: those of `$sub` and of added values, where these are used. */
 function usedTokens(
-  { key, ...main }: Omit<KeyedMessage, 'decode'>,
-  subNeeds: readonly Token[],
+  own: readonly Token[],
+  subTokens: readonly Token[],
   { added }: ParamsFormat,
-): Token[] {
-  const own = [...tokensIn(main), ...(usesKey(main) ? tokensOf(key) : [])];
-  const all = own.some(isSub) ? [...own, ...subNeeds] : own;
-  const usesPairs = all.some(({ source }) => ['params', 'names', 'values'].includes(source));
-  return usesPairs ? [...all, ...added.flatMap(({ value }) => tokensOf(value))] : all;
+): readonly Token[] {
+  const all = own.some(isSub) ? [...own, ...subTokens] : own;
+  const usesBlock = all.some(({ source }) => blockSources.has(source));
+  return usesBlock ? [...all, ...added.flatMap(({ value }) => tokensOf(value))] : all;
 }
 
-function compileMessageEncoding({ message, lower }: EncodeRule): TextChange {
+/** The change of the whole message by `encode`. */
+export function compileMessageEncoding({ message, lower }: Omit<EncodeRule, 'block'>): TextChange {
   const encode = encoders[message];
   return { apply: lower ? (text) => encode(text).toLowerCase() : encode, local: true };
 }
 
-function usesKey({ steps }: CompiledMessage): boolean {
-  return steps.some((step) => step.kind === 'digest' && step.hmac);
-}
-
-function tokensIn({ message, steps }: CompiledMessage): Token[] {
-  return [
-    ...tokensOf(message),
-    ...steps.flatMap((step) => ('template' in step ? tokensOf(step.template) : [])),
-  ];
+/** The same tokens without those of a key that no step takes. */
+function usedTokensIn(keyed: KeyedMessage): Token[] {
+  const usesKey = keyed.steps.some((step) => step.kind === 'digest' && step.hmac);
+  return tokensIn(usesKey ? keyed : { ...keyed, key: [] });
 }
 
 function isSub({ source }: Token): boolean {

@@ -9,7 +9,21 @@ import {
 import { folds } from './encodings.js';
 import { type KeyDecoding, RecipeError } from './recipe.js';
 import { openSources, type StepText, stepTexts } from './recipe-language.js';
-import { parseTemplate, type Template, tokensOf } from './template.js';
+import { parseTemplate, type Template, type Token, tokensOf } from './template.js';
+
+/** A text that is digested: the message, its steps, and the key of these. */
+export interface KeyedMessage {
+  readonly message: Template;
+  readonly steps: readonly Step[];
+  readonly key: Template;
+  readonly decode: KeyDecoding;
+}
+
+/** Every token of a message, of its steps and of its key. */
+export function tokensIn({ message, steps, key }: KeyedMessage): Token[] {
+  const templates = steps.flatMap((step) => ('template' in step ? [step.template] : []));
+  return [message, ...templates, key].flatMap(tokensOf);
+}
 
 /** The inputs of the steps besides the message. */
 export interface StepInputs {
@@ -115,7 +129,7 @@ function lengthAfter(length: number | null, step: Step): number | null {
     case 'prepend':
       return plus(length, templateLength(step.template));
     case 'slice':
-      return length === null ? null : Math.min(length, step.to) - Math.min(length, step.from);
+      return length === null ? null : Math.max(0, Math.min(length, step.to) - step.from);
     case 'upper':
     case 'lower':
       return length;

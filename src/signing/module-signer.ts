@@ -36,7 +36,7 @@ export function moduleSigner(
   name: string,
   method: 'app_sign' | 'sign' = 'sign',
 ): Signer {
-  if (!isSignerModule(module, method)) {
+  if (typeof (module as SignerModule | null)?.[method] !== 'function') {
     throw new RecipeError(
       name,
       `has no function ${method}`,
@@ -45,13 +45,14 @@ export function moduleSigner(
   }
   const call = (request: SignableRequest, secret: Secret) => {
     try {
-      return module[method](request, secret);
+      return module[method]?.(request, secret);
     } catch (error) {
       throw new RecipeError(name, `${method}() failed: ${hide(String(error), secret)}`);
     }
   };
   const sign = (request: SignableRequest, secret: Secret): Signature => {
-    const { params = '', message = '', digest } = call(request, secret) ?? {};
+    const given: Partial<Signature> = call(request, secret) ?? {};
+    const { params = '', message = '', digest } = given;
     if (typeof digest !== 'string' || digest === '') {
       throw new RecipeError(name, `${method}() gave no digest`, 'Return {digest: "…"}, not a promise.');
     }
@@ -79,12 +80,4 @@ export function moduleSigners(module: SignerModule, name: string): Signers {
 function hide(text: string, secret: Secret): string {
   const hidden = secret.reveal();
   return hidden === '' ? text : text.replaceAll(hidden, secret.toString());
-}
-
-function isSignerModule(
-  module: unknown,
-  method: 'app_sign' | 'sign',
-): module is SignerModule & Record<typeof method, SignerModule['sign']> {
-  if (typeof module !== 'object' || module === null || !(method in module)) return false;
-  return typeof Reflect.get(module, method) === 'function';
 }

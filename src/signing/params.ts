@@ -18,6 +18,7 @@ export interface AddedParam {
 /** The parameters stage: selection, order and format. */
 export interface ParamsFormat {
   readonly added: readonly AddedParam[];
+  readonly pairEnd: Template;
   select(params: readonly Param[], added: readonly SignedParam[]): readonly SignedParam[];
   /** The value of `$params` before `encode.block`. */
   writePairs(params: readonly SignedParam[], renderer: Renderer): string;
@@ -46,6 +47,7 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
 
   return {
     added: compileAdded(rule, field),
+    pairEnd,
     select: (params, added) => order(select(params, added)),
     writePairs(params, renderer) {
       const end = renderTemplate(pairEnd, renderer, () => renderer.secret());

@@ -3,6 +3,7 @@ import { compileRecipe } from './compile-recipe.js';
 import { outputs } from './digest-algorithms.js';
 import { blockEncodings, cases, textEncodings } from './encodings.js';
 import {
+  completeParams,
   type EncodeRule,
   emptyRules,
   fieldPath,
@@ -123,11 +124,10 @@ const parseParamFields = fields<ParamsRule & { readonly secretAs: string | null 
   { ...recipeDefaults.params, secretAs: null },
 );
 
-/** `secretAs` is the older way to add the secret. */
 const parseParams: Parse<ParamsRule> = (value, field) => {
-  const { secretAs, ...rule } = parseParamFields(value, field);
-  if (secretAs === null) return rule;
-  if (!Object.hasOwn(rule.add, secretAs)) return { ...rule, add: { ...rule.add, [secretAs]: '$secret' } };
+  const params = parseParamFields(value, field);
+  const { add, secretAs } = params;
+  if (secretAs === null || !Object.hasOwn(add, secretAs)) return completeParams(params);
   throw new RecipeError(fieldPath(field, 'secretAs'), `${secretAs} is in params.add too`);
 };
 

@@ -32,6 +32,9 @@ export const openSources: ReadonlySet<Source> = new Set([
   'extra',
 ]);
 
+/** Sources of the texts that `params` writes. */
+export const blockSources: ReadonlySet<Source> = new Set(['params', 'names', 'values']);
+
 export const namedTokens = ['param', 'extra'] as const;
 
 /** A token as it is written. */
@@ -56,7 +59,7 @@ export const digestModifierText =
 export interface StepText {
   readonly form: string;
   readonly about: string;
-  /** A text that went through the step, in words; `given` is what follows the first colon. */
+  /** A text that went through the step, in words; `given` is what the step takes. */
   readonly words: (text: string, given: string) => string;
 }
 
@@ -77,7 +80,7 @@ export const stepTexts = {
   slice: {
     form: 'slice:FROM:TO',
     about: 'the characters from FROM to before TO, counted from 0',
-    words: (text, given) => `characters ${given.replace(':', ' to ')} of ${text}`,
+    words: (text, given) => `characters ${given} of ${text}`,
   },
 } as const satisfies Readonly<Record<string, StepText>>;
 

@@ -97,6 +97,11 @@ export type Empty = (typeof emptyRules)[number];
 export const orders = ['name', 'name-nocase', 'value', 'pair', 'pair-nocase', 'sent'] as const;
 export type Order = (typeof orders)[number];
 
+/** Whether the written pairs decide on the order. */
+export function isByPair(order: ParamsRule['order'] | undefined): order is 'pair' | 'pair-nocase' {
+  return order === 'pair' || order === 'pair-nocase';
+}
+
 export const keyDecodings = ['utf8', 'hex', 'base64', 'base64url'] as const;
 export type KeyDecoding = (typeof keyDecodings)[number];
 
@@ -168,7 +173,9 @@ export function completeRecipe(json: RecipeJson): Recipe {
   };
 }
 
-function completeParams({ secretAs = null, ...rule }: ParamsRule & { secretAs?: string | null }): ParamsRule {
+/** Replaces `secretAs`, the older way to add the secret. */
+export function completeParams(params: ParamsRule & { readonly secretAs?: string | null }): ParamsRule {
+  const { secretAs = null, ...rule } = params;
   return secretAs === null ? rule : { ...rule, add: { ...rule.add, [secretAs]: '$secret' } };
 }
 

@@ -57,6 +57,11 @@ export function withoutParams(request: SignableRequest, names: readonly string[]
   };
 }
 
+/** The query of these parameters. */
+export function queryOf(params: readonly Param[]): string {
+  return params.map((param) => param.map(encoders.rfc3986).join('=')).join('&');
+}
+
 /** The query without the parameters of these names. */
 export function queryWithout(query: string, names: readonly string[]): string {
   return pairsOf(query)

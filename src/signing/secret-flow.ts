@@ -1,23 +1,15 @@
 import { algorithms } from './digest-algorithms.js';
-import type { Step } from './digest-steps.js';
-import type { AddedParam } from './params.js';
-import { type EncodeRule, fieldPath, type ParamsRule, RecipeError } from './recipe.js';
+import { type KeyedMessage, type Step, tokensIn } from './digest-steps.js';
+import type { ParamsFormat } from './params.js';
+import { type EncodeRule, fieldPath, isByPair, type ParamsRule, RecipeError } from './recipe.js';
 import type { Source } from './recipe-language.js';
-import { parseTemplate, type Template, type Token, tokensOf } from './template.js';
+import { type Template, type Token, tokensOf } from './template.js';
 
 /** The parts of a recipe, parsed. */
-interface RecipeParts {
+interface RecipeParts extends KeyedMessage, Pick<ParamsFormat, 'added' | 'pairEnd'> {
   readonly params: ParamsRule;
-  readonly added: readonly AddedParam[];
   readonly encode: EncodeRule;
-  readonly message: Template;
-  readonly steps: readonly Step[];
-  readonly key: Template;
-  readonly sub: {
-    readonly message: Template;
-    readonly steps: readonly Step[];
-    readonly key: Template;
-  } | null;
+  readonly sub: KeyedMessage | null;
 }
 
 const wholeHint =
@@ -33,7 +25,7 @@ type Holding = (typeof holdings)[number];
  *
  * @throws RecipeError for a recipe that cuts, merges or compares the secret before it is digested
  */
-export function checkSecretFlow(parts: RecipeParts, field = ''): void {
+export function checkSecretFlow(parts: RecipeParts, field: string): void {
   const at = (name: string) => fieldPath(field, name);
   const { params, encode, sub } = parts;
   const addedHoldings = parts.added.map(({ name, value }) =>
@@ -47,11 +39,7 @@ export function checkSecretFlow(parts: RecipeParts, field = ''): void {
     if (params.case !== 'none') checkFold(value, at('params.case'));
   }
 
-  const pairEnd = holdingOf(
-    parseTemplate(params.pairEnd, at('params.pairEnd')),
-    ofSecretAlone,
-    at('params.pairEnd'),
-  );
+  const pairEnd = holdingOf(parts.pairEnd, ofSecretAlone, at('params.pairEnd'));
   const pairs = most([pairEnd, params.values ? value : 'none']);
   const block = encode.block === 'base64' && pairs !== 'none' ? 'base64' : pairs;
   let ofSub: Holding = 'none';
@@ -161,14 +149,10 @@ function checkEscape({ escape: table }: ParamsRule, names: readonly string[], fi
 }
 
 /** Sorted by values, names alone show where the secret is among the values that the host knows. */
-function checkOrder({ params, message, steps, key, sub }: RecipeParts, field: string): void {
-  const { order, values } = params;
-  const isByPair = order === 'pair' || order === 'pair-nocase';
-  if (!(order === 'value' || (isByPair && values))) return;
-  const inSteps = [...steps, ...(sub?.steps ?? [])].flatMap((step) =>
-    'template' in step ? [step.template] : [],
-  );
-  const tokens = [message, key, sub?.message ?? [], sub?.key ?? [], ...inSteps].flatMap(tokensOf);
+function checkOrder(parts: RecipeParts, field: string): void {
+  const { order, values } = parts.params;
+  if (!(order === 'value' || (isByPair(order) && values))) return;
+  const tokens = [parts, parts.sub].flatMap((keyed) => (keyed === null ? [] : tokensIn(keyed)));
   const shown = tokens.find(({ source }) => source === 'names' || (source === 'params' && !values));
   if (shown === undefined) return;
   throw new RecipeError(

@@ -65,11 +65,6 @@ function parseToken(text: string, field: string): Token {
   return makeToken(segments.slice(0, stem).join('.'), segments.slice(stem), field);
 }
 
-/** Parses a token in braces, `${param:NAME}.upper`: the exact name, and the modifiers after it. */
-function parseBracedToken(text: string, suffix: string, field: string): Token {
-  return makeToken(text, suffix.split('.').slice(1), field);
-}
-
 function makeToken(stem: string, suffixes: readonly string[], field: string): Token {
   const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
   const source =
@@ -107,23 +102,29 @@ const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
 
 /**
  * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]`, or at the brace of
- * `${secret}`; a literal `$` is `$$`.
+ * `${secret}`, which holds the exact name, and the modifiers after it; a literal `$` is `$$`.
  *
  * @throws RecipeError for an unknown token or modifier
  */
 export function parseTemplate(text: string, field: string): Template {
   const template: (string | Token)[] = [];
+  let literal = '';
   let end = 0;
   for (const match of text.matchAll(tokenShape)) {
     const [whole, braced, suffix = '', bare = ''] = match;
-    if (match.index > end) template.push(text.slice(end, match.index));
-    if (whole === '$$') template.push('$');
-    else if (braced !== undefined) template.push(parseBracedToken(braced, suffix, field));
-    else template.push(parseToken(bare, field));
+    literal += text.slice(end, match.index);
     end = match.index + whole.length;
+    if (whole === '$$') {
+      literal += '$';
+      continue;
+    }
+    if (literal !== '') template.push(literal);
+    literal = '';
+    const isBraced = braced !== undefined;
+    template.push(isBraced ? makeToken(braced, suffix.split('.').slice(1), field) : parseToken(bare, field));
   }
-  if (end < text.length) template.push(text.slice(end));
-  return template;
+  literal += text.slice(end);
+  return literal === '' ? template : [...template, literal];
 }
 
 /** Concatenates templates with the literal `join` between them. */

@@ -5,7 +5,6 @@ import {
   signBoth,
   withAppSign,
 } from './app-signatures.js';
-import { encoders } from './encodings.js';
 import type { Recipe, RecipeJson, SigningRecipes } from './recipe.js';
 import {
   formatRecipe,
@@ -19,7 +18,7 @@ import {
   parseText,
   parseTextMap,
 } from './recipe-json.js';
-import { type Param, type SignableRequest, withoutParams } from './request.js';
+import { type Param, queryOf, type SignableRequest, withoutParams } from './request.js';
 import { Secret } from './secret.js';
 import type { Signer } from './signer.js';
 import { compareMessages, type Difference } from './verify/compare-messages.js';
@@ -283,17 +282,13 @@ const vectorRequests: readonly VectorRequest[] = [
 function query(name: string, why: string, params: readonly Param[]): VectorRequest {
   const url = 'https://api.example.com/api/v1/server/user/user_info_for_third';
   const all = [...base, ...params];
-  const request = { method: 'GET', url, query: encodePairs(all), params: all, body: null, extra: {} };
+  const request = { method: 'GET', url, query: queryOf(all), params: all, body: null, extra: {} };
   return { name, why, request };
 }
 
 function form(name: string, why: string, fields: readonly Param[]): VectorRequest {
   const url = 'https://api.example.com/api/v1/server/user/passback_user_info';
   const params = [...base, ...fields];
-  const body = encodePairs(fields);
-  return { name, why, request: { method: 'PUT', url, query: encodePairs(base), params, body, extra: {} } };
-}
-
-function encodePairs(pairs: readonly Param[]): string {
-  return pairs.map((pair) => pair.map(encoders.rfc3986).join('=')).join('&');
+  const body = queryOf(fields);
+  return { name, why, request: { method: 'PUT', url, query: queryOf(base), params, body, extra: {} } };
 }

@@ -1,28 +1,31 @@
-import { algorithms } from '../signing/digest-algorithms.js';
+import { compileSteps, type DigestStep, type Step } from '../signing/digest-steps.js';
 import type { ParamsRule, Recipe } from '../signing/recipe.js';
-import { stepTexts } from '../signing/recipe-language.js';
+import { blockSources, stepTexts } from '../signing/recipe-language.js';
+import { parseTemplate, parseTemplates, type Template, type Token, tokensOf } from '../signing/template.js';
 import { orderWords } from '../signing/verify/recipe-suspects.js';
 
 /** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
 export function describeRecipe(recipe: Recipe): string {
-  const { params, steps, output, encode, key } = recipe;
-  const message = describeMessage(recipe);
-  const usesBlock = /\$(?:params|names|values)\b/.test(recipe.message.join(' '));
-  const isKeyed = steps.some((step) => step.startsWith('hmac-'));
+  const { params, output, encode, key, sub } = recipe;
+  // In hex, because the words of `output` follow.
+  const steps = compileSteps(recipe.steps, 'hex');
+  const tokens = tokensOf(parseTemplates(recipe.message, 'message'));
+  const usesBlock = tokens.some(({ source }) => blockSources.has(source));
+  const isKeyed = steps.some((step) => step.kind === 'digest' && step.hmac);
   const keyText = describeKey(key);
   return [
-    describeSteps(steps, message) + outputWords[output],
+    describeSteps(steps, describeMessage(recipe)) + outputWords[output],
     ...(isKeyed && keyText !== 'secret' ? [`key: ${keyText}`] : []),
     ...(usesBlock ? [`parameters: ${describeParams(params, encode.block)}`] : []),
-    ...(recipe.sub === null
+    ...(sub === null
       ? []
-      : [`sub: ${describeSteps(recipe.sub.steps, recipe.sub.message.map(describeEntry).join(' + '))}`]),
-    ...(recipe.sub?.key === undefined ? [] : [`its key: ${describeKey(recipe.sub.key)}`]),
+      : [`sub: ${describeSteps(compileSteps(sub.steps, null), describeEntries(sub.message))}`]),
+    ...(sub?.key === undefined ? [] : [`its key: ${describeKey(sub.key)}`]),
   ].join('; ');
 }
 
 function describeKey({ tokens, decode }: Recipe['key']): string {
-  return tokens.map(describeEntry).join(' + ') + decodeWords[decode];
+  return describeEntries(tokens) + decodeWords[decode];
 }
 
 const outputWords: Readonly<Record<Recipe['output'], string>> = {
@@ -41,49 +44,52 @@ const decodeWords: Readonly<Record<Recipe['key']['decode'], string>> = {
 };
 
 function describeMessage({ message, join, encode }: Recipe): string {
-  const joined = message.map(describeEntry).join(' + ') + (join === '' ? '' : `, joined by ${quote(join)}`);
+  const joined = describeEntries(message, join);
   const encoded = encode.message === 'none' ? joined : `${encode.message}-encoded (${joined})`;
   return encode.lower ? `lower-cased (${encoded})` : encoded;
 }
 
-/** An entry of `message`: a literal in quotes, or a token by its name with its modifiers around it. */
-function describeEntry(entry: string): string {
-  const [, name, modifiers = ''] =
-    /^\$\{?((?:param|extra):[^{}]+?|\w+)\}?((?:\.[\w:-]+)*)$/.exec(entry) ?? [];
-  if (name === undefined) return quote(entry.replaceAll('$$', '$'));
-  const plain = name === 'params' ? 'parameters' : name.replace(/^param:/, '').replace(':', ' ');
-  return modifiers
-    .split('.')
-    .slice(1)
-    .reduce((text, modifier) => `${modifier}(${text})`, plain);
-}
-
-function describeSteps(steps: readonly string[], message: string): string {
-  let text = message;
-  steps.forEach((step, index) => {
-    const [, kind = '', rest = ''] = /^([\w-]+):?(.*)$/s.exec(step) ?? [];
-    const digest = digestName(step);
-    if (digest === null) {
-      const { words } = stepTexts[kind as keyof typeof stepTexts];
-      text = words(text, kind === 'slice' ? rest : describeTemplate(rest));
-    } else {
-      const isLast = steps.slice(index + 1).every((later) => digestName(later) === null);
-      text = `${digest}${isLast || rest === '' ? '' : ` (${rest})`} of ${text}`;
-    }
+/** Entries of a message or a key; one of several parts is in brackets where a text joins the entries. */
+function describeEntries(entries: readonly string[], join = ''): string {
+  const words = entries.map((entry) => {
+    const template = parseTemplate(entry, 'message');
+    const text = describeTemplate(template);
+    return join === '' || template.length < 2 ? text : `(${text})`;
   });
-  return text;
+  return words.join(' + ') + (join === '' ? '' : `, joined by ${quote(join)}`);
 }
 
-function describeTemplate(template: string): string {
-  const parts = template.match(/\$\$|\$\{[^{}]*\}(?:\.[\w:-]+)*|\$[\w.:-]+|[^$]+/g) ?? [];
-  return parts.map(describeEntry).join(' + ');
+/** Literals in quotes, and tokens by their names, with their modifiers around them. */
+function describeTemplate(template: Template): string {
+  const parts = template.map((part) => (typeof part === 'string' ? quote(part) : describeToken(part)));
+  return parts.join(' + ') || quote('');
 }
 
-function digestName(step: string): string | null {
-  const [, hmac, name] = /^(hmac-)?(\w+)/.exec(step) ?? [];
-  const algorithm = algorithms.find((known) => known === name);
-  if (algorithm === undefined) return null;
-  return `${hmac === undefined ? '' : 'HMAC-'}${algorithm.toUpperCase().replace('SHA', 'SHA-')}`;
+function describeToken({ source, name, modifiers }: Token): string {
+  const plain =
+    source === 'params' ? 'parameters' : source === 'extra' ? `extra ${name}` : name === '' ? source : name;
+  return modifiers.reduce((text, modifier) => `${modifier}(${text})`, plain);
+}
+
+function describeSteps(steps: readonly Step[], message: string): string {
+  return steps.reduce((text, step) => {
+    switch (step.kind) {
+      case 'digest':
+        return `${digestWords(step)} of ${text}`;
+      case 'append':
+      case 'prepend':
+        return stepTexts[step.kind].words(text, describeTemplate(step.template));
+      case 'slice':
+        return stepTexts.slice.words(text, `${step.from} to ${step.to}`);
+      default:
+        return stepTexts[step.kind].words(text);
+    }
+  }, message);
+}
+
+function digestWords({ algorithm, hmac, format }: DigestStep): string {
+  const name = (hmac ? 'HMAC-' : '') + algorithm.toUpperCase().replace('SHA', 'SHA-');
+  return format === 'hex' ? name : `${name} (${format})`;
 }
 
 function describeParams(params: ParamsRule, block: Recipe['encode']['block']): string {
@@ -96,9 +102,9 @@ function describeParams(params: ParamsRule, block: Recipe['encode']['block']): s
     ...(params.empty === 'drop' ? ['empty values left out'] : []),
     ...Object.entries(add).map(
       ([name, value]) =>
-        `${value === '$secret' ? 'the secret' : describeTemplate(value)} among them as ${quote(name)}`,
+        `${value === '$secret' ? 'the secret' : describeEntries([value])} among them as ${quote(name)}`,
     ),
-    ...(pairEnd === '' ? [] : [`each followed by ${describeTemplate(pairEnd)}`]),
+    ...(pairEnd === '' ? [] : [`each followed by ${describeEntries([pairEnd])}`]),
     ...(joinRepeated === null ? [] : [`repeated ones joined by ${quote(joinRepeated)}`]),
     ...Object.entries(params.escape).map(([text, other]) => `${quote(text)} written as ${quote(other)}`),
     ...(encode === 'none' ? [] : [`${encode}-encoded`]),

@@ -1,5 +1,4 @@
-import { encoders } from '../signing/encodings.js';
-import type { Param, SignableRequest } from '../signing/request.js';
+import { type Param, queryOf, type SignableRequest } from '../signing/request.js';
 
 /** Characters that encodings, replacements and case changes treat differently. */
 export const probeText = 'a B+c&d=e/f~g*h:i\\j"k|é中';
@@ -25,8 +24,7 @@ export function probesFor(request: SignableRequest): SignableRequest[] {
     ...params.map(([name], index): Param => [name, `${9 - (index % 10)}${probeText}`]),
     ...probeNames,
   ];
-  const probes = [
-    request,
+  const others = [
     { ...request, params: reordered(special) },
     { ...rest, params: special },
     { ...rest, params: emptied(special, 0), body: null },
@@ -35,13 +33,13 @@ export function probesFor(request: SignableRequest): SignableRequest[] {
     { ...request, params: everySecond(special, 1) },
     { ...rest, params: [...params, ...special.slice(0, params.length)] },
   ];
-  return [request, ...probes.slice(1).map(withOwnQuery)];
+  return [request, ...others.map(withOwnQuery)];
 }
 
 /** The request with a query of its parameters, where they are in it. */
 export function withOwnQuery(request: SignableRequest): SignableRequest {
   if (request.query === undefined || request.body !== null) return request;
-  return { ...request, query: request.params.map((pair) => pair.map(encoders.rfc3986).join('=')).join('&') };
+  return { ...request, query: queryOf(request.params) };
 }
 
 /** A request with these parameters and another method, host, path, body and other extra values. */

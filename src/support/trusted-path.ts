@@ -1,7 +1,6 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
-import { geteuid } from 'node:process';
 import { quoteWhereNeeded } from './shell.js';
 
 /** Why another user could change the target of a path; begins with the path of the file or folder. */
@@ -53,7 +52,7 @@ const writableByAll = 0o002;
 const sticky = 0o1000;
 
 function unsafeReason(path: string, found: Stats, isFurtherUp: boolean): UnsafePath | null {
-  if (found.uid !== 0 && found.uid !== geteuid?.()) {
+  if (found.uid !== 0 && found.uid !== process.geteuid?.()) {
     return {
       reason: `${path} belongs to another user (uid ${found.uid})`,
       hint: 'Review it, then use your own copy in a folder of your own.',

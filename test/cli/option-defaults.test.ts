@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { defaultLeaseMs } from '../../src/cli/bulk/bulk-options.js';
@@ -86,4 +87,19 @@ it('a default that the help names is that of the service and of the queue', () =
   expect(named('serve', '--max-body')).toBe(service.maxBodyBytes);
   expect(named('serve', '--drain-delay')).toBe(service.drainDelayMs);
   expect(named('passback', '--lease')).toBe(defaultLeaseMs);
+});
+
+it('each option is read', () => {
+  const files = readdirSync('src/cli', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const code = files.map((name) => readFileSync(`src/cli/${name}`, 'utf8')).join('\n');
+  // Neither a comment nor a text nor the type of an option has an effect.
+  const read = code.replace(/^\s*(?:\/\*|\*|\/\/).*$/gm, '').replace(/readonly \w+\??:/g, '');
+  const unread = [...all].flatMap(([words, { options }]) =>
+    options
+      .filter((option) => !new RegExp(`(?<![-\\w'"])${option.attributeName()}(?![-\\w'"])`).test(read))
+      .map(({ long }) => `${words} ${long}`),
+  );
+  expect(unread).toEqual([]);
 });

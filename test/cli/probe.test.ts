@@ -181,7 +181,7 @@ afterAll(() => {
 it('learns by refused reads alone, and says what it cannot know', async () => {
   const done = await probe('-p', 'php', '--json');
   expect(done.status).toBe(0);
-  const { platform, points, breaks } = JSON.parse(done.stdout);
+  const { platform, points, refusals, breaks } = JSON.parse(done.stdout);
   expect(platform).toEqual({
     signing: expect.anything(),
     result_codes: {
@@ -196,6 +196,11 @@ it('learns by refused reads alone, and says what it cannot know', async () => {
     clock_window_seconds: 120,
     replay: 'allow',
   });
+  const refused = refusals.map(({ request }: { request: string }) => request);
+  expect(refused).toContain('a wrong sign');
+  for (const taken of ['a parameter too many', 'another scope', 'a random twice']) {
+    expect(refused).not.toContain(taken);
+  }
   const open = points.filter(({ found }: { found: boolean }) => !found);
   expect(open.map(({ field }: { field: string }) => field)).toEqual([
     'absent',

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { migrate } from '../../src/database/migrations.js';
 import { openPostgresDriver } from '../../src/database/postgres-driver.js';
+import { queueSchema } from '../../src/queue/run.js';
 import { migrateDatabase } from '../../src/service/migrate.js';
 import { storeSchema } from '../../src/service/store/statements.js';
 import { createSchema, execute, query, type TestSchema } from '../support/postgres/test-schema.js';
@@ -172,3 +173,15 @@ it('builds an index of a table in partitions beside the writes of the older vers
   const names = Array.from({ length: 4 }, (_, number) => `codes_by_uses_${steps.length}_${number}`);
   expect(indexes).toEqual(names.map((name) => ({ name, indisvalid: true })));
 });
+
+it.each([
+  ['store', storeSchema],
+  ['queue', queueSchema],
+])(
+  'the steps that an older version of the %s works with only add to its tables',
+  (_, { steps, worksWith }) => {
+    const addition =
+      /^(?:CREATE (?:TABLE|INDEX)|DROP INDEX|INSERT INTO)\b|^ALTER TABLE \w+ ADD COLUMN (?!.*NOT NULL(?!.* DEFAULT ))/;
+    for (const statement of steps.slice(worksWith).flat()) expect(statement).toMatch(addition);
+  },
+);

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UserInfoClient, UserInfoError } from '../../src/index.js';
@@ -237,4 +238,19 @@ describe('fromProfile', () => {
     await fromProfile('shop', { logger }, { ...env, USERINFO_APP_SECRET: 'copied ' });
     expect(warnings).toEqual(['the app secret ends with white space']);
   });
+});
+
+it('each entry of the package is loaded by a Node.js without what only POSIX has, such as on Windows', () => {
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, object> };
+  const entries = Object.keys(exports).filter((entry) => !entry.endsWith('.json'));
+  const preload = join(machine.folder, 'windows.cjs');
+  writeFileSync(
+    preload,
+    'for (const name of Object.keys(process)) if (/^[gs]ete?[ug]id$|groups$/.test(name)) delete process[name];\n',
+  );
+  const load = entries.map((entry) => `await import('userinfo-cli${entry.slice(1)}');`);
+  const script = [...load, 'console.log(process.geteuid === undefined);'].join('\n');
+  const args = ['--require', preload, '--input-type=module', '--eval', script];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect([stdout, stderr]).toEqual(['true\n', '']);
 });

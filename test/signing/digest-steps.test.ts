@@ -115,6 +115,7 @@ test.each<[string[], RecipeJson['output'], number | null]>([
   [['sha512'], 'base64-of-hex', 172],
   [['md5', 'slice:8:24'], 'hex', 16],
   [['md5', 'slice:8:99', 'append:-$$', 'upper'], 'hex', 26],
+  [['md5', 'slice:24:8', 'append:-'], 'hex', 1],
   [['md5', 'append:$param:timestamp'], 'hex', null],
 ])('%j as %s has %s characters', (steps, output, length) => {
   const recipe = completeRecipe({ message: ['x'], steps, ...(output && { output }) });

@@ -70,8 +70,10 @@ test('the tokens that the request has nothing for are named, once each', () => {
   const recipe = {
     message: ['$param:code', '$param:nonce.md5', '$extra:ts', '$param:nonce'],
     steps: ['md5'],
+    key: { tokens: ['$secret', '$extra:salt'] },
   };
   expect(explain(recipe).missing).toEqual(['$param:nonce', '$extra:ts']);
+  expect(explain({ ...recipe, steps: ['hmac-md5'] }).missing).toContain('$extra:salt');
 });
 
 const whole = vectors.filter(

@@ -3,8 +3,8 @@ import { describe, expect, it, test } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe } from '../../src/signing/recipe.js';
 import type { Param, SignableRequest } from '../../src/signing/request.js';
-import { readSample } from '../../src/signing/samples/read-sample.js';
 import { Secret } from '../../src/signing/secret.js';
+import { readSample } from '../support/read-sample.js';
 
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`);
@@ -159,6 +159,11 @@ describe('a curl command', () => {
     const sample = read(`curl https://e.com/p?a=1 --json '{"b":2}'`);
     expect(sample).toMatchObject({ method: 'POST', params: [['a', '1']], body: '{"b":2}' });
     expect(read(`curl https://e.com/p -d '{"b":2}'`).params).toEqual([]);
+    // Only --json leaves out the &.
+    expect(read(`curl https://e.com/p --json '{"b":' --json 2}`).body).toBe('{"b":2}');
+    expect(read(`curl https://e.com/p -H content-type:application/json -d '{"b":' -d 2}`).body).toBe(
+      '{"b":&2}',
+    );
   });
 
   it.each([

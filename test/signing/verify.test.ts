@@ -158,6 +158,20 @@ describe('the reported cause of a wrong signature is', () => {
     expect(findingOf(caseOf(keyed, { request: sent ?? request }), received)?.id).toBe('signature-encoding');
   });
 
+  it('the letter case of the digest, and nothing that would not change it', () => {
+    const known = presets.map(({ name, recipe }) => ({ name: `the preset ${name}`, value: recipe }));
+    const received = sign(right).toUpperCase();
+    const { findings } = verifySignature({ ...caseOf(right, { otherRecipes: known }), received });
+    expect(findings.map((finding) => finding.map(({ id }) => id))).toEqual([['signature-case']]);
+  });
+
+  it('found where the app key that was sent is the label of a secret', () => {
+    const labelled = (list: readonly Param[]) =>
+      at({ params: list.map(([name, value]) => [name, name === 'app_key' ? '<secret>' : value]) });
+    const received = sign(right, labelled(milliseconds));
+    expect(findingOf(caseOf(right, { request: labelled(params) }), received)?.id).toBe('time-unit');
+  });
+
   it('with a keyed digest in milliseconds, though the secret is no hex', () => {
     const received = sign(keyed, at({ params: milliseconds }));
     expect(findingOf(caseOf(keyed), received)?.id).toBe('time-unit');
@@ -279,6 +293,12 @@ describe("the operator's text to sign", () => {
       'a1b2<secret>',
       '<secret>a1b2',
       'The secret stands at another place, or under another name.',
+    ],
+    [
+      'another secret, 1x1, which repeats what is before it',
+      '1<secret>1<secret>',
+      '11x111x1',
+      'Another secret than ours: theirs has 3 characters, ours 21.',
     ],
   ])('without separators, with %s: the cause is told', (_, mine, theirs, cause) => {
     const none = { pairSep: '', kvSep: '' };

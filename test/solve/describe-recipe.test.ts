@@ -46,6 +46,14 @@ describe('a recipe described in words', () => {
       },
     ],
     [
+      'HMAC-SHA-256 of ("x$:" + extra X-Time) + body, joined by "\\n"',
+      { message: [`x$$:${'$'}{extra:X-Time}`, '$body'], join: '\n', steps: ['hmac-sha256'] },
+    ],
+    [
+      'MD5 of "" + "a" + sub; sub: SHA-1 (HEX) of secret',
+      { message: ['', 'a$sub'], steps: ['md5:HEX'], sub: { message: ['$secret'], steps: ['sha1:HEX'] } },
+    ],
+    [
       'MD5 of lower-cased (rfc3986-encoded ("$" + secret + values)); parameters: values alone glued together,' +
         ' sorted by value, without channel, empty values left out, ":" written as "\\\\:"',
       {

@@ -4,11 +4,11 @@ import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Sample, SignableRequest } from '../../src/signing/request.js';
 import { SampleError } from '../../src/signing/samples/captured-request.js';
-import { readSample } from '../../src/signing/samples/read-sample.js';
 import { Secret } from '../../src/signing/secret.js';
 import { readSignature } from '../../src/solve/candidates/signature-reading.js';
 import { solve } from '../../src/solve/solve.js';
 import { tasksForAppSign, tasksForSign } from '../../src/solve/tasks.js';
+import { readSample } from '../support/read-sample.js';
 import { searchUpTo } from '../support/search-up-to.js';
 
 const secret = new Secret('5up3r-53cr37-K3y');
@@ -26,10 +26,10 @@ const small: SignableRequest = {
 const md5 = createHash('md5').update('x').digest();
 const sha256 = createHash('sha256').update('x').digest();
 
-/** How a signature of `small` may be read, without the prices. */
-function readings(signature: string, params = small.params) {
+/** The readings of a signature of `small`, without their costs. */
+function readings(signature: string, params = small.params, key = secret) {
   const request = { ...small, params };
-  return readSignature({ request, secret, signature }).map(({ algorithm, digest, output, after }) => ({
+  return readSignature({ request, secret: key, signature }).map(({ algorithm, digest, output, after }) => ({
     algorithm,
     digest,
     output,
@@ -105,6 +105,7 @@ describe('a signature is parsed', () => {
 
   it('never with the secret in a step, even if it was sent beside the digest', () => {
     expect(readings(`${sha256.toString('hex')},${secret.reveal()}`)).toEqual([]);
+    expect(readings(`${sha256.toString('hex')},pa$word`, [], new Secret('pa$word'))).toEqual([]);
   });
 
   it.each([

@@ -2,7 +2,6 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fdatasyncSync,
   fstatSync,
@@ -12,41 +11,22 @@ import {
   openSync,
   read,
   readSync,
-  realpathSync,
   renameSync,
   writeSync,
 } from 'node:fs';
-import { userInfo } from 'node:os';
-import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { describeSystemError, isSystemError } from '../../support/errors.js';
+import { isSystemError } from '../../support/errors.js';
 import { unreadable } from '../source/input.js';
-
-/** A file of a run can no longer be written, as when the disk is full. Its contents are intact. */
-export class RunFileError extends UserInfoError {
-  readonly code = 'RUN_FILE';
-}
-
-/** The contents of a file: how many bytes, and their CRC-32. */
-export interface Contents {
-  readonly size: number;
-  readonly crc: number;
-}
-
-export const noContents: Contents = { size: 0, crc: 0 };
+import { type Contents, chunkBytes, noContents, readContents } from './contents.js';
+import { changedEarly, ofAnother, RunFileError, unwritable, writeFailed } from './file-errors.js';
+import { lockBeside, openRegular, placeOf, syncFolder } from './place.js';
 
 const readAsync = promisify(read);
 
-/** Maximum size of one read, in bytes. */
-const chunkBytes = 65_536;
-
 /** They may hold personal data. */
 const mode = 0o600;
-
-const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
  * A file that grows at its end. Writes are synchronous, so that a kill at any instant loses only what the service
@@ -79,7 +59,7 @@ export class AppendFile implements Contents {
    */
   static find(path: string): AppendFile | null {
     const place = placeOf(path);
-    const fd = openRegular(path, place, O_RDWR);
+    const fd = openRegular(path, place, constants.O_RDWR);
     return fd === null ? null : new AppendFile(path, place, fd);
   }
 
@@ -90,8 +70,7 @@ export class AppendFile implements Contents {
    */
   static create(path: string, place = placeOf(path)): AppendFile {
     try {
-      const fd = openSync(place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-      return new AppendFile(path, place, fd);
+      return new AppendFile(path, place, openSync(place, 'wx+', mode));
     } catch (error) {
       throw isSystemError(error, 'EEXIST') ? changedEarly(path) : unwritable(path, error);
     }
@@ -194,7 +173,7 @@ export class AppendFile implements Contents {
       }
     } catch (error) {
       this.#cutBack();
-      throw fault(this.path, error);
+      throw writeFailed(this.path, error);
     }
     this.size += bytes.length;
     this.crc = crc32(bytes, this.crc);
@@ -269,7 +248,7 @@ export class AppendFile implements Contents {
     try {
       work();
     } catch (error) {
-      throw error instanceof InvalidInputError ? error : fault(this.path, error);
+      throw writeFailed(this.path, error);
     }
   }
 
@@ -282,36 +261,9 @@ export class AppendFile implements Contents {
   }
 }
 
-/** The path without links; that of the folder is enough where there is no file yet. */
-export function realPath(path: string): string {
-  const folder = dirname(path);
-  if (existsSync(path)) return realpathSync(path);
-  return existsSync(folder) ? join(realpathSync(folder), basename(path)) : path;
-}
-
-/**
- * The path of a file of a run, without links.
- *
- * @throws InvalidInputError if a folder, a device or a pipe is there
- */
-export function placeOf(path: string): string {
-  try {
-    const place = realPath(path);
-    if (lstatSync(place, { throwIfNoEntry: false })?.isFile() !== false) return place;
-  } catch (error) {
-    throw unwritable(path, error);
-  }
-  throw notRegular(path);
-}
-
-/** The path of the lock of the file at a path without links. */
-export function lockBeside(place: string): string {
-  return `${place}.userinfo-lock`;
-}
-
 /** The owner of what this process creates beside a file: not itself where a server maps root to nobody. */
-function ownerOfNew(place: string): number {
-  return lstatSync(lockBeside(place), { throwIfNoEntry: false })?.uid ?? userInfo().uid;
+function ownerOfNew(place: string): number | undefined {
+  return lstatSync(lockBeside(place), { throwIfNoEntry: false })?.uid ?? process.geteuid?.();
 }
 
 /** @throws an error of the system if that fails on a file system with modes */
@@ -320,7 +272,7 @@ function makePrivate(fd: number, owner: number): void {
     fchmodSync(fd, mode);
   } catch (error) {
     // Some file systems have no modes.
-    if (owner !== userInfo().uid) throw error;
+    if (owner !== process.geteuid?.()) throw error;
   }
 }
 
@@ -329,101 +281,13 @@ function isAt(place: string, { ino, dev }: BigIntStats): boolean {
   return there?.ino === ino && there.dev === dev;
 }
 
-/**
- * Opens the regular file at a path without links; `null` if there is none. A link or pipe that is put there meanwhile
- * is neither followed nor waited for.
- */
-export function openRegular(path: string, place: string, flags: number): number | null {
-  let fd: number;
-  try {
-    fd = openSync(place, flags | O_NOFOLLOW | O_NONBLOCK);
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return null;
-    throw flags === O_RDONLY ? unreadable(path, error) : unwritable(path, error);
-  }
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
-  throw notRegular(path);
-}
-
 /** Creates an empty file; `false` if something is there. */
 function reserve(path: string): boolean {
   try {
-    closeSync(openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
+    closeSync(openSync(path, 'wx+', mode));
     return true;
   } catch (error) {
     if (isSystemError(error, 'EEXIST')) return false;
     throw error;
   }
-}
-
-export function readContents(
-  path: string,
-  fd: number,
-  start: Contents,
-  end = Number.POSITIVE_INFINITY,
-): Contents {
-  const chunk = Buffer.alloc(chunkBytes);
-  let { size, crc } = start;
-  try {
-    while (size < end) {
-      const bytes = readSync(fd, chunk, 0, Math.min(chunk.length, end - size), size);
-      if (bytes === 0) break;
-      size += bytes;
-      crc = crc32(chunk.subarray(0, bytes), crc);
-    }
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-  return { size, crc };
-}
-
-/** A name is on the disk once its folder is. */
-export function syncFolder(path: string): void {
-  let fd: number | undefined;
-  try {
-    fd = openSync(dirname(path), 'r');
-    fsyncSync(fd);
-  } catch (error) {
-    // Not every system and file system supports it.
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (!['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'].includes(code)) throw error;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
-}
-
-export function changedEarly(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} was changed by another program after it was checked`, {
-    hint: 'It is left as it is. Look at it, then run the same command again.',
-  });
-}
-
-function notRegular(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} is there already, and is no regular file`, {
-    hint: 'Name a path where there is nothing yet.',
-  });
-}
-
-/** A file of a run cannot be opened. */
-function ofAnother(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} belongs to another user, who could read what is written`, {
-    hint: 'Move it away, name files in another folder with --results and --journal, or run the command as that user.',
-  });
-}
-
-export function unwritable(path: string, error: unknown): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} cannot be written: ${describeSystemError(error)}`, {
-    hint: isSystemError(error, 'ENOENT')
-      ? 'Create its folder first.'
-      : 'Name files in another folder with --results and --journal.',
-    cause: error,
-  });
-}
-
-export function fault(path: string, error: unknown): RunFileError {
-  return new RunFileError(`${quoteName(path)} cannot be written: ${describeSystemError(error)}`, {
-    hint: 'Correct that, then run the same command with --resume.',
-    cause: error,
-  });
 }

@@ -1,17 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
-import {
-  AppendFile,
-  type Contents,
-  changedEarly,
-  fault,
-  noContents,
-  openRegular,
-  placeOf,
-  readContents,
-  syncFolder,
-} from './append-file.js';
+import { AppendFile } from './append-file.js';
+import { type Contents, noContents, readContents } from './contents.js';
+import { changedEarly, writeFailed } from './file-errors.js';
+import { openRegular, placeOf, syncFolder } from './place.js';
 
 /** A file that is written beside the path that it is for, and moved there when it is complete. */
 export class DraftFile {
@@ -53,7 +46,7 @@ export class DraftFile {
       this.#isMoved = true;
       syncFolder(found.place);
     } catch (error) {
-      throw error instanceof InvalidInputError ? error : fault(this.#file.path, error);
+      throw error instanceof InvalidInputError ? error : writeFailed(this.#file.path, error);
     }
   }
 

@@ -1,9 +1,8 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { FileRow } from '../source/rows.js';
-import type { Contents } from './append-file.js';
+import { type Contents, isSame } from './contents.js';
 import { DraftFile, draftOf, type FoundFile, findFile, removeFile } from './draft-file.js';
-import { isSame } from './journal.js';
 
 /** Size of one write, in characters. */
 const chunkLength = 65_536;

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Outcome } from '../outcome.js';
-import type { Contents } from './append-file.js';
+import type { Contents } from './contents.js';
 
 /** Journals of other versions are not read. */
 export const journalVersion = 3;

@@ -1,5 +1,5 @@
 import type { Outcome, OutcomeCounts } from '../outcome.js';
-import { type Contents, noContents } from './append-file.js';
+import { type Contents, noContents } from './contents.js';
 import {
   type FailedRecord,
   type JournalRecord,

@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { cutLines, splitLines } from '../source/lines.js';
-import { type AppendFile, type Contents, noContents } from './append-file.js';
+import { linesIn } from '../source/lines.js';
+import type { AppendFile } from './append-file.js';
+import { type Contents, isSame, noContents } from './contents.js';
 import {
   formatRecord,
   isTornRecord,
@@ -129,10 +130,6 @@ export async function readJournal(
   return { ...kept, state, leftBytes: tornBytes + laterBytes, tail, contradiction, later, isFinished };
 }
 
-export function isSame(a: Contents, b: Contents): boolean {
-  return a.size === b.size && a.crc === b.crc;
-}
-
 /** Number of rows that have a final outcome by a record. */
 function rowsOf({ ok, failed, invalid }: OutcomesRecord): number {
   const lines = [ok, failed, invalid].flatMap((ranges) => [...parseRanges(ranges ?? '')]);
@@ -154,13 +151,11 @@ export async function* recordsOf(
   crc = 0,
 ): AsyncGenerator<{ record: JournalRecord | null; text: string; before: Contents; after: Contents }> {
   let before: Contents = { size: 0, crc };
-  for await (const block of cutLines(journal)) {
-    for (const { bytes } of splitLines(block)) {
-      const text = bytes.toString();
-      const record = text.endsWith('\n') ? parseRecord(text.slice(0, -1), before.crc) : null;
-      const after = { size: before.size + bytes.length, crc: crc32(bytes, before.crc) };
-      yield { record, text, before, after };
-      before = after;
-    }
+  for await (const { bytes } of linesIn(journal)) {
+    const text = bytes.toString();
+    const record = text.endsWith('\n') ? parseRecord(text.slice(0, -1), before.crc) : null;
+    const after = { size: before.size + bytes.length, crc: crc32(bytes, before.crc) };
+    yield { record, text, before, after };
+    before = after;
   }
 }

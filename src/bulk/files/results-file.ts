@@ -2,9 +2,10 @@ import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { type Outcome, outcomes } from '../outcome.js';
-import { cutLines, splitLines } from '../source/lines.js';
-import { AppendFile, type Contents, noContents } from './append-file.js';
-import { isSame, type ReadJournal } from './journal.js';
+import { linesIn } from '../source/lines.js';
+import { AppendFile } from './append-file.js';
+import { type Contents, isSame, noContents } from './contents.js';
+import type { ReadJournal } from './journal.js';
 import type { RecordedRow } from './journal-records.js';
 import { LineSet } from './journal-state.js';
 
@@ -50,7 +51,7 @@ export async function leftResults(
   const lines = new LineSet();
   let kept = state.results;
   let [lacksLineFeed, isBehindUnknown] = [false, false];
-  for await (const bytes of linesOf(results, kept.size, end)) {
+  for await (const { bytes } of linesIn(results.read(kept.size, end))) {
     const text = bytes.toString();
     const isTorn = !text.endsWith('\n');
     const result = parseResult(text);
@@ -79,7 +80,7 @@ export async function leftResults(
 /** Whether each line of a file is the result of a row, but for one at its end that was being written at a kill. */
 export async function holdsResults(file: AppendFile): Promise<boolean> {
   let rows = 0;
-  for await (const bytes of linesOf(file, 0, file.textSize())) {
+  for await (const { bytes } of linesIn(file.read(0, file.textSize()))) {
     const text = bytes.toString();
     if (parseResult(text) !== null) rows += 1;
     else if (text.endsWith('\n') || !isTornResult(text)) return false;
@@ -128,12 +129,6 @@ export function holdsNone(path: string): InvalidInputError {
 interface Result {
   readonly line: number;
   readonly outcome: Outcome;
-}
-
-async function* linesOf(file: AppendFile, start: number, end: number): AsyncGenerator<Buffer> {
-  for await (const block of cutLines(file.read(start, end))) {
-    for (const { bytes } of splitLines(block)) yield bytes;
-  }
 }
 
 const resultStart = '{"line":';

@@ -3,7 +3,8 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
-import { AppendFile, noContents, placeOf, realPath } from './append-file.js';
+import { AppendFile } from './append-file.js';
+import { noContents } from './contents.js';
 import { removeDraft } from './draft-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import {
@@ -16,6 +17,7 @@ import {
 } from './journal.js';
 import type { JournalRecord, RunIdentity } from './journal-records.js';
 import { JournalState } from './journal-state.js';
+import { placeOf, realPath } from './place.js';
 import { holdsNone, holdsResults, type LeftResults, leftResults } from './results-file.js';
 import { lockFiles } from './run-locks.js';
 
@@ -211,18 +213,10 @@ export class RunFiles {
       return;
     }
     if (isDamaged || (this.#start === 'resume' && found.tail === 'zeros' && this.#usesUpCode)) {
-      const hint = restartHint(this.#start, this.#usesUpCode);
-      throw this.#usesUpCode
-        ? new RunInputError(
-            `${quoteName(journal)} is damaged: which codes are used up is not certain`,
-            hint,
-            '--restart',
-          )
-        : new RunInputError(
-            `${quoteName(journal)} is damaged: which rows are done is not certain`,
-            hint,
-            '--restart',
-          );
+      const message = this.#usesUpCode
+        ? `${quoteName(journal)} is damaged: which codes are used up is not certain`
+        : `${quoteName(journal)} is damaged: which rows are done is not certain`;
+      throw new RunInputError(message, restartHint(this.#start, this.#usesUpCode), '--restart');
     }
     if (this.#start === 'new' && !found.isFinished) {
       const message = `${quoteName(journal)} is of a run that is not finished`;

@@ -1,7 +1,8 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { isSystemError, UnsuitableFileError } from '../../support/errors.js';
 import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
-import { lockBeside, placeOf, unwritable } from './append-file.js';
+import { unwritable } from './file-errors.js';
+import { lockBeside, placeOf } from './place.js';
 
 /**
  * Locks files, which need not exist, against other runs until the returned function is called. `takeOver`: the user

@@ -53,6 +53,15 @@ export function countBytes(bytes: Buffer, byte: number): number {
   return count;
 }
 
+/**
+ * The lines of bytes, each with its line feed, if it has one.
+ *
+ * @throws InvalidInputError for a line that is too long
+ */
+export async function* linesIn(bytes: AsyncIterable<Buffer>): AsyncGenerator<LineBlock> {
+  for await (const block of cutLines(bytes)) yield* splitLines(block);
+}
+
 /** The lines of a block, each with its line feed. */
 export function* splitLines({ bytes, firstLine }: LineBlock): Generator<LineBlock> {
   let line = firstLine;

@@ -1,20 +1,10 @@
-import {
-  aboutUrl,
-  bare,
-  caseTable,
-  ignoredMarks,
-  type Language,
-  lines,
-  outsideLiterals,
-  pascalCase,
-  quoted,
-  receiver,
-  utf16Escape,
-  type WrapStyle,
-  Writer,
-  wrapped,
-} from './language.js';
-import type { Expression, Operation, PairSelection, TextOperation } from './operations.js';
+import type { Algorithm } from '../digest-algorithms.js';
+import type { TextOperation } from './expression.js';
+import { type DigestFormat, type ExportedCase, type Language, pascalCase, Writer } from './language.js';
+import { bare, indented, lines, receiver, usedIn } from './layout.js';
+import { caseTable, ignoredMarks } from './letter-case.js';
+import { quoted, utf16Escape } from './literals.js';
+import type { PairSelection } from './operations.js';
 
 const helpers = {
   Percent: `
@@ -233,55 +223,97 @@ function literal(text: string): string {
   return quoted(text, utf16Escape);
 }
 
-const algorithms = {
-  md5: 'MD5',
-  sha1: 'SHA1',
-  sha256: 'SHA256',
-  sha384: 'SHA384',
-  sha512: 'SHA512',
-} as const;
-
 class CsharpWriter extends Writer {
+  readonly helpers = helpers;
+  override helperName = pascalCase;
+  override pairVariables = { name: 'pair.Key', value: 'pair.Value' };
   literal = literal;
+  body = '(body ?? "")';
+  search = '(query == "" ? "" : "?" + query)';
 
-  override call(name: string, ...given: readonly string[]): string {
-    return super.call(pascalCase(name), ...given);
+  file(functions: readonly string[], used: readonly string[], header: string): string {
+    const code = [...functions, ...used].map(indented).join('\n\n');
+    const imports = usedIn(code, usings).map((name) => `using ${name};`);
+    return `${header}\n${imports.join('\n')}\n\npublic static class Signature\n{\n${code}\n}\n`;
+  }
+
+  function(name: string, aboutUrl: string, body: readonly string[]): string[] {
+    return [
+      `/// <summary>Takes the decoded parameters in the order of the request, without ${name}.${aboutUrl}</summary>`,
+      `public static string ${pascalCase(name)}(string method, string url,`,
+      '    IEnumerable<KeyValuePair<string, string>> parameters, string body,',
+      '    IDictionary<string, string> extra, string secret)',
+      '{',
+      ...body,
+      '}',
+    ];
   }
 
   override variable(name: string): string {
     return name === 'params' ? 'parameters' : name;
   }
 
-  input(name: 'method' | 'url' | 'body' | 'secret'): string {
-    return name === 'body' ? '(body ?? "")' : name;
+  takeQuery(): string[] {
+    return [
+      `var query = url.Contains("?") ? url.Substring(url.IndexOf('?') + 1) : "";`,
+      "url = url.Split('?')[0];",
+    ];
   }
 
-  search(): string {
-    return '(query == "" ? "" : "?" + query)';
+  defineWrite(value: string): string[] {
+    return [`Func<string, string> write = text => ${value};`];
+  }
+
+  override assign(name: string, value: string): string {
+    return `var ${name} = ${value};`;
+  }
+
+  select(selection: PairSelection): string[] {
+    const { nameCase, add } = selection;
+    const pair = (name: string, value: string) => `new KeyValuePair<string, string>(${name}, ${value})`;
+    const selected = [
+      'parameters',
+      ...(nameCase === 'none'
+        ? []
+        : [`.Select(pair => ${pair(this.change('pair.Key', nameCase, false), 'pair.Value')})`]),
+      ...this.conditions(selection).map((condition) => `.Where(pair => ${bare(condition)})`),
+    ].join('');
+    const added = add.map(({ name, value, isOptional }) => {
+      const own = `new[] { ${pair(literal(name), bare(this.expression(value)))} }`;
+      return `.Concat(${isOptional ? `${own}.Where(pair => pair.Value != "")` : own})`;
+    });
+    const pairs = [this.joined(selected, selection), ...added, this.#orderBy(selection)].join('');
+    return [`var pairs = ${pairs};`];
+  }
+
+  #orderBy({ order, sortKey }: PairSelection): string {
+    if (order !== null) return '.OrderBy(pair => Array.IndexOf(order, pair.Key))';
+    if (sortKey === null) return '';
+    return `.OrderBy(pair => ${this.expression(sortKey, this.pairVariables)}, StringComparer.Ordinal)`;
   }
 
   isIn(list: string, name: string, isIn: boolean): string {
     return `Array.IndexOf(${list}, ${name}) ${isIn ? '>=' : '<'} 0`;
   }
 
-  startsWith(name: string, prefix: string): string {
+  override startsWith(name: string, prefix: string): string {
     return `${name}.StartsWith(${prefix}, StringComparison.Ordinal)`;
+  }
+
+  override list(texts: string): string {
+    return texts === '' ? 'new string[0]' : `new[] { ${texts} }`;
   }
 
   extra(name: string): string {
     return this.call('Extra', 'extra', literal(name));
   }
 
-  join(parts: readonly string[]): string {
-    return parts.join(' + ');
-  }
-
-  joinBytes(parts: readonly string[]): string {
+  override joinBytes(parts: readonly string[]): string {
     const [first = '', ...others] = parts;
     return `${first}${others.map((part) => `.Concat(${part})`).join('')}.ToArray()`;
   }
 
-  utf8(text: string): string {
+  override utf8(text: string): string {
     return `Encoding.UTF8.GetBytes(${bare(text)})`;
   }
 
@@ -289,154 +321,41 @@ class CsharpWriter extends Writer {
     return `string.Join(${separator}, pairs.Select(pair => ${each}))`;
   }
 
-  override pairVariables = { name: 'pair.Key', value: 'pair.Value' };
-
   escape(text: string, table: readonly (readonly [string, string])[]): string {
     const entries = table.map((row) => `[${literal(row[0])}] = ${literal(row[1])}`).join(', ');
     const pattern = table.map(([from]) => from.replace(/[\\^$.*+?()[\]{}|#\s]/g, '\\$&')).join('|');
     return `Regex.Replace(${text}, ${literal(pattern)}, found => new Dictionary<string, string> { ${entries} }[found.Value])`;
   }
 
-  change(text: string, change: TextOperation, isAscii: boolean): string {
-    switch (change) {
-      case 'upper':
-        return isAscii ? `${receiver(text)}.ToUpperInvariant()` : this.call('Upper', text);
-      case 'lower':
-        return isAscii ? `${receiver(text)}.ToLowerInvariant()` : this.call('Lower', text);
-      case 'base64':
-        return `Convert.ToBase64String(${this.utf8(text)})`;
-      case 'form-dotnet':
-        return this.call('FormDotnet', text);
-      case 'json':
-        return this.call('JsonString', text);
-      default:
-        return this.call(change, text);
-    }
+  override change(text: string, change: TextOperation, isAscii: boolean): string {
+    if (change === 'base64') return `Convert.ToBase64String(${this.utf8(text)})`;
+    if (isAscii && change === 'upper') return `${receiver(text)}.ToUpperInvariant()`;
+    if (isAscii && change === 'lower') return `${receiver(text)}.ToLowerInvariant()`;
+    return super.change(text, change, isAscii);
   }
 
-  slice(text: string, from: number, to: number): string {
-    return this.call('Slice', text, `${from}`, `${to}`);
-  }
-
-  decode(text: string, decoding: 'hex' | 'base64'): string {
-    return this.call(decoding === 'hex' ? 'FromHex' : 'FromBase64', text);
-  }
-
-  digest(
-    data: string,
-    key: string | null,
-    { algorithm, format }: Extract<Expression, { is: 'digest' }>,
-  ): string {
-    const name = algorithms[algorithm];
+  digest(data: string, key: string | null, algorithm: Algorithm, format: DigestFormat): string {
+    const name = algorithm.toUpperCase();
     const digest = this.call('Digest', key === null ? `${name}.Create()` : `new HMAC${name}(${key})`, data);
     switch (format) {
       case 'raw':
         return digest;
       case 'hex':
         return this.call('Hex', digest);
-      case 'HEX':
-        return `${this.call('Hex', digest)}.ToUpperInvariant()`;
       case 'base64':
         return `Convert.ToBase64String(${digest})`;
       case 'base64url':
         return `Convert.ToBase64String(${digest}).TrimEnd('=').Replace('+', '-').Replace('/', '_')`;
-      case 'base64-of-hex':
-        return `Convert.ToBase64String(${this.utf8(this.call('Hex', digest))})`;
     }
   }
 
-  operation(operation: Operation): string[] {
-    if (operation.set === 'pairs') return this.#select(operation);
-    if (operation.set === 'query') {
-      return [
-        `var query = url.Contains("?") ? url.Substring(url.IndexOf('?') + 1) : "";`,
-        "url = url.Split('?')[0];",
-      ];
-    }
-    const value = this.expression(operation.value);
-    if (operation.set === 'write') return [`Func<string, string> write = text => ${value};`];
-    return [
-      operation.variable === 'signature'
-        ? `return ${bare(value)};`
-        : `var ${operation.variable} = ${bare(value)};`,
-    ];
-  }
-
-  #select(selection: PairSelection): string[] {
-    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
-    const fixed = order !== null && !('key' in order) ? order : null;
-    const texts = (list: readonly string[]) =>
-      list.length === 0 ? 'new string[0]' : `new[] { ${list.map(literal).join(', ')} }`;
-    const pair = (name: string, value: string) => `new KeyValuePair<string, string>(${name}, ${value})`;
-    const selected = [
-      'parameters',
-      ...(nameCase === 'none'
-        ? []
-        : [`.Select(pair => ${pair(this.change('pair.Key', nameCase, false), 'pair.Value')})`]),
-      ...this.conditions(selection, 'pair.Key', texts).map(
-        (condition) => `.Where(pair => ${bare(condition)})`,
-      ),
-      ...(dropsEmpty ? ['.Where(pair => pair.Value != "")'] : []),
-    ].join('');
-    const joined =
-      joinRepeated === null ? selected : this.call('JoinRepeated', selected, literal(joinRepeated));
-    const added = add.map((one) => {
-      const own = `new[] { ${pair(literal(one.name), bare(this.expression(one.value)))} }`;
-      return `.Concat(${one.isOptional ? `${own}.Where(pair => pair.Value != "")` : own})`;
-    });
-    const all = joined + added.join('');
-    return [
-      ...(fixed === null ? [] : [`var order = ${texts(fixed)};`]),
-      `var pairs = ${all}${order === null ? '' : this.#orderBy(order)};`,
-    ];
-  }
-
-  #orderBy(order: NonNullable<PairSelection['order']>): string {
-    if (!('key' in order)) return '.OrderBy(pair => Array.IndexOf(order, pair.Key))';
-    return `.OrderBy(pair => ${this.expression(order.key, this.pairVariables)}, StringComparer.Ordinal)`;
-  }
-}
-
-const testStyle: WrapStyle = { indent: '    ', chains: false, depth: 1 };
-
-export const csharp: Language = {
-  title: 'C# 7 or later',
-  files: { rule: 'Signature.cs', test: 'SignatureTest.cs' },
-  run: 'mcs -out:SignatureTest.exe Signature.cs SignatureTest.cs && mono SignatureTest.exe',
-  comment: '//',
-  hasSurrogates: true,
-  rule(rules, header) {
-    const writer = new CsharpWriter(helpers);
-    const functions = rules.map((rule) => {
-      const { name, operations } = rule;
-      return [
-        `/// <summary>Takes the decoded parameters in the order of the request, without ${name}.${aboutUrl(rule)}</summary>`,
-        `public static string ${pascalCase(name)}(string method, string url,`,
-        '    IEnumerable<KeyValuePair<string, string>> parameters, string body,',
-        '    IDictionary<string, string> extra, string secret)',
-        '{',
-        ...writer.body(operations, { indent: '    ', chains: true, depth: 0 }),
-        '}',
-      ].join('\n');
-    });
-    const code = [...functions, ...writer.helpers()]
-      .map((one) => one.replace(/^(?=.)/gm, '    '))
-      .join('\n\n');
-    const used = usings
-      .filter(([uses]) => uses.test(outsideLiterals(code)))
-      .map(([, name]) => `using ${name};`);
-    return `${header}\n${used.join('\n')}\n\npublic static class Signature\n{\n${code}\n}\n`;
-  },
-  test(cases, header) {
-    const rows = cases.map(({ rule, name, request, secret, signature }) => {
-      const { method, url, params, body, extra } = request;
-      const pairs = params.map((pair) => `Pair(${pair.map(literal).join(', ')})`);
-      const extras = Object.entries(extra).map((entry) => `{ ${entry.map(literal).join(', ')} }`);
-      const list =
-        params.length === 0 ? 'new KeyValuePair<string, string>[0]' : `new[] { ${pairs.join(', ')} }`;
-      const given = `${literal(method)}, ${literal(url)}, ${list}, ${body === null ? 'null' : literal(body)}`;
-      const call = `Signature.${pascalCase(rule)}(${given}, new Dictionary<string, string> { ${extras.join(', ')} }, ${literal(secret)})`;
-      return `        Check(${literal(`${rule}: ${name}`)}, ${call}, ${literal(signature)});`;
+  test(cases: readonly ExportedCase[], header: string): string {
+    const rows = cases.flatMap(({ rule, title, method, url, params, body, extra, secret, signature }) => {
+      const pairs = params.map((pair) => `Pair(${pair.join(', ')})`).join(', ');
+      const entries = extra.map((entry) => `{ ${entry.join(', ')} }`).join(', ');
+      const extras = `new Dictionary<string, string> { ${entries} }`;
+      const call = `Signature.${pascalCase(rule)}(${method}, ${url}, new[] { ${pairs} }, ${body ?? 'null'}, ${extras}, ${secret})`;
+      return this.testLines(`        Check(${title}, ${call}, ${signature});`);
     });
     return `${header}
 using System;
@@ -460,11 +379,20 @@ public static class SignatureTest
 
     public static int Main()
     {
-${rows.flatMap((row) => wrapped(row, testStyle)).join('\n')}
+${rows.join('\n')}
         Console.WriteLine((${cases.length} - failed) + " passed, " + failed + " failed");
         return failed == 0 ? 0 : 1;
     }
 }
 `;
-  },
+  }
+}
+
+export const csharp: Language = {
+  title: 'C# 7 or later',
+  files: { rule: 'Signature.cs', test: 'SignatureTest.cs' },
+  run: 'mcs -out:SignatureTest.exe Signature.cs SignatureTest.cs && mono SignatureTest.exe',
+  comment: '//',
+  hasSurrogates: true,
+  writer: () => new CsharpWriter(),
 };

@@ -1,17 +1,15 @@
 import { type SigningChoice, signaturesOf } from '../app-signatures.js';
-import type { Recipe } from '../recipe.js';
-import { RecipeError } from '../recipe.js';
+import { type Recipe, RecipeError } from '../recipe.js';
 import { formatRecipe } from '../recipe-json.js';
-import type { SignableRequest } from '../request.js';
 import { Secret } from '../secret.js';
-import type { Signer } from '../signer.js';
 import { makeVectors } from '../vectors.js';
 import { csharp } from './csharp.js';
+import { isAscii } from './expression.js';
 import { go } from './go.js';
 import { java } from './java.js';
 import { javascript } from './javascript.js';
-import type { ExportedCase, Language } from './language.js';
-import { isAscii, operationsOf } from './operations.js';
+import type { ExportedCase, ExportedRule, Language } from './language.js';
+import { operationsOf } from './operations.js';
 import { php } from './php.js';
 import { python } from './python.js';
 
@@ -35,61 +33,81 @@ interface ExportSource {
  */
 export function exportRule(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
-  const rules = recipesOf(signing);
-  for (const [rule, recipe] of rules) checkTexts(recipe, rule, language);
-  const exported = rules.map(([rule, recipe]) => ({ name: rule, operations: operationsOf(recipe) }));
-  return language.rule(exported, comment(language, [...origin(source), ...rules.flatMap(describe)]));
+  const rules = rulesOf(signing, language);
+  const header = comment(language, [...origin(source), ...rules.flatMap(describe)]);
+  return language.writer().rule(rules, header);
 }
 
-/** A test of that file by the means of the language: the requests of the test vectors, signed with their secret. */
+/**
+ * A test of that file by the means of the language: the requests of the test vectors, signed with their secret.
+ *
+ * @throws RecipeError as `exportRule`
+ */
 export function exportTest(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
-  for (const [rule, recipe] of recipesOf(signing)) checkTexts(recipe, rule, language);
-  return language.test(casesOf(signing), comment(language, [...origin(source), `Run: ${language.run}`]));
-}
-
-function casesOf(signing: SigningChoice): ExportedCase[] {
-  const { secret, vectors } = makeVectors(signing);
-  return vectors.flatMap(({ name, request }) =>
-    signaturesOf(signing, request).map((signature) => ({
-      rule: signature.name,
-      name,
-      request: exportedRequest(signature.request, signature.signer),
-      secret,
-      signature: signature.signer.sign(signature.request, new Secret(secret)).digest,
-    })),
+  rulesOf(signing, language);
+  const writer = language.writer();
+  return writer.test(
+    casesOf(signing, (text) => writer.literal(text)),
+    comment(language, [...origin(source), `Run: ${language.run}`]),
   );
 }
 
-/** The request as the exported function takes it: with the query in the URL, where the rule uses it. */
-function exportedRequest(request: SignableRequest, { usesQuery }: Signer): SignableRequest {
-  return usesQuery ? { ...request, url: `${request.url}?${request.query ?? ''}` } : request;
+function casesOf(signing: SigningChoice, literal: (text: string) => string): ExportedCase[] {
+  const { secret, vectors } = makeVectors(signing);
+  const literals = (pairs: readonly (readonly string[])[]) => pairs.map((pair) => pair.map(literal));
+  return vectors.flatMap(({ name, request: given }) =>
+    signaturesOf(signing, given).map(({ name: rule, request, signer }) => {
+      const { method, url, query = '', params, body, extra } = request;
+      return {
+        rule,
+        name: literal(name),
+        title: literal(`${rule}: ${name}`),
+        method: literal(method),
+        // With the query, where the rule uses it.
+        url: literal(signer.usesQuery ? `${url}?${query}` : url),
+        params: literals(params),
+        body: body === null ? null : literal(body),
+        extra: literals(Object.entries(extra)),
+        secret: literal(secret),
+        signature: literal(signer.sign(request, new Secret(secret)).digest),
+      };
+    }),
+  );
 }
 
-/** @throws RecipeError where a module signs */
-function recipesOf(signing: SigningChoice): readonly (readonly [rule: string, recipe: Recipe])[] {
-  if (signing.kind === 'one') return [['sign', signing.recipe]];
-  return (['app_sign', 'sign'] as const).map((rule) => {
-    const recipe = signing.recipes[rule];
-    if (recipe !== null) return [rule, recipe] as const;
-    throw new RecipeError(
-      rule,
-      'is signed by a module, which is a program and no recipe',
-      'Translate the module by hand.',
-    );
+interface Rule extends ExportedRule {
+  readonly recipe: Recipe;
+}
+
+/** @throws RecipeError where a module signs, and for what the language cannot express */
+function rulesOf(signing: SigningChoice, language: Language): Rule[] {
+  const recipes: Readonly<Record<string, Recipe | null>> =
+    signing.kind === 'one' ? { sign: signing.recipe } : signing.recipes;
+  return Object.entries(recipes).map(([name, recipe]) => {
+    if (recipe === null) {
+      throw new RecipeError(
+        name,
+        'is signed by a module, which is a program and no recipe',
+        'Translate the module by hand.',
+      );
+    }
+    const rule = { name, recipe, operations: operationsOf(recipe) };
+    checkTexts(rule, language);
+    return rule;
   });
 }
 
 /** @throws RecipeError for unpaired surrogates, in a language whose texts are UTF-8 */
-function checkTexts(recipe: Recipe, rule: string, { hasSurrogates, title }: Language): void {
+function checkTexts({ name, recipe, operations }: Rule, { hasSurrogates, title }: Language): void {
   if (hasSurrogates) return;
   if (!isWellFormed(recipe)) {
-    throw new RecipeError(rule, `has an unpaired surrogate, which a text of ${title} cannot hold`);
+    throw new RecipeError(name, `has an unpaired surrogate, which a text of ${title} cannot hold`);
   }
-  const values = operationsOf(recipe).flatMap((operation) => ('value' in operation ? [operation.value] : []));
+  const values = operations.flatMap((operation) => ('value' in operation ? [operation.value] : []));
   if (values.some((value) => value.is === 'slice' && !isAscii(value.of))) {
     throw new RecipeError(
-      rule,
+      name,
       `a slice of text may cut a character in two, and a text of ${title} cannot hold the halves`,
       'Slice a digest, or export to another language.',
     );
@@ -110,11 +128,13 @@ function origin({ from, fits = 1 }: ExportSource): string[] {
   return [`The signing rule of ${from}, written by "userinfo sign export".`, ...others];
 }
 
-function describe([rule, recipe]: readonly [string, Recipe]): string[] {
-  const whole = JSON.stringify(formatRecipe(recipe));
+function describe({ name: rule, recipe }: Rule): string[] {
+  const json = formatRecipe(recipe);
+  const whole = JSON.stringify(json);
   if (whole.length < 100) return ['', `${rule}: ${whole}`];
-  const entries = Object.entries(formatRecipe(recipe));
-  const fields = entries.map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+  const fields = Object.entries(json).map(
+    ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`,
+  );
   return ['', `${rule}: {`, ...fields.join(',\n').split('\n'), '}'];
 }
 

@@ -1,18 +1,18 @@
+import type { Algorithm } from '../digest-algorithms.js';
+import type { TextOperation } from './expression.js';
+import { withDenseSums } from './gofmt.js';
 import {
-  aboutUrl,
-  bare,
-  caseTable,
-  hex,
-  ignoredMarks,
+  camelCase,
+  type DigestFormat,
+  type ExportedCase,
   type Language,
-  lines,
-  outsideLiterals,
   pascalCase,
-  placesIn,
-  quoted,
   Writer,
 } from './language.js';
-import type { Expression, Operation, PairSelection, TextOperation } from './operations.js';
+import { bare, lines, usedIn } from './layout.js';
+import { caseTable, ignoredMarks } from './letter-case.js';
+import { hex, quoted } from './literals.js';
+import type { Operation, PairSelection } from './operations.js';
 
 const helpers = {
   utf16Less: `
@@ -68,8 +68,8 @@ func upper(text string) string {
     const rows = caseTable('toUpperCase').several.map((row) => row.map(literal).join(', '));
     return `
 var longUpperCases = strings.NewReplacer(
-${lines(rows, ', ')
-  .map((line) => `\t${line.trimEnd().replace(/,?$/, ',')}`)
+${rowsOf(rows, 100)
+  .map((row) => `\t${row}`)
   .join('\n')}
 )`;
   },
@@ -220,24 +220,24 @@ func joinPairs(pairs [][2]string, separator string, write func(name, value strin
 }`,
 };
 
-const imports: readonly (readonly [uses: RegExp, name: string])[] = [
-  [/\bbytes\./, 'bytes'],
-  [/\bhmac\.New/, 'crypto/hmac'],
-  [/\bmd5\.New/, 'crypto/md5'],
-  [/\bsha1\.New/, 'crypto/sha1'],
-  [/\bsha256\.New/, 'crypto/sha256'],
-  [/\bsha512\.New/, 'crypto/sha512'],
-  [/\bbase64\./, 'encoding/base64'],
-  [/\bhex\./, 'encoding/hex'],
-  [/\bfmt\./, 'fmt'],
-  [/\bhash\.Hash/, 'hash'],
-  [/\burl\.QueryEscape/, 'net/url'],
-  [/\bregexp\./, 'regexp'],
-  [/\bsort\./, 'sort'],
-  [/\bstrings\./, 'strings'],
-  [/\bunicode\./, 'unicode'],
-  [/\butf16\./, 'unicode/utf16'],
-];
+const packages = [
+  'bytes',
+  'crypto/hmac',
+  'crypto/md5',
+  'crypto/sha1',
+  'crypto/sha256',
+  'crypto/sha512',
+  'encoding/base64',
+  'encoding/hex',
+  'fmt',
+  'hash',
+  'net/url',
+  'regexp',
+  'sort',
+  'strings',
+  'unicode',
+  'unicode/utf16',
+].map((path) => [new RegExp(`\\b${path.replace(/.*\//, '')}\\.`), path] as const);
 
 function literal(text: string): string {
   return quoted(text, (code) => {
@@ -247,43 +247,115 @@ function literal(text: string): string {
 }
 
 class GoWriter extends Writer {
-  override path(base: string): string {
-    const whole = this.call('path', 'address');
-    return base === '' ? whole : `strings.TrimPrefix(${whole}, ${literal(base)})`;
-  }
-
+  readonly helpers = helpers;
+  override helperName = camelCase;
+  override style = { indent: '\t', chains: false, depth: 0, flat: true };
+  override end = '';
   literal = literal;
+  body = 'body';
 
-  input(name: 'method' | 'url' | 'body' | 'secret'): string {
-    // The package net/url has that name.
-    return name === 'url' ? 'address' : name;
+  get search(): string {
+    return this.call('search', 'query');
   }
 
-  search(): string {
-    return this.call('search', 'query');
+  file(functions: readonly string[], used: readonly string[], header: string): string {
+    const code = [...functions, ...used].join('\n\n');
+    const imports = usedIn(code, packages).map((name) => `\t"${name}"`);
+    return `${header}\n\npackage signature\n\nimport (\n${imports.join('\n')}\n)\n\n${code}\n`;
+  }
+
+  function(name: string, aboutUrl: string, body: readonly string[]): string[] {
+    const about = aboutUrl.replace('url:', 'address:');
+    return [
+      `// ${pascalCase(name)} takes the decoded parameters in the order of the request, without ${name}.${about}`,
+      `func ${pascalCase(name)}(method, address string, params [][2]string, body string, extra map[string]string, secret string) string {`,
+      ...body,
+      '}',
+    ];
+  }
+
+  override statements(operation: Operation): string[] {
+    return super.statements(operation).flatMap((code) => withDenseSums(code).split('\n'));
+  }
+
+  /** A package is named url, and a helper digest. */
+  override variable(name: string): string {
+    return name === 'url' ? 'address' : name.replace(/^digest/, 'hashed');
+  }
+
+  takeQuery(): string[] {
+    return ['address, query, _ := strings.Cut(address, "?")'];
+  }
+
+  defineWrite(value: string): string[] {
+    return ['write := func(text string) string {', `\treturn ${bare(value)}`, '}'];
+  }
+
+  override assign(name: string, value: string): string {
+    return `${this.variable(name)} := ${value}`;
+  }
+
+  select(selection: PairSelection): string[] {
+    const { nameCase, joinRepeated, add } = selection;
+    const conditions = this.conditions(selection);
+    const name = nameCase === 'none' ? 'pair[0]' : this.change('pair[0]', nameCase, false);
+    const append = 'pairs = append(pairs, [2]string{name, value})';
+    const loop = [
+      'var pairs [][2]string',
+      'for _, pair := range params {',
+      `\tname, value := ${name}, pair[1]`,
+      ...(conditions.length === 0
+        ? [`\t${append}`]
+        : [`\tif ${bare(conditions.join(' && '))} {`, `\t\t${append}`, '\t}']),
+      '}',
+    ];
+    const isAll = nameCase === 'none' && conditions.length === 0;
+    const less = this.#less(selection);
+    return [
+      ...(isAll ? ['pairs := append([][2]string{}, params...)'] : loop),
+      ...(joinRepeated === null ? [] : [`pairs = ${this.joined('pairs', selection)}`]),
+      ...add.flatMap((added) => {
+        const value = this.expression(added.value);
+        const append = `pairs = append(pairs, [2]string{${literal(added.name)}, ${bare(value)}})`;
+        return added.isOptional ? [`if ${this.isNotEmpty(value)} {`, `\t${append}`, '}'] : [append];
+      }),
+      ...(less === null ? [] : ['sort.SliceStable(pairs, func(i, j int) bool {', `\treturn ${less}`, '})']),
+    ];
+  }
+
+  /** `null` for the request order. */
+  #less({ order, sortKey }: PairSelection): string | null {
+    if (order !== null) {
+      const place = (index: string) => this.call('indexOf', 'order', `pairs[${index}][0]`);
+      return `${place('i')} < ${place('j')}`;
+    }
+    if (sortKey === null) return null;
+    const key = (index: string) =>
+      this.expression(sortKey, { name: `pairs[${index}][0]`, value: `pairs[${index}][1]` });
+    return this.call('utf16Less', key('i'), key('j'));
   }
 
   isIn(list: string, name: string, isIn: boolean): string {
     return (isIn ? '' : '!') + this.call('contains', list, name);
   }
 
-  startsWith(name: string, prefix: string): string {
+  override startsWith(name: string, prefix: string): string {
     return `strings.HasPrefix(${name}, ${prefix})`;
+  }
+
+  override list(texts: string): string {
+    return `[]string{${texts}}`;
   }
 
   extra(name: string): string {
     return `extra[${literal(name)}]`;
   }
 
-  join(parts: readonly string[]): string {
-    return parts.join(' + ');
+  override withoutPrefix(text: string, prefix: string): string {
+    return `strings.TrimPrefix(${text}, ${prefix})`;
   }
 
-  joinBytes(parts: readonly string[]): string {
-    return this.call('concat', ...parts);
-  }
-
-  utf8(text: string): string {
+  override utf8(text: string): string {
     return `[]byte(${text})`;
   }
 
@@ -298,36 +370,14 @@ class GoWriter extends Writer {
     return `strings.NewReplacer(${table.flat().map(literal).join(', ')}).Replace(${text})`;
   }
 
-  change(text: string, change: TextOperation, isAscii: boolean): string {
-    switch (change) {
-      case 'upper':
-        return isAscii ? `strings.ToUpper(${text})` : this.call('upper', text);
-      case 'lower':
-        return isAscii ? `strings.ToLower(${text})` : this.call('lower', text);
-      case 'base64':
-        return `base64.StdEncoding.EncodeToString(${this.utf8(text)})`;
-      case 'form-dotnet':
-        return this.call('formDotnet', text);
-      case 'json':
-        return this.call('jsonString', text);
-      default:
-        return this.call(change, text);
-    }
+  override change(text: string, change: TextOperation, isAscii: boolean): string {
+    if (change === 'base64') return `base64.StdEncoding.EncodeToString(${this.utf8(text)})`;
+    if (isAscii && change === 'upper') return `strings.ToUpper(${text})`;
+    if (isAscii && change === 'lower') return `strings.ToLower(${text})`;
+    return super.change(text, change, isAscii);
   }
 
-  slice(text: string, from: number, to: number): string {
-    return this.call('slice', text, `${from}`, `${to}`);
-  }
-
-  decode(text: string, decoding: 'hex' | 'base64'): string {
-    return this.call(decoding === 'hex' ? 'fromHex' : 'fromBase64', text);
-  }
-
-  digest(
-    data: string,
-    key: string | null,
-    { algorithm, format }: Extract<Expression, { is: 'digest' }>,
-  ): string {
+  digest(data: string, key: string | null, algorithm: Algorithm, format: DigestFormat): string {
     const make = algorithm === 'sha384' ? 'sha512.New384' : `${algorithm}.New`;
     const hash = key === null ? `${make}()` : `hmac.New(${make}, ${key})`;
     const digest = this.call('digest', hash, data);
@@ -336,153 +386,26 @@ class GoWriter extends Writer {
         return digest;
       case 'hex':
         return `hex.EncodeToString(${digest})`;
-      case 'HEX':
-        return `strings.ToUpper(hex.EncodeToString(${digest}))`;
       case 'base64':
         return `base64.StdEncoding.EncodeToString(${digest})`;
       case 'base64url':
         return `base64.RawURLEncoding.EncodeToString(${digest})`;
-      case 'base64-of-hex':
-        return `base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(${digest})))`;
     }
   }
 
-  operation(operation: Operation): string[] {
-    return this.#statements(operation).flatMap((code) => withDenseSums(code).split('\n'));
-  }
-
-  #statements(operation: Operation): string[] {
-    if (operation.set === 'pairs') return this.#select(operation);
-    if (operation.set === 'query') return ['address, query, _ := strings.Cut(address, "?")'];
-    const value = this.expression(operation.value);
-    if (operation.set === 'write')
-      return ['write := func(text string) string {', `\treturn ${bare(value)}`, '}'];
-    if (operation.variable === 'signature') return [`return ${bare(value)}`];
-    // A helper has the name digest.
-    return [`${this.variable(operation.variable)} := ${bare(value)}`];
-  }
-
-  override variable(name: string): string {
-    return name.replace(/^digest/, 'hashed');
-  }
-
-  #select(selection: PairSelection): string[] {
-    const { nameCase, dropsEmpty, joinRepeated, add: added, order } = selection;
-    const fixed = order !== null && !('key' in order) ? order : null;
-    const conditions = [
-      ...this.conditions(selection, 'name', (names) => `[]string{${names.map(literal).join(', ')}}`),
-      ...(dropsEmpty ? ['value != ""'] : []),
-    ];
-    const name = nameCase === 'none' ? 'pair[0]' : this.change('pair[0]', nameCase, false);
-    const add = 'pairs = append(pairs, [2]string{name, value})';
-    const loop = [
-      'var pairs [][2]string',
-      'for _, pair := range params {',
-      `\tname, value := ${name}, pair[1]`,
-      ...(conditions.length === 0
-        ? [`\t${add}`]
-        : [`\tif ${bare(conditions.join(' && '))} {`, `\t\t${add}`, '\t}']),
-      '}',
-    ];
-    const isAll = nameCase === 'none' && conditions.length === 0;
-    return [
-      ...(fixed === null ? [] : [`order := []string{${fixed.map(literal).join(', ')}}`]),
-      ...(isAll ? ['pairs := append([][2]string{}, params...)'] : loop),
-      ...(joinRepeated === null
-        ? []
-        : [`pairs = ${this.call('joinRepeated', 'pairs', literal(joinRepeated))}`]),
-      ...added.flatMap(({ name: own, value: given, isOptional }) => {
-        const value = this.expression(given);
-        const append = `pairs = append(pairs, [2]string{${literal(own)}, ${bare(value)}})`;
-        return isOptional ? [`if ${value} != "" {`, `\t${append}`, '}'] : [append];
-      }),
-      ...(order === null
-        ? []
-        : ['sort.SliceStable(pairs, func(i, j int) bool {', `\treturn ${this.#less(order)}`, '})']),
-    ];
-  }
-
-  #less(order: NonNullable<PairSelection['order']>): string {
-    if (!('key' in order)) {
-      const place = (index: string) => this.call('indexOf', 'order', `pairs[${index}][0]`);
-      return `${place('i')} < ${place('j')}`;
-    }
-    const key = (index: string) =>
-      this.expression(order.key, { name: `pairs[${index}][0]`, value: `pairs[${index}][1]` });
-    return this.call('utf16Less', key('i'), key('j'));
-  }
-}
-
-interface Bracket {
-  readonly outer: Bracket | null;
-  /** Braces, where the spacing does not depend on what is around; also the statement. */
-  readonly isBlock: boolean;
-  hasComma: boolean;
-  hasSum: boolean;
-}
-
-/** A statement with its sums as gofmt writes them: without spaces in one of several arguments, or in a sum. */
-function withDenseSums(line: string): string {
-  const sums: [at: number, bracket: Bracket][] = [];
-  let bracket: Bracket = { outer: null, isBlock: true, hasComma: false, hasSum: false };
-  for (const { at } of placesIn(line)) {
-    const character = line.charAt(at);
-    if ('([{'.includes(character)) {
-      bracket = { outer: bracket, isBlock: character === '{', hasComma: false, hasSum: false };
-    } else if (')]}'.includes(character)) bracket = bracket.outer ?? bracket;
-    else if (character === ',') bracket.hasComma = true;
-    else if (character === '+') {
-      bracket.hasSum = true;
-      sums.push([at, bracket]);
-    }
-  }
-  const dense = sums.filter(([, inner]) => !inner.isBlock && (inner.hasComma || isDenseIn(inner.outer)));
-  return dense.reduceRight((text, [at]) => `${text.slice(0, at - 1)}+${text.slice(at + 2)}`, line);
-}
-
-function isDenseIn(bracket: Bracket | null): boolean {
-  if (bracket === null) return false;
-  if (bracket.hasSum || (bracket.hasComma && !bracket.isBlock)) return true;
-  return !bracket.isBlock && isDenseIn(bracket.outer);
-}
-
-export const go: Language = {
-  title: 'Go 1.18 or later',
-  files: { rule: 'signature.go', test: 'signature_test.go' },
-  run: 'go test signature.go signature_test.go',
-  comment: '//',
-  hasSurrogates: false,
-  rule(rules, header) {
-    const writer = new GoWriter(helpers);
-    const functions = rules.map((rule) => {
-      const { name, operations } = rule;
-      return [
-        `// ${pascalCase(name)} takes the decoded parameters in the order of the request, without ${name}.${aboutUrl(rule).replace('url:', 'address:')}`,
-        `func ${pascalCase(name)}(method, address string, params [][2]string, body string, extra map[string]string, secret string) string {`,
-        ...writer.body(operations, { indent: '\t', chains: false, depth: 0, flat: true }),
-        '}',
-      ].join('\n');
-    });
-    const code = [...functions, ...writer.helpers()].join('\n\n');
-    const used = imports
-      .filter(([uses]) => uses.test(outsideLiterals(code)))
-      .map(([, name]) => `\t"${name}"`);
-    return `${header}\n\npackage signature\n\nimport (\n${used.join('\n')}\n)\n\n${code}\n`;
-  },
-  test(cases, header) {
-    const rows = cases.flatMap(({ rule, name, request, secret, signature }) => {
-      const { method, url, params, body, extra } = request;
-      const pairs = params.map((pair) => `{${pair.map(literal).join(', ')}}`);
-      const extras = Object.entries(extra).map((entry) => entry.map(literal).join(': '));
+  test(cases: readonly ExportedCase[], header: string): string {
+    const rows = cases.flatMap(({ rule, title, method, url, params, body, extra, secret, signature }) => {
+      const pairs = params.map((pair) => `{${pair.join(', ')}}`);
+      const extras = extra.map((entry) => entry.join(': ')).join(', ');
       return [
         '\t\t{',
-        `\t\t\t${literal(`${rule}: ${name}`)},`,
-        `\t\t\t${pascalCase(rule)}(${literal(method)}, ${literal(url)}, [][2]string{`,
-        ...lines(pairs, ', ', 90).map((line) => `\t\t\t\t${line.trimEnd().replace(/,?$/, ',')}`),
+        `\t\t\t${title},`,
+        `\t\t\t${pascalCase(rule)}(${method}, ${url}, [][2]string{`,
+        ...rowsOf(pairs, 90).map((row) => `\t\t\t\t${row}`),
         '\t\t\t},',
-        `\t\t\t\t${literal(body ?? '')},`,
-        `\t\t\t\tmap[string]string{${extras.join(', ')}}, ${literal(secret)}),`,
-        `\t\t\t${literal(signature)},`,
+        `\t\t\t\t${body ?? '""'},`,
+        `\t\t\t\tmap[string]string{${extras}}, ${secret}),`,
+        `\t\t\t${signature},`,
         '\t\t},',
       ];
     });
@@ -502,5 +425,19 @@ ${rows.join('\n')}
 	}
 }
 `;
-  },
+  }
+}
+
+/** Elements of a composite literal in lines, each of which ends with a comma. */
+function rowsOf(elements: readonly string[], width: number): string[] {
+  return lines(elements, ', ', width).map((line) => line.trimEnd().replace(/,?$/, ','));
+}
+
+export const go: Language = {
+  title: 'Go 1.18 or later',
+  files: { rule: 'signature.go', test: 'signature_test.go' },
+  run: 'go test signature.go signature_test.go',
+  comment: '//',
+  hasSurrogates: false,
+  writer: () => new GoWriter(),
 };

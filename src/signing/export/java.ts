@@ -1,18 +1,10 @@
-import {
-  aboutUrl,
-  bare,
-  camelCase,
-  type Language,
-  outsideLiterals,
-  quoted,
-  receiver,
-  sigmaClasses,
-  utf16Escape,
-  type WrapStyle,
-  Writer,
-  wrapped,
-} from './language.js';
-import type { Expression, Operation, PairSelection, TextOperation } from './operations.js';
+import type { Algorithm } from '../digest-algorithms.js';
+import type { TextOperation } from './expression.js';
+import { camelCase, type DigestFormat, type ExportedCase, type Language, Writer } from './language.js';
+import { bare, indented, receiver, usedIn } from './layout.js';
+import { sigmaClasses } from './letter-case.js';
+import { quoted, utf16Escape } from './literals.js';
+import type { PairSelection } from './operations.js';
 
 const helpers = {
   utf8: `
@@ -129,83 +121,126 @@ private static String replaceAll(String text, Map<String, String> table, String 
 }`,
 };
 
-const imports: readonly (readonly [uses: RegExp, name: string])[] = [
-  [/\bByteArrayOutputStream\b/, 'java.io.ByteArrayOutputStream'],
-  [/\bURLEncoder\b/, 'java.net.URLEncoder'],
-  [/\bStandardCharsets\b/, 'java.nio.charset.StandardCharsets'],
-  [/\bGeneralSecurityException\b/, 'java.security.GeneralSecurityException'],
-  [/\bMessageDigest\b/, 'java.security.MessageDigest'],
-  [/\bArrayList\b/, 'java.util.ArrayList'],
-  [/\bBase64\b/, 'java.util.Base64'],
-  [/\bComparator\b/, 'java.util.Comparator'],
-  [/\bHexFormat\b/, 'java.util.HexFormat'],
-  [/\bLinkedHashMap\b/, 'java.util.LinkedHashMap'],
-  [/\bList\b/, 'java.util.List'],
-  [/\bLocale\b/, 'java.util.Locale'],
-  [/\bMap\b/, 'java.util.Map'],
-  [/\bMatcher\b/, 'java.util.regex.Matcher'],
-  [/\bPattern\b/, 'java.util.regex.Pattern'],
-  [/\bUnaryOperator\b/, 'java.util.function.UnaryOperator'],
-  [/\bCollectors\b/, 'java.util.stream.Collectors'],
-  [/\bMac\b/, 'javax.crypto.Mac'],
-  [/\bSecretKeySpec\b/, 'javax.crypto.spec.SecretKeySpec'],
-];
+const classes = [
+  'java.io.ByteArrayOutputStream',
+  'java.net.URLEncoder',
+  'java.nio.charset.StandardCharsets',
+  'java.security.GeneralSecurityException',
+  'java.security.MessageDigest',
+  'java.util.ArrayList',
+  'java.util.Base64',
+  'java.util.Comparator',
+  'java.util.HexFormat',
+  'java.util.LinkedHashMap',
+  'java.util.List',
+  'java.util.Locale',
+  'java.util.Map',
+  'java.util.regex.Matcher',
+  'java.util.regex.Pattern',
+  'java.util.function.UnaryOperator',
+  'java.util.stream.Collectors',
+  'javax.crypto.Mac',
+  'javax.crypto.spec.SecretKeySpec',
+].map((path) => [new RegExp(`\\b${path.replace(/.*\./, '')}\\b`), path] as const);
 
 /** Control characters as octal: Java reads \u000d before it reads the literal. */
 function literal(text: string): string {
   return quoted(text, (code) => (code < 0x20 ? `\\${code.toString(8).padStart(3, '0')}` : utf16Escape(code)));
 }
 
-const digests = {
-  md5: 'MD5',
-  sha1: 'SHA-1',
-  sha256: 'SHA-256',
-  sha384: 'SHA-384',
-  sha512: 'SHA-512',
-} as const;
-
 class JavaWriter extends Writer {
+  readonly helpers = helpers;
   override helperName = camelCase;
-
+  override pairVariables = { name: 'pair.getKey()', value: 'pair.getValue()' };
   literal = literal;
+  body = '(body == null ? "" : body)';
+  search = '(query.isEmpty() ? "" : "?" + query)';
 
-  input(name: 'method' | 'url' | 'body' | 'secret'): string {
-    return name === 'body' ? '(body == null ? "" : body)' : name;
+  file(functions: readonly string[], used: readonly string[], header: string): string {
+    const code = [...functions, ...used].map(indented).join('\n\n');
+    const imports = usedIn(code, classes).map((name) => `import ${name};`);
+    return `${header}\n${imports.join('\n')}\n\npublic final class Signature {\n    private Signature() {}\n\n${code}\n}\n`;
   }
 
-  search(): string {
-    return '(query.isEmpty() ? "" : "?" + query)';
+  function(name: string, aboutUrl: string, body: readonly string[]): string[] {
+    return [
+      `/** params: the decoded parameters in the order of the request, without ${name}.${aboutUrl} */`,
+      `public static String ${camelCase(name)}(String method, String url, List<Map.Entry<String, String>> params,`,
+      '        String body, Map<String, String> extra, String secret) {',
+      ...body,
+      '}',
+    ];
+  }
+
+  takeQuery(): string[] {
+    return [
+      `String query = url.contains("?") ? url.substring(url.indexOf('?') + 1) : "";`,
+      'url = url.split("[?]", 2)[0];',
+    ];
+  }
+
+  defineWrite(value: string): string[] {
+    return [`UnaryOperator<String> write = text -> ${value};`];
+  }
+
+  override written(text: string): string {
+    return `write.apply(${text})`;
+  }
+
+  override assign(name: string, value: string, type: 'text' | 'bytes' | 'texts'): string {
+    return `${{ text: 'String', bytes: 'byte[]', texts: 'List<String>' }[type]} ${name} = ${value};`;
+  }
+
+  select(selection: PairSelection): string[] {
+    const { nameCase, add } = selection;
+    const { name } = this.pairVariables;
+    const stream = [
+      ...(nameCase === 'none'
+        ? []
+        : [`.map(pair -> Map.entry(${this.change(name, nameCase, false)}, pair.getValue()))`]),
+      ...this.conditions(selection).map((condition) => `.filter(pair -> ${bare(condition)})`),
+    ];
+    const selected =
+      stream.length === 0
+        ? 'new ArrayList<>(params)'
+        : `params.stream()${stream.join('')}.collect(Collectors.toCollection(ArrayList::new))`;
+    const key = this.#sortKey(selection);
+    return [
+      `List<Map.Entry<String, String>> pairs = ${this.joined(selected, selection)};`,
+      ...add.map((added) => {
+        const value = this.expression(added.value);
+        const append = `pairs.add(Map.entry(${literal(added.name)}, ${bare(value)}));`;
+        return added.isOptional ? `if (${this.isNotEmpty(value)}) ${append}` : append;
+      }),
+      ...(key === null ? [] : [`pairs.sort(Comparator.comparing(pair -> ${key}));`]),
+    ];
+  }
+
+  /** `null` for the request order. */
+  #sortKey({ order, sortKey }: PairSelection): string | null {
+    if (order !== null) return 'order.indexOf(pair.getKey())';
+    return sortKey && this.expression(sortKey, this.pairVariables);
   }
 
   isIn(list: string, name: string, isIn: boolean): string {
     return `${isIn ? '' : '!'}${list}.contains(${name})`;
   }
 
-  startsWith(name: string, prefix: string): string {
-    return `${name}.startsWith(${prefix})`;
+  override isNotEmpty(text: string): string {
+    return `!${receiver(text)}.isEmpty()`;
+  }
+
+  override list(texts: string): string {
+    return `List.of(${texts})`;
   }
 
   extra(name: string): string {
     return `extra.getOrDefault(${literal(name)}, "")`;
   }
 
-  join(parts: readonly string[]): string {
-    return parts.join(' + ');
-  }
-
-  joinBytes(parts: readonly string[]): string {
-    return this.call('concat', ...parts);
-  }
-
-  utf8(text: string): string {
-    return this.call('utf8', text);
-  }
-
   pairs(each: string, separator: string): string {
     return `pairs.stream().map(pair -> ${each}).collect(Collectors.joining(${separator}))`;
   }
-
-  override pairVariables = { name: 'pair.getKey()', value: 'pair.getValue()' };
 
   escape(text: string, table: readonly (readonly [string, string])[]): string {
     const entries = table.map((row) => `Map.entry(${row.map(literal).join(', ')})`).join(', ');
@@ -213,149 +248,42 @@ class JavaWriter extends Writer {
     return this.call('replaceAll', text, `Map.ofEntries(${entries})`, literal(pattern));
   }
 
-  change(text: string, change: TextOperation, isAscii: boolean): string {
-    switch (change) {
-      case 'upper':
-        return `${receiver(text)}.toUpperCase(Locale.ROOT)`;
-      case 'lower':
-        return isAscii ? `${receiver(text)}.toLowerCase(Locale.ROOT)` : this.call('lower', text);
-      case 'base64':
-        return `Base64.getEncoder().encodeToString(${this.utf8(text)})`;
-      case 'form-dotnet':
-        return this.call('formDotnet', text);
-      case 'json':
-        return this.call('jsonString', text);
-      case 'reverse':
-        return `new StringBuilder(${bare(text)}).reverse().toString()`;
-      default:
-        return this.call(change, text);
-    }
+  override change(text: string, change: TextOperation, isAscii: boolean): string {
+    if (change === 'upper') return `${receiver(text)}.toUpperCase(Locale.ROOT)`;
+    if (change === 'lower' && isAscii) return `${receiver(text)}.toLowerCase(Locale.ROOT)`;
+    if (change === 'base64') return `Base64.getEncoder().encodeToString(${this.utf8(text)})`;
+    if (change === 'reverse') return `new StringBuilder(${bare(text)}).reverse().toString()`;
+    return super.change(text, change, isAscii);
   }
 
-  slice(text: string, from: number, to: number): string {
-    return this.call('slice', text, `${from}`, `${to}`);
+  override decode(text: string, decoding: 'hex' | 'base64'): string {
+    return decoding === 'hex' ? `HexFormat.of().parseHex(${text})` : super.decode(text, decoding);
   }
 
-  decode(text: string, decoding: 'hex' | 'base64'): string {
-    return decoding === 'hex' ? `HexFormat.of().parseHex(${text})` : this.call('fromBase64', text);
-  }
-
-  digest(
-    data: string,
-    key: string | null,
-    { algorithm, format }: Extract<Expression, { is: 'digest' }>,
-  ): string {
+  digest(data: string, key: string | null, algorithm: Algorithm, format: DigestFormat): string {
+    const name = algorithm.toUpperCase();
     const digest =
       key === null
-        ? this.call('digest', `"${digests[algorithm]}"`, data)
-        : this.call('hmac', `"Hmac${digests[algorithm].replace('-', '')}"`, key, data);
+        ? this.call('digest', `"${name.replace('SHA', 'SHA-')}"`, data)
+        : this.call('hmac', `"Hmac${name}"`, key, data);
     switch (format) {
       case 'raw':
         return digest;
       case 'hex':
         return this.call('hex', digest);
-      case 'HEX':
-        return `${this.call('hex', digest)}.toUpperCase(Locale.ROOT)`;
       case 'base64':
         return `Base64.getEncoder().encodeToString(${digest})`;
       case 'base64url':
         return `Base64.getUrlEncoder().withoutPadding().encodeToString(${digest})`;
-      case 'base64-of-hex':
-        return `Base64.getEncoder().encodeToString(${this.utf8(this.call('hex', digest))})`;
     }
   }
 
-  operation(operation: Operation): string[] {
-    if (operation.set === 'pairs') return this.#select(operation);
-    if (operation.set === 'query') {
-      return [
-        `String query = url.contains("?") ? url.substring(url.indexOf('?') + 1) : "";`,
-        'url = url.split("[?]", 2)[0];',
-      ];
-    }
-    const value = this.expression(operation.value);
-    if (operation.set === 'write') return [`UnaryOperator<String> write = text -> ${value};`];
-    const { set, variable } = operation;
-    if (variable === 'signature') return [`return ${bare(value)};`];
-    return [`${set === 'bytes' ? 'byte[]' : 'String'} ${variable} = ${bare(value)};`];
-  }
-
-  override apply(name: string, given: string): string {
-    return `${name}.apply(${given})`;
-  }
-
-  #select(selection: PairSelection): string[] {
-    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
-    const fixed = order !== null && !('key' in order) ? order : null;
-    const name = 'pair.getKey()';
-    const stream = [
-      ...(nameCase === 'none'
-        ? []
-        : [`.map(pair -> Map.entry(${this.change(name, nameCase, false)}, pair.getValue()))`]),
-      ...this.conditions(selection, name, (names) => `List.of(${names.map(literal).join(', ')})`).map(
-        (condition) => `.filter(pair -> ${bare(condition)})`,
-      ),
-      ...(dropsEmpty ? ['.filter(pair -> !pair.getValue().isEmpty())'] : []),
-    ];
-    const selected =
-      stream.length === 0
-        ? 'new ArrayList<>(params)'
-        : `params.stream()${stream.join('')}.collect(Collectors.toCollection(ArrayList::new))`;
-    const joined =
-      joinRepeated === null ? selected : this.call('joinRepeated', selected, literal(joinRepeated));
-    return [
-      ...(fixed === null ? [] : [`List<String> order = List.of(${fixed.map(literal).join(', ')});`]),
-      `List<Map.Entry<String, String>> pairs = ${joined};`,
-      ...add.map((added) => {
-        const value = this.expression(added.value);
-        const append = `pairs.add(Map.entry(${literal(added.name)}, ${bare(value)}));`;
-        return added.isOptional ? `if (!${receiver(value)}.isEmpty()) ${append}` : append;
-      }),
-      ...(order === null ? [] : [`pairs.sort(${this.#comparator(order)});`]),
-    ];
-  }
-
-  #comparator(order: NonNullable<PairSelection['order']>): string {
-    if (!('key' in order)) return 'Comparator.comparing(pair -> order.indexOf(pair.getKey()))';
-    return `Comparator.comparing(pair -> ${this.expression(order.key, this.pairVariables)})`;
-  }
-}
-
-const testStyle: WrapStyle = { indent: '    ', chains: false, depth: 1 };
-
-export const java: Language = {
-  title: 'Java 17 or later',
-  files: { rule: 'Signature.java', test: 'SignatureTest.java' },
-  run: 'javac Signature.java SignatureTest.java && java SignatureTest',
-  comment: '//',
-  hasSurrogates: true,
-  rule(rules, header) {
-    const writer = new JavaWriter(helpers);
-    const functions = rules.map((rule) => {
-      const { name, operations } = rule;
-      return [
-        `/** params: the decoded parameters in the order of the request, without ${name}.${aboutUrl(rule)} */`,
-        `public static String ${camelCase(name)}(String method, String url, List<Map.Entry<String, String>> params,`,
-        '        String body, Map<String, String> extra, String secret) {',
-        ...writer.body(operations, { indent: '    ', chains: true, depth: 0 }),
-        '}',
-      ].join('\n');
-    });
-    const code = [...functions, ...writer.helpers()]
-      .map((one) => one.replace(/^(?=.)/gm, '    '))
-      .join('\n\n');
-    const used = imports
-      .filter(([uses]) => uses.test(outsideLiterals(code)))
-      .map(([, name]) => `import ${name};`);
-    return `${header}\n${used.join('\n')}\n\npublic final class Signature {\n    private Signature() {}\n\n${code}\n}\n`;
-  },
-  test(cases, header) {
-    const rows = cases.map(({ rule, name, request, secret, signature }) => {
-      const { method, url, params, body, extra } = request;
-      const entry = (pair: readonly string[]) => `Map.entry(${pair.map(literal).join(', ')})`;
-      const given = `${literal(method)}, ${literal(url)}, List.of(${params.map(entry).join(', ')}), ${body === null ? 'null' : literal(body)}`;
-      const call = `Signature.${camelCase(rule)}(${given}, Map.ofEntries(${Object.entries(extra).map(entry).join(', ')}), ${literal(secret)})`;
-      return `        check(${literal(`${rule}: ${name}`)}, ${call}, ${literal(signature)});`;
+  test(cases: readonly ExportedCase[], header: string): string {
+    const rows = cases.flatMap(({ rule, title, method, url, params, body, extra, secret, signature }) => {
+      const entries = (pairs: typeof params) =>
+        pairs.map((pair) => `Map.entry(${pair.join(', ')})`).join(', ');
+      const given = `${method}, ${url}, List.of(${entries(params)}), ${body ?? 'null'}, Map.ofEntries(${entries(extra)}), ${secret}`;
+      return this.testLines(`        check(${title}, Signature.${camelCase(rule)}(${given}), ${signature});`);
     });
     return `${header}
 import java.util.List;
@@ -371,11 +299,20 @@ public final class SignatureTest {
     }
 
     public static void main(String[] args) {
-${rows.flatMap((row) => wrapped(row, testStyle)).join('\n')}
+${rows.join('\n')}
         System.out.println(${cases.length} - failed + " passed, " + failed + " failed");
         if (failed > 0) System.exit(1);
     }
 }
 `;
-  },
+  }
+}
+
+export const java: Language = {
+  title: 'Java 17 or later',
+  files: { rule: 'Signature.java', test: 'SignatureTest.java' },
+  run: 'javac Signature.java SignatureTest.java && java SignatureTest',
+  comment: '//',
+  hasSurrogates: true,
+  writer: () => new JavaWriter(),
 };

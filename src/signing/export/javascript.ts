@@ -1,16 +1,10 @@
-import {
-  aboutUrl,
-  bare,
-  camelCase,
-  type Language,
-  quoted,
-  receiver,
-  utf16Escape,
-  type WrapStyle,
-  Writer,
-  wrapped,
-} from './language.js';
-import type { Expression, Operation, PairSelection, TextOperation } from './operations.js';
+import type { Algorithm } from '../digest-algorithms.js';
+import { escapePattern } from '../encodings.js';
+import type { TextOperation } from './expression.js';
+import { camelCase, type DigestFormat, type ExportedCase, type Language, Writer } from './language.js';
+import { bare, receiver } from './layout.js';
+import { quoted, utf16Escape } from './literals.js';
+import type { PairSelection } from './operations.js';
 
 const helpers = {
   percent: `
@@ -76,27 +70,77 @@ function literal(text: string): string {
   return quoted(text, utf16Escape).replace(/^"((?:[^'"\\]|\\[^'"])*)"$/, "'$1'");
 }
 
-const encodings = { form: 'form', 'form-dotnet': 'formDotnet', rfc3986: 'rfc3986' } as const;
-
 class JavaScriptWriter extends Writer {
+  readonly helpers = helpers;
   override helperName = camelCase;
-
+  override style = { indent: '  ', chains: true, depth: 0 };
   literal = literal;
+  body = "(body ?? '')";
+  search = "(query === '' ? '' : '?' + query)";
 
-  input(name: 'method' | 'url' | 'body' | 'secret'): string {
-    return name === 'body' ? "(body ?? '')" : name;
+  file(functions: readonly string[], used: readonly string[], header: string): string {
+    const code = [...functions, ...used].join('\n\n');
+    const imports = ['createHash', 'createHmac'].filter((name) => code.includes(`${name}(`));
+    return `${header}\nimport { ${imports.join(', ')} } from 'node:crypto';\n\n${code}\n`;
   }
 
-  search(): string {
-    return "(query === '' ? '' : '?' + query)";
+  function(name: string, aboutUrl: string, body: readonly string[]): string[] {
+    return [
+      `/** params: [name, value] pairs, decoded, in the order of the request, without ${name}.${aboutUrl} */`,
+      `export function ${camelCase(name)}(method, url, params, body, extra, secret) {`,
+      ...body,
+      '}',
+    ];
+  }
+
+  takeQuery(): string[] {
+    return ["const query = url.split('?').slice(1).join('?');", "url = url.split('?')[0];"];
+  }
+
+  defineWrite(value: string): string[] {
+    return [`const write = (text) => ${value};`];
+  }
+
+  override assign(name: string, value: string): string {
+    return `const ${name} = ${value};`;
+  }
+
+  select(selection: PairSelection): string[] {
+    const { nameCase, dropsEmpty, add } = selection;
+    const fold = { none: '', lower: 'toLowerCase', upper: 'toUpperCase' }[nameCase];
+    const conditions = this.conditions(selection);
+    const selected = [
+      'params',
+      fold === '' ? '' : `.map(([name, value]) => [name.${fold}(), value])`,
+      conditions.length === 0
+        ? ''
+        : `.filter((${dropsEmpty ? '[name, value]' : '[name]'}) => ${conditions.join(' && ')})`,
+    ].join('');
+    const joined = this.joined(selected, selection);
+    const added = add.map(({ name, value, isOptional }) => {
+      const pair = `[${literal(name)}, ${bare(this.expression(value))}]`;
+      return isOptional ? `...(${this.expression(value)} === '' ? [] : [${pair}])` : pair;
+    });
+    const all = added.length === 0 ? joined : `[...${joined}, ${added.join(', ')}]`;
+    const compare = this.#compare(selection);
+    if (compare === null) return [`const pairs = ${all};`];
+    return [`const pairs = ${all === 'params' ? '[...params]' : all};`, `pairs.sort((a, b) => ${compare});`];
+  }
+
+  /** `null` for the request order. */
+  #compare({ order, sortKey }: PairSelection): string | null {
+    if (order !== null) return 'order.indexOf(a[0]) - order.indexOf(b[0])';
+    if (sortKey === null) return null;
+    const key = (pair: string) => this.expression(sortKey, { name: `${pair}[0]`, value: `${pair}[1]` });
+    return this.call('compare', key('a'), key('b'));
   }
 
   isIn(list: string, name: string, isIn: boolean): string {
     return `${isIn ? '' : '!'}${list}.includes(${name})`;
   }
 
-  startsWith(name: string, prefix: string): string {
-    return `${name}.startsWith(${prefix})`;
+  override isNotEmpty(text: string): string {
+    return `${text} !== ''`;
   }
 
   extra(name: string): string {
@@ -106,15 +150,11 @@ class JavaScriptWriter extends Writer {
     return `(${value} ?? '')`;
   }
 
-  join(parts: readonly string[]): string {
-    return parts.join(' + ');
-  }
-
-  joinBytes(parts: readonly string[]): string {
+  override joinBytes(parts: readonly string[]): string {
     return `Buffer.concat([${parts.join(', ')}])`;
   }
 
-  utf8(text: string): string {
+  override utf8(text: string): string {
     return `Buffer.from(${bare(text)})`;
   }
 
@@ -123,101 +163,56 @@ class JavaScriptWriter extends Writer {
   }
 
   escape(text: string, table: readonly (readonly [string, string])[]): string {
-    const pattern = table.map(([from]) => from.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|');
+    const pattern = table.map(([from]) => escapePattern(from)).join('|');
     const entries = table.map((row) => `[${row.map(literal).join(', ')}]`).join(', ');
     return `${text}.replace(new RegExp(${literal(pattern)}, 'g'), (found) => new Map([${entries}]).get(found))`;
   }
 
-  change(text: string, change: TextOperation): string {
-    if (change === 'upper') return `${receiver(text)}.toUpperCase()`;
-    if (change === 'lower') return `${receiver(text)}.toLowerCase()`;
-    if (change === 'base64') return `Buffer.from(${bare(text)}).toString('base64')`;
-    if (change === 'json') return `JSON.stringify(${bare(text)})`;
-    if (change === 'reverse') return `[...${receiver(text)}].reverse().join('')`;
-    return this.call(encodings[change], text);
+  override change(text: string, change: TextOperation, isAscii: boolean): string {
+    switch (change) {
+      case 'upper':
+        return `${receiver(text)}.toUpperCase()`;
+      case 'lower':
+        return `${receiver(text)}.toLowerCase()`;
+      case 'base64':
+        return `Buffer.from(${bare(text)}).toString('base64')`;
+      case 'json':
+        return `JSON.stringify(${bare(text)})`;
+      case 'reverse':
+        return `[...${receiver(text)}].reverse().join('')`;
+      default:
+        return super.change(text, change, isAscii);
+    }
   }
 
-  slice(text: string, from: number, to: number): string {
+  override slice(text: string, from: number, to: number): string {
     return `${receiver(text)}.slice(${from}, ${to})`;
   }
 
-  decode(text: string, decoding: 'hex' | 'base64'): string {
-    return this.call(decoding === 'hex' ? 'fromHex' : 'fromBase64', text);
-  }
-
-  digest(
-    data: string,
-    key: string | null,
-    { algorithm, format }: Extract<Expression, { is: 'digest' }>,
-  ): string {
+  digest(data: string, key: string | null, algorithm: Algorithm, format: DigestFormat): string {
     const of = data.replace(/^Buffer\.from\(([^()]*)\)$/, '$1');
     const hash = key === null ? `createHash('${algorithm}')` : `createHmac('${algorithm}', ${key})`;
-    const digest = (written: string) => `${hash}.update(${of}).digest(${written})`;
-    switch (format) {
-      case 'raw':
-        return digest('');
-      case 'HEX':
-        return `${digest("'hex'")}.toUpperCase()`;
-      case 'base64-of-hex':
-        return `Buffer.from(${digest("'hex'")}).toString('base64')`;
-      default:
-        return digest(`'${format}'`);
-    }
+    return `${hash}.update(${of}).digest(${format === 'raw' ? '' : `'${format}'`})`;
   }
 
-  operation(operation: Operation): string[] {
-    if (operation.set === 'pairs') return this.#select(operation);
-    if (operation.set === 'query') {
-      return ["const query = url.split('?').slice(1).join('?');", "url = url.split('?')[0];"];
-    }
-    const value = this.expression(operation.value);
-    if (operation.set === 'write') return [`const write = (text) => ${value};`];
-    return [
-      operation.variable === 'signature'
-        ? `return ${bare(value)};`
-        : `const ${operation.variable} = ${bare(value)};`,
-    ];
-  }
-
-  #select(selection: PairSelection): string[] {
-    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
-    const fold = { none: '', lower: 'toLowerCase', upper: 'toUpperCase' }[nameCase];
-    const fixed = order !== null && !('key' in order) ? order : null;
-    const conditions = [
-      ...this.conditions(selection, 'name', (names) => `[${names.map(literal).join(', ')}]`),
-      ...(dropsEmpty ? ["value !== ''"] : []),
-    ];
-    const parameters = conditions.some((condition) => condition.startsWith('value'))
-      ? '[name, value]'
-      : '[name]';
-    const selected = [
-      'params',
-      fold === '' ? '' : `.map(([name, value]) => [name.${fold}(), value])`,
-      conditions.length === 0 ? '' : `.filter((${parameters}) => ${conditions.join(' && ')})`,
-    ].join('');
-    const joined =
-      joinRepeated === null ? selected : this.call('joinRepeated', selected, literal(joinRepeated));
-    const added = add.map(({ name, value, isOptional }) => {
-      const pair = `[${literal(name)}, ${bare(this.expression(value))}]`;
-      return isOptional ? `...(${this.expression(value)} === '' ? [] : [${pair}])` : pair;
+  test(cases: readonly ExportedCase[], header: string): string {
+    const rules = [...new Set(cases.map(({ rule }) => camelCase(rule)))];
+    const tests = cases.map(({ rule, title, method, url, params, body, extra, secret, signature }) => {
+      const pairs = params.map((pair) => `[${pair.join(', ')}]`).join(', ');
+      const extras = extra.map((entry) => entry.join(': ')).join(', ');
+      const call = `${camelCase(rule)}(${method}, ${url}, [${pairs}], ${body ?? 'null'}, {${extras}}, ${secret})`;
+      const equal = this.testLines(`  assert.equal(${call}, ${signature});`);
+      return [`test(${title}, () => {`, ...equal, '});'].join('\n');
     });
-    const all = added.length === 0 ? joined : `[...${joined}, ${added.join(', ')}]`;
-    if (order === null) return [`const pairs = ${all};`];
-    return [
-      ...(fixed === null ? [] : [`const order = [${fixed.map(literal).join(', ')}];`]),
-      `const pairs = ${all === 'params' ? '[...params]' : all};`,
-      `pairs.sort((a, b) => ${this.#compare(order)});`,
-    ];
-  }
+    return `${header}
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ${rules.join(', ')} } from './signature.mjs';
 
-  #compare(order: NonNullable<PairSelection['order']>): string {
-    if (!('key' in order)) return 'order.indexOf(a[0]) - order.indexOf(b[0])';
-    const key = (pair: string) => this.expression(order.key, { name: `${pair}[0]`, value: `${pair}[1]` });
-    return this.call('compare', key('a'), key('b'));
+${tests.join('\n\n')}
+`;
   }
 }
-
-const testStyle: WrapStyle = { indent: '  ', chains: false, depth: 1 };
 
 export const javascript: Language = {
   title: 'JavaScript for Node.js 20 or later',
@@ -225,38 +220,5 @@ export const javascript: Language = {
   run: 'node --test signature.test.mjs',
   comment: '//',
   hasSurrogates: true,
-  rule(rules, header) {
-    const writer = new JavaScriptWriter(helpers);
-    const functions = rules.map((rule) => {
-      const { name, operations } = rule;
-      return [
-        `/** params: [name, value] pairs, decoded, in the order of the request, without ${name}.${aboutUrl(rule)} */`,
-        `export function ${camelCase(name)}(method, url, params, body, extra, secret) {`,
-        ...writer.body(operations, { indent: '  ', chains: true, depth: 0 }),
-        '}',
-      ].join('\n');
-    });
-    const code = [...functions, ...writer.helpers()].join('\n\n');
-    const used = ['createHash', 'createHmac'].filter((name) => code.includes(`${name}(`));
-    return `${header}\nimport { ${used.join(', ')} } from 'node:crypto';\n\n${code}\n`;
-  },
-  test(cases, header) {
-    const rules = [...new Set(cases.map(({ rule }) => camelCase(rule)))];
-    const rows = cases.map(({ rule, name, request, secret, signature }) => {
-      const { method, url, params, body, extra } = request;
-      const pairs = params.map((pair) => `[${pair.map(literal).join(', ')}]`);
-      const extras = Object.entries(extra).map((entry) => entry.map(literal).join(': '));
-      const given = `${literal(method)}, ${literal(url)}, [${pairs.join(', ')}], ${body === null ? 'null' : literal(body)}`;
-      const call = `${camelCase(rule)}(${given}, {${extras.join(', ')}}, ${literal(secret)})`;
-      const equal = wrapped(`  assert.equal(${call}, ${literal(signature)});`, testStyle);
-      return [`test(${literal(`${rule}: ${name}`)}, () => {`, ...equal, '});'].join('\n');
-    });
-    return `${header}
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { ${rules.join(', ')} } from './signature.mjs';
-
-${rows.join('\n\n')}
-`;
-  },
+  writer: () => new JavaScriptWriter(),
 };

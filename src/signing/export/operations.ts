@@ -1,16 +1,19 @@
+import { memoize } from '../../support/memoize.js';
 import type { Algorithm, Output } from '../digest-algorithms.js';
 import { compileSteps, type Step } from '../digest-steps.js';
-import type { Case, TextEncoding } from '../encodings.js';
-import { compileAdded, compileNames, compileParams, prefixesIn } from '../params.js';
-import type { KeyDecoding, KeyRule, Order, ParamsRule, Recipe } from '../recipe.js';
+import type { Case } from '../encodings.js';
+import { compileAdded, compileNames, prefixesIn } from '../params.js';
+import type { KeyRule, Order, ParamsRule, Recipe } from '../recipe.js';
+import { parseTemplate, parseTemplates, type Template, type Token } from '../template.js';
 import {
-  modifiers,
-  parseTemplate,
-  parseTemplates,
-  type Template,
-  type TextChange,
-  type Token,
-} from '../template.js';
+  changeOf,
+  type Expression,
+  isAscii,
+  isBytes,
+  joinOf,
+  literalOf,
+  type TextOperation,
+} from './expression.js';
 
 /** A signing rule as the operations of one function, in order. The value of the last one is the signature. */
 export type Operations = readonly Operation[];
@@ -35,8 +38,10 @@ export interface PairSelection {
   readonly joinRepeated: string | null;
   /** Pairs added at the end. */
   readonly add: readonly AddedPair[];
-  /** `null` keeps the request order; a list has each name once. Texts are compared by UTF-16 code unit. */
-  readonly order: SortKey | readonly string[] | null;
+  /** The names in their order, each once; `null` if the rule fixes none. */
+  readonly order: readonly string[] | null;
+  /** An expression of `name` and `value`, compared by UTF-16 code unit; without either, the request order is kept. */
+  readonly sortKey: Expression | null;
 }
 
 /** The only names, or the names left out: those of the list, and those that begin with one of the prefixes. */
@@ -53,81 +58,9 @@ interface AddedPair {
   readonly isOptional: boolean;
 }
 
-/** The sort key of a pair: an expression of `name` and `value`. */
-interface SortKey {
-  readonly key: Expression;
-}
-
-/** A text, or bytes where `isBytes` says so. `isAscii` is whether a text certainly has no other characters. */
-export type Expression =
-  | { readonly is: 'literal'; readonly text: string }
-  | { readonly is: 'variable'; readonly name: string; readonly isBytes: boolean; readonly isAscii: boolean }
-  /** `search` is `?` and the query, or nothing. */
-  | { readonly is: 'method' | 'url' | 'body' | 'secret' | 'host' | 'query' | 'search' }
-  | { readonly is: 'path'; readonly basePath: string }
-  | { readonly is: 'param' | 'extra'; readonly name: string }
-  | { readonly is: 'join'; readonly parts: readonly Expression[] }
-  /** `write` of a text, where the rule has such a function. */
-  | { readonly is: 'written'; readonly of: Expression; readonly isAscii: boolean }
-  /** One text of all pairs: `each` is an expression of `name` and `value`. */
-  | { readonly is: 'pairs'; readonly each: Expression; readonly separator: string }
-  | {
-      readonly is: 'escape';
-      readonly of: Expression;
-      readonly table: readonly (readonly [from: string, to: string])[];
-    }
-  | { readonly is: 'change'; readonly of: Expression; readonly change: TextOperation }
-  | { readonly is: 'slice'; readonly of: Expression; readonly from: number; readonly to: number }
-  /** The bytes of a key that is written as text. */
-  | { readonly is: 'decode'; readonly of: Expression; readonly decoding: KeyDecoding }
-  | {
-      readonly is: 'digest';
-      readonly of: Expression;
-      readonly algorithm: Algorithm;
-      /** The bytes of an HMAC key; null for a plain digest. */
-      readonly key: Expression | null;
-      readonly format: Output | 'raw';
-    };
-
-export type TextOperation = 'upper' | 'lower' | Exclude<TextEncoding, 'none'> | 'base64' | 'reverse' | 'json';
-
-export function isBytes(expression: Expression): boolean {
-  switch (expression.is) {
-    case 'variable':
-      return expression.isBytes;
-    case 'join':
-      return expression.parts.some(isBytes);
-    case 'digest':
-      return expression.format === 'raw';
-    default:
-      return expression.is === 'decode';
-  }
-}
-
-export function isAscii(expression: Expression): boolean {
-  switch (expression.is) {
-    case 'literal':
-      return /^[\0-\x7f]*$/.test(expression.text);
-    case 'variable':
-    case 'written':
-      return expression.isAscii;
-    case 'join':
-      return expression.parts.every(isAscii);
-    case 'pairs':
-      return isAscii(expression.each) && isAscii(literal(expression.separator));
-    case 'change':
-      return !/^(upper|lower|reverse|json)$/.test(expression.change) || isAscii(expression.of);
-    case 'slice':
-      return isAscii(expression.of);
-    default:
-      return expression.is === 'digest';
-  }
-}
-
-/** @throws RecipeError for an invalid recipe */
+/** The operations of a recipe that was compiled. */
 export function operationsOf(recipe: Recipe): Operations {
   const { basePath, encode, key, sub } = recipe;
-  compileParams(recipe.params);
   const operations: Operation[] = [];
   const written = writersOf(recipe.params, operations);
 
@@ -141,14 +74,7 @@ export function operationsOf(recipe: Recipe): Operations {
     operations.push({ set: isBytes(value) ? 'bytes' : 'text', variable, value });
     return { is: 'variable', name: variable, isBytes: isBytes(value), isAscii: isAscii(value) };
   };
-  const once = <T>(make: () => T): (() => T) => {
-    const made: T[] = [];
-    return () => {
-      const [value = make()] = made;
-      made[0] = value;
-      return value;
-    };
-  };
+  const once = <T>(make: () => T): (() => T) => memoize<void, T>(make);
 
   const takeQuery = once(() => operations.unshift({ set: 'query' }));
   const selectPairs = once(() => {
@@ -159,19 +85,14 @@ export function operationsOf(recipe: Recipe): Operations {
     }));
     return operations.push({ set: 'pairs', ...selectionOf(recipe.params, written), add });
   });
-  const block = once(() => {
-    selectPairs();
-    const pairs: Expression = {
-      is: 'pairs',
-      each: pairOf(recipe.params, written),
-      separator: recipe.params.pairSep,
-    };
-    return set('block', changed(pairs, encode.block));
-  });
   const list = (each: Expression): Expression => {
     selectPairs();
     return { is: 'pairs', each, separator: recipe.params.pairSep };
   };
+  const block = once(() => {
+    selectPairs();
+    return set('block', changeOf(list(pairOf(recipe.params, written)), encode.block));
+  });
   const read = ({ source, name }: Token): Expression => {
     switch (source) {
       case 'params':
@@ -210,7 +131,7 @@ export function operationsOf(recipe: Recipe): Operations {
       return index === steps.length - 1 ? value : set(step.kind === 'digest' ? 'digest' : 'result', value);
     }, message);
   const subDigest = once(() => {
-    if (sub === null) return literal('');
+    if (sub === null) return literalOf('');
     return set(
       'sub',
       digestOf(text(parseTemplates(sub.message, 'sub.message')), compileSteps(sub.steps, null), subKeyBytes),
@@ -218,50 +139,28 @@ export function operationsOf(recipe: Recipe): Operations {
   });
 
   const plain = set('message', text(parseTemplates(recipe.message, 'message', recipe.join)));
-  const encoded = changed(plain, encode.message);
-  const message = encode.lower ? changed(encoded, 'lower') : encoded;
+  const encoded = changeOf(plain, encode.message);
+  const message = encode.lower ? changeOf(encoded, 'lower') : encoded;
   set('signature', digestOf(message, compileSteps(recipe.steps, recipe.output)));
   return operations;
-}
-
-function literal(text: string): Expression {
-  return { is: 'literal', text };
 }
 
 const pairName: Expression = { is: 'variable', name: 'name', isBytes: false, isAscii: false };
 const pairValue: Expression = { is: 'variable', name: 'value', isBytes: false, isAscii: false };
 
-/** Parts one after the other; adjacent literals are one. */
-function join(parts: readonly Expression[]): Expression {
-  const joined: Expression[] = [];
-  for (const part of parts.flatMap((one) => (one.is === 'join' ? one.parts : [one]))) {
-    const last = joined.at(-1);
-    if (part.is === 'literal' && last?.is === 'literal')
-      joined[joined.length - 1] = literal(last.text + part.text);
-    else if (part.is !== 'literal' || part.text !== '') joined.push(part);
-  }
-  const [first = literal('')] = joined;
-  return joined.length < 2 ? first : { is: 'join', parts: joined };
-}
-
-function changed(of: Expression, change: TextOperation | 'none'): Expression {
-  return change === 'none' ? of : { is: 'change', of, change };
-}
-
 function textOf(template: Template, read: (token: Token) => Expression): Expression {
-  return join(
+  return joinOf(
     template.map((part) =>
-      typeof part === 'string' ? literal(part) : part.changes.reduce(modified, read(part)),
+      typeof part === 'string' ? literalOf(part) : part.modifiers.reduce(modified, read(part)),
     ),
   );
 }
 
 /** A text changed by a modifier of a token. */
-function modified(of: Expression, change: TextChange): Expression {
-  const [name = ''] = [...modifiers].find(([, known]) => known === change) ?? [];
-  const [, algorithm = '', format = 'hex'] =
-    /^(md5|sha\d+)(?::(\w+))?$/.exec(name === 'MD5' ? 'md5:HEX' : name) ?? [];
-  if (algorithm === '') return { is: 'change', of, change: name as TextOperation };
+function modified(of: Expression, modifier: string): Expression {
+  const [, algorithm, format = 'hex'] =
+    /^(md5|sha\d+)(?::(\w+))?$/.exec(modifier === 'MD5' ? 'md5:HEX' : modifier) ?? [];
+  if (algorithm === undefined) return changeOf(of, modifier as TextOperation);
   return { is: 'digest', of, algorithm: algorithm as Algorithm, key: null, format: format as Output };
 }
 
@@ -277,13 +176,13 @@ function stepOf(
       return { is: 'digest', of: before, algorithm, key: hmac ? key() : null, format };
     }
     case 'append':
-      return join([before, text(step.template)]);
+      return joinOf([before, text(step.template)]);
     case 'prepend':
-      return join([text(step.template), before]);
+      return joinOf([text(step.template), before]);
     case 'slice':
       return { is: 'slice', of: before, from: step.from, to: Math.max(step.from, step.to) };
     default:
-      return changed(before, step.kind);
+      return changeOf(before, step.kind);
   }
 }
 
@@ -295,7 +194,7 @@ interface Written {
 
 function writersOf(rule: ParamsRule, operations: Operation[]): Written {
   const written = writtenBy(rule, operations);
-  const json = (of: Expression) => changed(of, 'json');
+  const json = (of: Expression) => changeOf(of, 'json');
   return {
     name: () => written(rule.json === 'both' ? json(pairName) : pairName),
     value: () => written(rule.json === 'none' ? pairValue : json(pairValue)),
@@ -307,9 +206,9 @@ function writtenBy(rule: ParamsRule, operations: Operation[]): (of: Expression) 
   const table = Object.entries(rule.escape).sort(([a], [b]) => b.length - a.length);
   const given: Expression = { is: 'variable', name: 'text', isBytes: false, isAscii: false };
   const escaped: Expression = table.length === 0 ? given : { is: 'escape', of: given, table };
-  const value = changed(changed(escaped, rule.encode), rule.case);
+  const value = changeOf(changeOf(escaped, rule.encode), rule.case);
   if (value === given) return (of) => of;
-  if (value.is === 'change' && value.of === given) return (of) => changed(of, value.change);
+  if (value.is === 'change' && value.of === given) return (of) => changeOf(of, value.change);
   const write: Operation = { set: 'write', value };
   return (of) => {
     if (!operations.includes(write)) operations.unshift(write);
@@ -320,14 +219,14 @@ function writtenBy(rule: ParamsRule, operations: Operation[]): (of: Expression) 
 /** One pair of the parameter block. */
 function pairOf(rule: ParamsRule, written: Written): Expression {
   const end = textOf(parseTemplate(rule.pairEnd, 'params.pairEnd'), () => ({ is: 'secret' }));
-  return join([sortedPair(rule, written), end]);
+  return joinOf([sortedPair(rule, written), end]);
 }
 
 /** The same without its end: it is the sort key of `pair`. */
 function sortedPair({ names, values, kvSep }: ParamsRule, written: Written): Expression {
-  return join([
+  return joinOf([
     ...(names ? [written.name()] : []),
-    ...(names && values ? [literal(kvSep)] : []),
+    ...(names && values ? [literalOf(kvSep)] : []),
     ...(values ? [written.value()] : []),
   ]);
 }
@@ -339,7 +238,8 @@ function selectionOf(rule: ParamsRule, written: Written): Omit<PairSelection, 'a
     names: nameConditions(rule),
     dropsEmpty: rule.empty === 'drop',
     joinRepeated,
-    order: typeof order === 'string' ? sortKey(order, rule, written) : fixedOrder(order),
+    order: typeof order === 'string' ? null : fixedOrder(order),
+    sortKey: typeof order === 'string' ? sortKey(order, rule, written) : null,
   };
 }
 
@@ -371,19 +271,19 @@ function unique(names: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-function sortKey(order: Order, rule: ParamsRule, written: Written): SortKey | null {
+function sortKey(order: Order, rule: ParamsRule, written: Written): Expression | null {
   switch (order) {
     case 'sent':
       return null;
     case 'name':
-      return { key: pairName };
+      return pairName;
     case 'name-nocase':
-      return { key: changed(pairName, 'lower') };
+      return changeOf(pairName, 'lower');
     case 'value':
-      return { key: pairValue };
+      return pairValue;
     case 'pair':
-      return { key: sortedPair(rule, written) };
+      return sortedPair(rule, written);
     case 'pair-nocase':
-      return { key: changed(sortedPair(rule, written), 'lower') };
+      return changeOf(sortedPair(rule, written), 'lower');
   }
 }

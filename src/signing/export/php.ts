@@ -1,15 +1,10 @@
-import {
-  aboutUrl,
-  bare,
-  hex,
-  type Language,
-  quoted,
-  sigmaClasses,
-  type WrapStyle,
-  Writer,
-  wrapped,
-} from './language.js';
-import type { Expression, Operation, PairSelection, TextOperation } from './operations.js';
+import type { Algorithm } from '../digest-algorithms.js';
+import type { TextOperation } from './expression.js';
+import { type DigestFormat, type ExportedCase, type Language, Writer } from './language.js';
+import { bare } from './layout.js';
+import { sigmaClasses } from './letter-case.js';
+import { hex, quoted } from './literals.js';
+import type { PairSelection } from './operations.js';
 
 const helpers = {
   utf16: `
@@ -119,41 +114,99 @@ function literal(text: string): string {
 }
 
 class PhpWriter extends Writer {
+  readonly helpers = helpers;
+  override style = { indent: '    ', chains: false, depth: 0 };
+  override pairVariables = { name: '$pair[0]', value: '$pair[1]' };
   literal = literal;
+  body = "($body ?? '')";
+  search = "($query === '' ? '' : '?' . $query)";
+
+  file(functions: readonly string[], used: readonly string[], header: string): string {
+    return `<?php\n\n${header}\ndeclare(strict_types=1);\n\n${[...functions, ...used].join('\n\n')}\n`;
+  }
+
+  function(name: string, aboutUrl: string, body: readonly string[]): string[] {
+    return [
+      `/** $params: [name, value] pairs, decoded, in the order of the request, without ${name}.${aboutUrl} */`,
+      `function ${name}(string $method, string $url, array $params, ?string $body, array $extra, string $secret): string`,
+      '{',
+      ...body,
+      '}',
+    ];
+  }
 
   override variable(name: string): string {
     return `$${name}`;
   }
 
-  input(name: 'method' | 'url' | 'body' | 'secret'): string {
-    return name === 'body' ? "($body ?? '')" : `$${name}`;
+  takeQuery(): string[] {
+    return ["[$url, $query] = array_pad(explode('?', $url, 2), 2, '');"];
   }
 
-  search(): string {
-    return "($query === '' ? '' : '?' . $query)";
+  defineWrite(value: string): string[] {
+    return [`$write = fn ($text) => ${value};`];
+  }
+
+  select(selection: PairSelection): string[] {
+    const { nameCase, add } = selection;
+    const conditions = this.conditions(selection);
+    const folded =
+      nameCase === 'none'
+        ? '$params'
+        : `array_map(fn ($pair) => [${this.change('$pair[0]', nameCase, false)}, $pair[1]], $params)`;
+    const selected =
+      conditions.length === 0
+        ? folded
+        : `array_values(array_filter(${folded}, fn ($pair) => ${conditions.join(' && ')}))`;
+    const compare = this.#compare(selection);
+    return [
+      `$pairs = ${this.joined(selected, selection)};`,
+      ...add.flatMap((added) => {
+        const value = this.expression(added.value);
+        const append = `$pairs[] = [${literal(added.name)}, ${bare(value)}];`;
+        return added.isOptional ? [`if (${this.isNotEmpty(value)}) {`, `    ${append}`, '}'] : [append];
+      }),
+      ...(compare === null ? [] : [`usort($pairs, fn ($a, $b) => ${compare});`]),
+    ];
+  }
+
+  /** `null` for the request order. */
+  #compare({ order, sortKey }: PairSelection): string | null {
+    if (order !== null) {
+      const place = (pair: string) => `array_search(${pair}[0], $order, true)`;
+      return `${place('$a')} <=> ${place('$b')}`;
+    }
+    if (sortKey === null) return null;
+    const key = (pair: string) =>
+      this.call('utf16', this.expression(sortKey, { name: `${pair}[0]`, value: `${pair}[1]` }));
+    return `strcmp(${key('$a')}, ${key('$b')})`;
   }
 
   isIn(list: string, name: string, isIn: boolean): string {
     return `${isIn ? '' : '!'}in_array(${name}, ${list}, true)`;
   }
 
-  startsWith(name: string, prefix: string): string {
+  override startsWith(name: string, prefix: string): string {
     return `str_starts_with(${name}, ${prefix})`;
+  }
+
+  override isNotEmpty(text: string): string {
+    return `${text} !== ''`;
   }
 
   extra(name: string): string {
     return `($extra[${literal(name)}] ?? '')`;
   }
 
-  join(parts: readonly string[]): string {
+  override join(parts: readonly string[]): string {
     return parts.join(' . ');
   }
 
-  joinBytes(parts: readonly string[]): string {
-    return parts.join(' . ');
+  override joinBytes(parts: readonly string[]): string {
+    return this.join(parts);
   }
 
-  utf8(text: string): string {
+  override utf8(text: string): string {
     return text;
   }
 
@@ -161,13 +214,11 @@ class PhpWriter extends Writer {
     return `implode(${separator}, array_map(fn ($pair) => ${each}, $pairs))`;
   }
 
-  override pairVariables = { name: '$pair[0]', value: '$pair[1]' };
-
   escape(text: string, table: readonly (readonly [string, string])[]): string {
     return `strtr(${bare(text)}, [${table.map((row) => row.map(literal).join(' => ')).join(', ')}])`;
   }
 
-  change(text: string, change: TextOperation, isAscii: boolean): string {
+  override change(text: string, change: TextOperation, isAscii: boolean): string {
     switch (change) {
       case 'upper':
         return isAscii ? `strtoupper(${bare(text)})` : `mb_strtoupper(${bare(text)}, 'UTF-8')`;
@@ -177,127 +228,37 @@ class PhpWriter extends Writer {
         return `base64_encode(${bare(text)})`;
       case 'rfc3986':
         return `rawurlencode(${bare(text)})`;
-      case 'json':
-        return this.call('json_string', text);
       default:
-        return this.call(change.replace('-', '_'), text);
+        return super.change(text, change, isAscii);
     }
   }
 
-  slice(text: string, from: number, to: number): string {
+  override slice(text: string, from: number, to: number): string {
     return `substr(${bare(text)}, ${from}, ${to - from})`;
   }
 
-  decode(text: string, decoding: 'hex' | 'base64'): string {
-    return this.call(decoding === 'hex' ? 'from_hex' : 'from_base64', text);
-  }
-
-  digest(
-    data: string,
-    key: string | null,
-    { algorithm, format }: Extract<Expression, { is: 'digest' }>,
-  ): string {
-    const digest = (more: string) =>
+  digest(data: string, key: string | null, algorithm: Algorithm, format: DigestFormat): string {
+    const raw = format === 'hex' ? '' : ', true';
+    const digest =
       key === null
-        ? `hash('${algorithm}', ${bare(data)}${more})`
-        : `hash_hmac('${algorithm}', ${bare(data)}, ${key}${more})`;
+        ? `hash('${algorithm}', ${bare(data)}${raw})`
+        : `hash_hmac('${algorithm}', ${bare(data)}, ${key}${raw})`;
     switch (format) {
-      case 'raw':
-        return digest(', true');
-      case 'hex':
-        return digest('');
-      case 'HEX':
-        return `strtoupper(${digest('')})`;
       case 'base64':
-        return `base64_encode(${digest(', true')})`;
+        return `base64_encode(${digest})`;
       case 'base64url':
-        return this.call('base64url', digest(', true'));
-      case 'base64-of-hex':
-        return `base64_encode(${digest('')})`;
+        return this.call('base64url', digest);
+      default:
+        return digest;
     }
   }
 
-  operation(operation: Operation): string[] {
-    if (operation.set === 'pairs') return this.#select(operation);
-    if (operation.set === 'query') return ["[$url, $query] = array_pad(explode('?', $url, 2), 2, '');"];
-    const value = this.expression(operation.value);
-    if (operation.set === 'write') return [`$write = fn ($text) => ${value};`];
-    return [
-      operation.variable === 'signature'
-        ? `return ${bare(value)};`
-        : `$${operation.variable} = ${bare(value)};`,
-    ];
-  }
-
-  #select(selection: PairSelection): string[] {
-    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
-    const fixed = order !== null && !('key' in order) ? order : null;
-    const conditions = [
-      ...this.conditions(selection, '$pair[0]', (names) => `[${names.map(literal).join(', ')}]`),
-      ...(dropsEmpty ? [`$pair[1] !== ''`] : []),
-    ];
-    const folded =
-      nameCase === 'none'
-        ? '$params'
-        : `array_map(fn ($pair) => [${this.change('$pair[0]', nameCase, false)}, $pair[1]], $params)`;
-    const selected =
-      conditions.length === 0
-        ? folded
-        : `array_values(array_filter(${folded}, fn ($pair) => ${conditions.join(' && ')}))`;
-    const joined =
-      joinRepeated === null ? selected : this.call('join_repeated', selected, literal(joinRepeated));
-    return [
-      ...(fixed === null ? [] : [`$order = [${fixed.map(literal).join(', ')}];`]),
-      `$pairs = ${joined};`,
-      ...add.flatMap((added) => {
-        const value = this.expression(added.value);
-        const append = `$pairs[] = [${literal(added.name)}, ${bare(value)}];`;
-        return added.isOptional ? [`if (${value} !== '') {`, `    ${append}`, '}'] : [append];
-      }),
-      ...(order === null ? [] : [`usort($pairs, fn ($a, $b) => ${this.#compare(order)});`]),
-    ];
-  }
-
-  #compare(order: NonNullable<PairSelection['order']>): string {
-    if (!('key' in order)) {
-      const place = (pair: string) => `array_search(${pair}[0], $order, true)`;
-      return `${place('$a')} <=> ${place('$b')}`;
-    }
-    const key = (pair: string) =>
-      this.call('utf16', this.expression(order.key, { name: `${pair}[0]`, value: `${pair}[1]` }));
-    return `strcmp(${key('$a')}, ${key('$b')})`;
-  }
-}
-
-const testStyle: WrapStyle = { indent: '    ', chains: false, depth: 1 };
-
-export const php: Language = {
-  title: 'PHP 8.0 or later',
-  files: { rule: 'signature.php', test: 'signature_test.php' },
-  run: 'php signature_test.php',
-  comment: '//',
-  hasSurrogates: false,
-  rule(rules, header) {
-    const writer = new PhpWriter(helpers);
-    const functions = rules.map((rule) => {
-      const { name, operations } = rule;
-      return [
-        `/** $params: [name, value] pairs, decoded, in the order of the request, without ${name}.${aboutUrl(rule)} */`,
-        `function ${name}(string $method, string $url, array $params, ?string $body, array $extra, string $secret): string`,
-        '{',
-        ...writer.body(operations, { indent: '    ', chains: false, depth: 0 }),
-        '}',
-      ].join('\n');
-    });
-    return `<?php\n\n${header}\ndeclare(strict_types=1);\n\n${[...functions, ...writer.helpers()].join('\n\n')}\n`;
-  },
-  test(cases, header) {
-    const rows = cases.map(({ rule, name, request, secret, signature }) => {
-      const { method, url, params, body, extra } = request;
-      const pairs = params.map((pair) => `[${pair.map(literal).join(', ')}]`);
-      const extras = Object.entries(extra).map((entry) => entry.map(literal).join(' => '));
-      const given = `${literal(method)}, ${literal(url)}, [${pairs.join(', ')}], ${body === null ? 'null' : literal(body)}`;
-      return `    [${literal(`${rule}: ${name}`)}, ${rule}(${given}, [${extras.join(', ')}], ${literal(secret)}), ${literal(signature)}],`;
+  test(cases: readonly ExportedCase[], header: string): string {
+    const rows = cases.flatMap(({ rule, title, method, url, params, body, extra, secret, signature }) => {
+      const pairs = params.map((pair) => `[${pair.join(', ')}]`).join(', ');
+      const extras = extra.map((entry) => entry.join(' => ')).join(', ');
+      const call = `${rule}(${method}, ${url}, [${pairs}], ${body ?? 'null'}, [${extras}], ${secret})`;
+      return this.testLines(`    [${title}, ${call}, ${signature}],`);
     });
     return `<?php
 
@@ -308,7 +269,7 @@ require __DIR__ . '/signature.php';
 
 $failed = 0;
 $cases = [
-${rows.flatMap((row) => wrapped(row, testStyle)).join('\n')}
+${rows.join('\n')}
 ];
 foreach ($cases as [$name, $signature, $expected]) {
     if ($signature !== $expected) {
@@ -319,5 +280,14 @@ foreach ($cases as [$name, $signature, $expected]) {
 echo count($cases) - $failed, " passed, $failed failed\\n";
 exit($failed === 0 ? 0 : 1);
 `;
-  },
+  }
+}
+
+export const php: Language = {
+  title: 'PHP 8.0 or later',
+  files: { rule: 'signature.php', test: 'signature_test.php' },
+  run: 'php signature_test.php',
+  comment: '//',
+  hasSurrogates: false,
+  writer: () => new PhpWriter(),
 };

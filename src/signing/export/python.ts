@@ -1,16 +1,9 @@
-import {
-  aboutUrl,
-  bare,
-  hex,
-  type Language,
-  outsideLiterals,
-  quoted,
-  receiver,
-  type WrapStyle,
-  Writer,
-  wrapped,
-} from './language.js';
-import type { Expression, Operation, PairSelection, TextOperation } from './operations.js';
+import type { Algorithm } from '../digest-algorithms.js';
+import type { TextOperation } from './expression.js';
+import { type DigestFormat, type ExportedCase, type Language, Writer } from './language.js';
+import { bare, receiver, usedIn } from './layout.js';
+import { hex, quoted } from './literals.js';
+import type { PairSelection } from './operations.js';
 
 const helpers = {
   utf8: `
@@ -96,41 +89,79 @@ function literal(text: string): string {
 }
 
 class PythonWriter extends Writer {
+  readonly helpers = helpers;
+  override style = { indent: '    ', chains: false, depth: 1 };
+  override end = '';
+  override or = ' or ';
+  override not = 'not ';
   literal = literal;
+  body = '(body or "")';
+  search = '("?" + query if query else "")';
 
-  input(name: 'method' | 'url' | 'body' | 'secret'): string {
-    return name === 'body' ? '(body or "")' : name;
+  file(functions: readonly string[], used: readonly string[], header: string): string {
+    const code = [...used, ...functions].join('\n\n\n');
+    return `${header}\n${usedIn(code, imports).join('\n')}\n\n\n${code}\n`;
   }
 
-  search(): string {
-    return '("?" + query if query else "")';
+  function(name: string, aboutUrl: string, body: readonly string[]): string[] {
+    return [
+      `def ${name}(method, url, params, body, extra, secret):`,
+      `    """params: (name, value) pairs, decoded, in the order of the request, without ${name}.${aboutUrl}"""`,
+      ...body,
+    ];
+  }
+
+  takeQuery(): string[] {
+    return ['url, _, query = url.partition("?")'];
+  }
+
+  defineWrite(value: string): string[] {
+    return ['', 'def write(text):', `    return ${value}`, ''];
+  }
+
+  select(selection: PairSelection): string[] {
+    const { nameCase, joinRepeated, add } = selection;
+    const name = nameCase === 'none' ? 'name' : `name.${nameCase}()`;
+    const conditions = this.conditions(selection, name);
+    const where = conditions.length === 0 ? '' : ` if ${conditions.join(' and ')}`;
+    const isAll = nameCase === 'none' && where === '';
+    const key = this.#sortKey(selection);
+    if (isAll && joinRepeated === null && add.length === 0) {
+      return [key === null ? 'pairs = params' : `pairs = sorted(params, key=lambda pair: ${key})`];
+    }
+    return [
+      `pairs = ${isAll ? 'list(params)' : `[(${name}, value) for name, value in params${where}]`}`,
+      ...(joinRepeated === null ? [] : [`pairs = ${this.joined('pairs', selection)}`]),
+      ...add.flatMap((added) => {
+        const value = this.expression(added.value);
+        const append = `pairs.append((${literal(added.name)}, ${bare(value)}))`;
+        return added.isOptional ? [`if ${this.isNotEmpty(value)}:`, `    ${append}`] : [append];
+      }),
+      ...(key === null ? [] : [`pairs.sort(key=lambda pair: ${key})`]),
+    ];
+  }
+
+  /** `null` for the request order. */
+  #sortKey({ order, sortKey }: PairSelection): string | null {
+    if (order !== null) return 'order.index(pair[0])';
+    if (sortKey === null) return null;
+    return this.call('utf16', this.expression(sortKey, { name: 'pair[0]', value: 'pair[1]' }));
   }
 
   isIn(list: string, name: string, isIn: boolean): string {
     return `${name} ${isIn ? 'in' : 'not in'} ${list}`;
   }
 
-  startsWith(name: string, prefix: string): string {
+  override startsWith(name: string, prefix: string): string {
     return `${name}.startswith(${prefix})`;
   }
-
-  override or = ' or ';
-  override not = 'not ';
 
   extra(name: string): string {
     return `extra.get(${literal(name)}, "")`;
   }
 
-  join(parts: readonly string[]): string {
-    return parts.join(' + ');
-  }
-
-  joinBytes(parts: readonly string[]): string {
-    return parts.join(' + ');
-  }
-
-  utf8(text: string): string {
-    return this.call('utf8', text);
+  override joinBytes(parts: readonly string[]): string {
+    return this.join(parts);
   }
 
   pairs(each: string, separator: string): string {
@@ -141,26 +172,27 @@ class PythonWriter extends Writer {
     return this.call('replace_all', text, `{${table.map((row) => row.map(literal).join(': ')).join(', ')}}`);
   }
 
-  change(text: string, change: TextOperation): string {
-    if (change === 'upper' || change === 'lower') return `${receiver(text)}.${change}()`;
-    if (change === 'json') return this.call('json_string', text);
-    if (change === 'base64') return `base64.b64encode(${this.utf8(text)}).decode()`;
-    return this.call(change.replace('-', '_'), text);
+  override change(text: string, change: TextOperation, isAscii: boolean): string {
+    switch (change) {
+      case 'upper':
+      case 'lower':
+        return `${receiver(text)}.${change}()`;
+      case 'base64':
+        return `base64.b64encode(${this.utf8(text)}).decode()`;
+      default:
+        return super.change(text, change, isAscii);
+    }
   }
 
-  slice(text: string, from: number, to: number, isAscii: boolean): string {
+  override slice(text: string, from: number, to: number, isAscii: boolean): string {
     return isAscii ? `${receiver(text)}[${from}:${to}]` : this.call('slice_units', text, `${from}`, `${to}`);
   }
 
-  decode(text: string, decoding: 'hex' | 'base64'): string {
-    return decoding === 'hex' ? `binascii.unhexlify(${text})` : this.call('from_base64', text);
+  override decode(text: string, decoding: 'hex' | 'base64'): string {
+    return decoding === 'hex' ? `binascii.unhexlify(${text})` : super.decode(text, decoding);
   }
 
-  digest(
-    data: string,
-    key: string | null,
-    { algorithm, format }: Extract<Expression, { is: 'digest' }>,
-  ): string {
+  digest(data: string, key: string | null, algorithm: Algorithm, format: DigestFormat): string {
     const digest =
       key === null ? `hashlib.${algorithm}(${data})` : `hmac.new(${key}, ${data}, "${algorithm}")`;
     switch (format) {
@@ -168,94 +200,23 @@ class PythonWriter extends Writer {
         return `${digest}.digest()`;
       case 'hex':
         return `${digest}.hexdigest()`;
-      case 'HEX':
-        return `${digest}.hexdigest().upper()`;
       case 'base64':
         return `base64.b64encode(${digest}.digest()).decode()`;
       case 'base64url':
         return this.call('base64url', `${digest}.digest()`);
-      case 'base64-of-hex':
-        return `base64.b64encode(${digest}.hexdigest().encode()).decode()`;
     }
   }
 
-  operation(operation: Operation): string[] {
-    if (operation.set === 'pairs') return this.#select(operation);
-    if (operation.set === 'query') return ['url, _, query = url.partition("?")'];
-    const value = this.expression(operation.value);
-    if (operation.set === 'write') return ['', 'def write(text):', `    return ${value}`, ''];
-    return [
-      operation.variable === 'signature' ? `return ${bare(value)}` : `${operation.variable} = ${bare(value)}`,
-    ];
+  override base64OfHex(hex: string): string {
+    return `base64.b64encode(${hex}.encode()).decode()`;
   }
 
-  #select(selection: PairSelection): string[] {
-    const { nameCase, dropsEmpty, joinRepeated, add, order } = selection;
-    const name = nameCase === 'none' ? 'name' : `name.${nameCase}()`;
-    const fixed = order !== null && !('key' in order) ? order : null;
-    const conditions = [
-      ...this.conditions(selection, name, (names) => `[${names.map(literal).join(', ')}]`),
-      ...(dropsEmpty ? ['value != ""'] : []),
-    ];
-    const where = conditions.length === 0 ? '' : ` if ${conditions.join(' and ')}`;
-    const isAll = nameCase === 'none' && where === '';
-    if (isAll && joinRepeated === null && add.length === 0) {
-      return [
-        order === null
-          ? 'pairs = params'
-          : `pairs = sorted(params, key=lambda pair: ${this.#sortKey(order)})`,
-      ];
-    }
-    return [
-      ...(fixed === null ? [] : [`order = [${fixed.map(literal).join(', ')}]`]),
-      `pairs = ${isAll ? 'list(params)' : `[(${name}, value) for name, value in params${where}]`}`,
-      ...(joinRepeated === null
-        ? []
-        : [`pairs = ${this.call('join_repeated', 'pairs', literal(joinRepeated))}`]),
-      ...add.flatMap((added) => {
-        const value = this.expression(added.value);
-        const append = `pairs.append((${literal(added.name)}, ${bare(value)}))`;
-        return added.isOptional ? [`if ${value} != "":`, `    ${append}`] : [append];
-      }),
-      ...(order === null ? [] : [`pairs.sort(key=lambda pair: ${this.#sortKey(order)})`]),
-    ];
-  }
-
-  #sortKey(order: NonNullable<PairSelection['order']>): string {
-    if (!('key' in order)) return 'order.index(pair[0])';
-    return this.call('utf16', this.expression(order.key, { name: 'pair[0]', value: 'pair[1]' }));
-  }
-}
-
-const testStyle: WrapStyle = { indent: '    ', chains: false, depth: 1 };
-
-export const python: Language = {
-  title: 'Python 3.8 or later',
-  files: { rule: 'signature.py', test: 'test_signature.py' },
-  run: 'python3 -m unittest test_signature',
-  comment: '#',
-  hasSurrogates: true,
-  rule(rules, header) {
-    const writer = new PythonWriter(helpers);
-    const functions = rules.map((rule) => {
-      const { name, operations } = rule;
-      return [
-        `def ${name}(method, url, params, body, extra, secret):`,
-        `    """params: (name, value) pairs, decoded, in the order of the request, without ${name}.${aboutUrl(rule)}"""`,
-        ...writer.body(operations, { indent: '    ', chains: false, depth: 1 }),
-      ].join('\n');
-    });
-    const code = [...writer.helpers(), ...functions].join('\n\n\n');
-    const used = imports.filter(([uses]) => uses.test(outsideLiterals(code))).map(([, line]) => line);
-    return `${header}\n${used.join('\n')}\n\n\n${code}\n`;
-  },
-  test(cases, header) {
-    const rows = cases.map(({ rule, name, request, secret, signature }) => {
-      const { method, url, params, body, extra } = request;
-      const pairs = params.map((pair) => `(${pair.map(literal).join(', ')})`);
-      const extras = Object.entries(extra).map((entry) => entry.map(literal).join(': '));
-      const given = `${literal(method)}, ${literal(url)}, [${pairs.join(', ')}], ${body === null ? 'None' : literal(body)}`;
-      return `    (${literal(name)}, signature.${rule}, (${given}, {${extras.join(', ')}}, ${literal(secret)}), ${literal(signature)}),`;
+  test(cases: readonly ExportedCase[], header: string): string {
+    const rows = cases.flatMap(({ rule, name, method, url, params, body, extra, secret, signature }) => {
+      const pairs = params.map((pair) => `(${pair.join(', ')})`).join(', ');
+      const extras = extra.map((entry) => entry.join(': ')).join(', ');
+      const request = `(${method}, ${url}, [${pairs}], ${body ?? 'None'}, {${extras}}, ${secret})`;
+      return this.testLines(`    (${name}, signature.${rule}, ${request}, ${signature}),`);
     });
     return `${header}
 import unittest
@@ -263,7 +224,7 @@ import unittest
 import signature
 
 CASES = [
-${rows.flatMap((row) => wrapped(row, testStyle)).join('\n')}
+${rows.join('\n')}
 ]
 
 
@@ -277,5 +238,14 @@ class SignatureTest(unittest.TestCase):
 if __name__ == "__main__":
     unittest.main()
 `;
-  },
+  }
+}
+
+export const python: Language = {
+  title: 'Python 3.8 or later',
+  files: { rule: 'signature.py', test: 'test_signature.py' },
+  run: 'python3 -m unittest test_signature',
+  comment: '#',
+  hasSurrogates: true,
+  writer: () => new PythonWriter(),
 };

@@ -1,5 +1,5 @@
 import { straightenQuotes } from './command-words.js';
-import { found, type SampleFormat } from './sample-format.js';
+import type { SampleFormat } from './sample-format.js';
 
 /** Characters that people put around an address: quotes of any kind, angle brackets. */
 const wrapped = /^(?:"(.*)"|'(.*)'|`(.*)`|<(.*)>|[“”„](.*)[“”]|[‘’](.*)[‘’]|«(.*)»)$/s;
@@ -7,12 +7,12 @@ const wrapped = /^(?:"(.*)"|'(.*)'|`(.*)`|<(.*)>|[“”„](.*)[“”]|[‘’
 export const address: SampleFormat = {
   name: 'a URL',
   from: 'whole, a path with its query, or the query alone',
-  find({ text, signParam }) {
+  find({ text }) {
     const line = unwrap(straightenQuotes(text.trim()));
     const url = urlOf(line);
     if (url === null) return [];
     const read = () => ({ method: 'GET', url, headers: [], body: null });
-    return [found(/^\w+:\/\//.test(line) ? null : 'a part of a URL', signParam, read)];
+    return [{ place: /^\w+:\/\//.test(line) ? null : 'a part of a URL', read }];
   },
 };
 

@@ -1,7 +1,7 @@
 import { UserInfoError } from '../../support/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { type Param, queryWithout, type Sample } from '../request.js';
-import { type JsonMember, jsonMembers, valueText } from './json-members.js';
+import { jsonPairs } from './json-members.js';
 
 /** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
 export class SampleError extends UserInfoError {
@@ -33,33 +33,21 @@ function isHeader(known: string, name: string): boolean {
   return known.toLowerCase() === name.toLowerCase();
 }
 
-/** The part of a request that its signature is in. */
-type SignaturePlace = 'parameters' | 'JSON body' | 'headers';
+/** Headers with a Content-Type before them, unless they have one, or the type is not known. */
+export function withType(type: string | null | undefined, headers: readonly Header[]): Header[] {
+  const isTyped = !type || headerValue(headers, 'content-type') !== undefined;
+  return isTyped ? [...headers] : [['Content-Type', type], ...headers];
+}
 
-/** A signature of a request by its name. */
-interface NamedSignature {
-  readonly place: SignaturePlace;
-  readonly value: string;
+/** An address, of the scheme if it has none. */
+export function withScheme(address: string, scheme = 'http'): string {
+  return /^\w+:\/\//.test(address) ? address : `${scheme}://${address}`;
 }
 
 /** An address with further parameters in its query. */
 export function withQuery(url: string, query: string): string {
   if (query === '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}${query}`;
-}
-
-/** The signatures with this name: among the query and the form, the members of a JSON body, and the headers. */
-function signaturesIn(request: CapturedRequest, signParam: string): NamedSignature[] {
-  const named = (
-    place: SignaturePlace,
-    pairs: readonly Param[],
-    isName = (name: string) => name === signParam,
-  ) => pairs.flatMap(([name, value]) => (isName(name) ? [{ place, value }] : []));
-  return [
-    ...named('parameters', parametersOf(request)),
-    ...named('JSON body', jsonParameters(request) ?? []),
-    ...named('headers', request.headers, (name) => isHeader(name, signParam)),
-  ];
 }
 
 /**
@@ -71,34 +59,33 @@ function signaturesIn(request: CapturedRequest, signParam: string): NamedSignatu
  */
 export function toSample(request: CapturedRequest, signParam: string): Omit<Sample, 'secret'> {
   const { method, url, body } = request;
-  const found = signaturesIn(request, signParam);
-  const [first] = found;
-  const signature = onlySignature(
-    found.map(({ value }) => value),
-    signParam,
-  );
   const query = queryOf(url);
   const sent = parametersOf(request);
-  const hasMembers = first?.place === 'JSON body' || (first?.place === 'headers' && sent.length === 0);
-  const params = [...sent, ...((hasMembers && jsonParameters(request)) || [])];
-  const headers = request.headers.filter(([name]) => !isHeader(name, signParam));
+  const members = jsonMembersOf(request);
+  const isNamed = ([name]: Param) => name === signParam;
+  const inHeaders = request.headers.filter(([name]) => isHeader(name, signParam));
+  const signatures = [...sent.filter(isNamed), ...members.filter(isNamed), ...inHeaders];
+  const hasMembers =
+    !sent.some(isNamed) && (members.some(isNamed) || (inHeaders.length > 0 && sent.length === 0));
+  const params = hasMembers ? [...sent, ...members] : sent;
+  const headers = request.headers.filter((header) => !inHeaders.includes(header));
   return {
     method,
     url: url.split(/[?#]/, 1)[0] ?? '',
     ...(query !== '' && { query: queryWithout(query, [signParam]) }),
-    params: params.filter(([name]) => name !== signParam),
+    params: params.filter((param) => !isNamed(param)),
     body,
     extra: Object.fromEntries(headers),
     headers: [...new Set(headers.map(([name]) => name))],
     signParam,
-    signature,
+    signature: onlySignature(signatures, signParam),
   };
 }
 
-/** @throws SampleError for more than one */
-export function onlySignature(values: readonly string[], signParam: string): string | null {
-  const [first = null, ...others] = values;
-  if (others.every((value) => value === first)) return first;
+/** @throws SampleError for different ones */
+export function onlySignature(signatures: readonly Param[], signParam: string): string | null {
+  const [first, ...others] = new Set(signatures.map(([, value]) => value));
+  if (others.length === 0) return first ?? null;
   throw new SampleError(`parameter ${JSON.stringify(signParam)} is given twice`);
 }
 
@@ -115,15 +102,10 @@ function queryOf(url: string): string {
   return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
 }
 
-/** The members of a JSON object in the body; null for another body. */
-function jsonParameters({ body, headers }: CapturedRequest): Param[] | null {
+/** The members of a JSON object in the body. */
+function jsonMembersOf({ body, headers }: CapturedRequest): Param[] {
   const isJson = /\bjson\b/i.test(headerValue(headers, 'content-type') ?? 'json');
-  const members = body === null || !isJson ? null : jsonMembers(body);
-  return members?.map(parameterOf) ?? null;
-}
-
-function parameterOf({ name, json }: JsonMember): Param {
-  return [name, valueText(json)];
+  return isJson ? jsonPairs(body ?? '') : [];
 }
 
 /** A body of unknown type is a form, unless it looks like JSON or XML. */
@@ -158,8 +140,7 @@ const digestText = /(?<![\da-z])(?:[\da-f]{16,}|[\w+/-]{21,}={0,2})$/i;
 
 /** The error for a request without the signature that a command needs; it names what looks like one. */
 export function unsignedSample({ signParam, params, extra, body }: Sample): SampleError {
-  const members = jsonMembers(body ?? '')?.map(parameterOf) ?? [];
-  const likely = [...params, ...members, ...Object.entries(extra)].filter(
+  const likely = [...params, ...jsonPairs(body ?? ''), ...Object.entries(extra)].filter(
     ([name, value]) => signatureName.test(name) && name !== 'app_sign' && digestText.test(value),
   );
   const names = [...new Set(likely.map(([name]) => name))].map(

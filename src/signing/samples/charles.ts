@@ -1,16 +1,16 @@
 import type { CapturedRequest } from './captured-request.js';
 import { asObject, asObjects, asText, namedValues, type UnknownObject } from './json-value.js';
-import { found, type SampleFormat } from './sample-format.js';
+import type { SampleFormat } from './sample-format.js';
 
 /** A session of the debugging proxy Charles, saved as JSON: a list of transactions. */
 export const charles: SampleFormat = {
   name: 'a Charles session (.chlsj)',
   from: 'Charles, "JSON Session File"',
-  find({ json, signParam }) {
+  find({ json }) {
     return asObjects(json).flatMap((transaction, index) => {
       const isTransaction = typeof transaction.host === 'string' && typeof transaction.scheme === 'string';
       if (!isTransaction || asObject(transaction.request) === null) return [];
-      return [found(`entry ${index + 1}`, signParam, () => readTransaction(transaction))];
+      return [{ place: `entry ${index + 1}`, read: () => readTransaction(transaction) }];
     });
   },
 };

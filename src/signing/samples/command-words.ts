@@ -1,3 +1,4 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { SampleError } from './captured-request.js';
 
 /** Words before a command on its line: a prompt, `sudo`, a variable, a comment, a sentence, the path of the program. */
@@ -42,6 +43,32 @@ export function optionsWithValue(text: string) {
       const [name = '', short] = names.split(':');
       return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
     }),
+  );
+}
+
+/**
+ * The options of a command with their values, in order; a word that is neither is its `url`.
+ *
+ * @throws SampleError as `splitCommand`
+ */
+export function optionsIn(command: string, options: ParseArgsConfig['options']): Option[] {
+  const { tokens } = parseArgs({ args: splitCommand(command), options, strict: false, tokens: true });
+  return tokens.flatMap((token): Option[] => {
+    if (token.kind === 'positional') return [['url', token.value]];
+    return token.kind === 'option' ? [[token.name, token.value ?? '']] : [];
+  });
+}
+
+type Option = readonly [name: string, value: string];
+
+/** @throws SampleError for a command without a URL, or with several */
+export function onlyUrl(options: readonly Option[], command: string): string {
+  const [url, ...more] = options.filter(([name]) => name === 'url').map(([, value]) => value);
+  if (url === undefined) throw new SampleError(`the ${command} command has no URL`);
+  if (more.length === 0) return url;
+  throw new SampleError(
+    `the ${command} command has ${more.length + 1} URLs`,
+    'Put the URL in quotes, and take out options that change nothing in the request.',
   );
 }
 

@@ -1,13 +1,13 @@
-import { parseArgs } from 'node:util';
 import { encoders } from '../encodings.js';
 import {
   type CapturedRequest,
   type Header,
-  headerValue,
   SampleError,
   withQuery,
+  withScheme,
+  withType,
 } from './captured-request.js';
-import { commandsIn, optionsWithValue, splitCommand } from './command-words.js';
+import { commandsIn, onlyUrl, optionsIn, optionsWithValue } from './command-words.js';
 import { foundAll, type SampleFormat } from './sample-format.js';
 
 /** Options with a value, with their short names where they have one. */
@@ -29,7 +29,7 @@ const curlOptions = {
 export const curl: SampleFormat = {
   name: 'a curl command',
   from: 'shells, cmd.exe, PowerShell; "Copy as cURL" of browsers and proxies',
-  find: ({ text, signParam }) => foundAll('command', commandsIn(text, 'curl'), signParam, readCurl),
+  find: ({ text }) => foundAll('command', commandsIn(text, 'curl'), readCurl),
 };
 
 /** Options with a body that the command does not contain. */
@@ -44,40 +44,30 @@ const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'data-urle
  * @throws SampleError for a command without a URL, or with a body from a file or of several parts
  */
 function readCurl(text: string): CapturedRequest {
-  const args = splitCommand(text);
-  const { tokens } = parseArgs({ args, options: curlOptions, strict: false, tokens: true });
-  const words = tokens.flatMap((token): (readonly [name: string, value: string])[] => {
-    if (token.kind === 'positional') return [['url', token.value]];
-    return token.kind === 'option' ? [[token.name, token.value ?? '']] : [];
-  });
-  const has = (name: string) => words.some(([known]) => known === name);
-  const valuesOf = (...names: readonly string[]) => words.filter(([name]) => names.includes(name));
+  const options = optionsIn(text, curlOptions);
+  const has = (name: string) => options.some(([known]) => known === name);
+  const valuesOf = (...names: readonly string[]) => options.filter(([name]) => names.includes(name));
 
   const [elsewhere] = valuesOf(...unreadable);
   if (elsewhere !== undefined) throw notInCommand(`--${elsewhere[0]}`);
-  const [url, ...more] = valuesOf('url').map(([, value]) => value);
-  if (url === undefined) throw new SampleError('the curl command has no URL');
-  if (more.length > 0) {
-    throw new SampleError(
-      `the curl command has ${more.length + 1} URLs`,
-      'Put the URL in quotes, and take out options that change nothing in the request.',
-    );
-  }
-  const given = valuesOf('header').flatMap(([, text]) => readHeader(text));
-  const implied: Header[] = has('json') ? [['Content-Type', 'application/json']] : [];
-  const headers = [...implied, ...given];
-  const contentType = headerValue(headers, 'content-type');
-  const data = valuesOf(...dataOptions).map(readData);
+  const url = onlyUrl(options, 'curl');
+  const headers = withType(
+    has('json') ? 'application/json' : null,
+    valuesOf('header').flatMap(([, text]) => readHeader(text)),
+  );
+  const given = valuesOf(...dataOptions);
+  // Only --json goes without an & before it.
+  const data = given
+    .map((option, index) => (index === 0 || option[0] === 'json' ? '' : '&') + readData(option))
+    .join('');
   const query = valuesOf('url-query').map(([, value]) =>
     value.startsWith('+') ? value.slice(1) : encodeData(value),
   );
-  const body =
-    data.length === 0 || has('get') ? null : data.join(contentType === 'application/json' ? '' : '&');
+  const body = given.length === 0 || has('get') ? null : data;
   const method = valuesOf('request').at(-1)?.[1] ?? (has('head') ? 'HEAD' : body === null ? 'GET' : 'POST');
-  const address = /^\w+:\/\//.test(url) ? url : `http://${url}`;
   return {
     method,
-    url: withQuery(address, (has('get') ? [...query, ...data] : query).join('&')),
+    url: withQuery(withScheme(url), (has('get') && data !== '' ? [...query, data] : query).join('&')),
     headers,
     body,
   };

@@ -1,17 +1,11 @@
 import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
 import { asObject, asText, scalarText } from './json-value.js';
-import { foundAll, type SampleFormat } from './sample-format.js';
+import { foundAll, partsBehind, type SampleFormat } from './sample-format.js';
 
 export const fetchCall: SampleFormat = {
   name: 'a fetch call',
   from: '"Copy as fetch" of browsers, JavaScript with constants',
-  find({ text, signParam }) {
-    const calls = [...text.matchAll(/\bfetch\s*\(\s*(?=["'`])/g)];
-    const given = calls.map(({ 0: start, index }, place) =>
-      text.slice(index + start.length, calls[place + 1]?.index),
-    );
-    return foundAll('call', given, signParam, readCall);
-  },
+  find: ({ text }) => foundAll('call', partsBehind(/\bfetch\s*\(\s*(?=["'`])/g, text), readCall),
 };
 
 function readCall(text: string): CapturedRequest {

@@ -1,16 +1,17 @@
-import { type CapturedRequest, SampleError } from './captured-request.js';
+import { decodePercent } from '../encodings.js';
+import { type CapturedRequest, SampleError, withType } from './captured-request.js';
 import { asObject, asObjects, asText, joinPairs, namedValues, type UnknownObject } from './json-value.js';
-import { found, type SampleFormat } from './sample-format.js';
+import type { SampleFormat } from './sample-format.js';
 
 /** HTTP Archive 1.2: what browsers and debugging proxies save. */
 export const har: SampleFormat = {
   name: 'a HAR file',
   from: 'Chrome, Firefox, Safari, Charles, Fiddler, Insomnia, mitmproxy',
-  find({ json, signParam }) {
+  find({ json }) {
     const { entries } = asObject(asObject(json)?.log) ?? {};
     return asObjects(entries).flatMap((entry, index) => {
       const request = asObject(entry.request);
-      return request === null ? [] : [found(`entry ${index + 1}`, signParam, () => readRequest(request))];
+      return request === null ? [] : [{ place: `entry ${index + 1}`, read: () => readRequest(request) }];
     });
   },
 };
@@ -21,13 +22,10 @@ function readRequest(request: UnknownObject): CapturedRequest {
     throw new SampleError('the HAR entry has no method or no URL');
   }
   const post = asObject(request.postData);
-  const headers = namedValues(request.headers);
-  const type = asText(post?.mimeType);
-  const isTyped = headers.some(([name]) => name.toLowerCase() === 'content-type');
   return {
     method: method.toUpperCase(),
     url,
-    headers: isTyped || !type ? headers : [...headers, ['Content-Type', type]],
+    headers: withType(asText(post?.mimeType), namedValues(request.headers)),
     body: post === null ? null : bodyOf(post),
   };
 }
@@ -41,10 +39,5 @@ function bodyOf({ text, params }: UnknownObject): string | null {
 
 /** Chrome saves fields as they are sent, others decoded. */
 function decode(text: string): string {
-  if (!/%[\da-f]{2}/i.test(text)) return text;
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
+  return /%[\da-f]{2}/i.test(text) ? decodePercent(text.replaceAll('+', ' ')) : text;
 }

@@ -1,7 +1,7 @@
 import { type CapturedRequest, SampleError } from './captured-request.js';
 import { readHttpText } from './http-text.js';
 import { replaceVariables } from './json-value.js';
-import { found, type SampleFormat } from './sample-format.js';
+import type { SampleFormat } from './sample-format.js';
 
 const hint = 'Values of an environment file are not in the .http file: write @name = value into it.';
 
@@ -9,7 +9,7 @@ const hint = 'Values of an environment file are not in the .http file: write @na
 export const httpFile: SampleFormat = {
   name: 'an .http file',
   from: 'JetBrains HTTP Client, REST Client of VS Code, Visual Studio',
-  find({ text, signParam }) {
+  find({ text }) {
     if (!marks.test(text)) return [];
     const lines = text.split(/\r?\n/);
     const variables = new Map<string, string>();
@@ -25,11 +25,10 @@ export const httpFile: SampleFormat = {
       } else if (isOpen) requests.at(-1)?.lines.push(line);
       else if (!/^\s*(?:$|#|\/\/|[<>] |@)/.test(line)) return [];
     }
-    return requests.map(({ line, lines: own }) =>
-      found(requests.length === 1 ? null : `line ${line}`, signParam, () =>
-        readRequest(own.map((part) => replaceVariables(part, variables, hint))),
-      ),
-    );
+    return requests.map(({ line, lines: own }) => ({
+      place: requests.length === 1 ? null : `line ${line}`,
+      read: () => readRequest(own.map((part) => replaceVariables(part, variables, hint))),
+    }));
   },
 };
 

@@ -1,15 +1,15 @@
 import { type CapturedRequest, type Header, headerValue, SampleError } from './captured-request.js';
-import { found, type SampleFormat } from './sample-format.js';
+import type { SampleFormat } from './sample-format.js';
 
 /** The text of HTTP requests, each with or without its response behind it. */
 export const httpText: SampleFormat = {
   name: 'the text of an HTTP request',
   from: 'Fiddler, Burp and other proxies; headers that a browser shows',
-  find({ text, signParam }) {
+  find({ text }) {
     const requests = requestsIn(text);
     return requests.map(({ lines, isAnswered }, index) => {
       const place = requests.length > 1 ? `request ${index + 1}` : isAnswered ? 'without its response' : null;
-      return found(place, signParam, () => readHttpText(lines));
+      return { place, read: () => readHttpText(lines) };
     });
   },
 };

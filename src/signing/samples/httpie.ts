@@ -1,4 +1,11 @@
-import { type CapturedRequest, type Header, SampleError, withQuery } from './captured-request.js';
+import {
+  type CapturedRequest,
+  type Header,
+  SampleError,
+  withQuery,
+  withScheme,
+  withType,
+} from './captured-request.js';
 import { commandsIn, promptOnly, splitCommand } from './command-words.js';
 import { joinPairs } from './json-value.js';
 import { foundAll, type SampleFormat } from './sample-format.js';
@@ -7,8 +14,7 @@ import { foundAll, type SampleFormat } from './sample-format.js';
 export const httpie: SampleFormat = {
   name: 'an HTTPie command',
   from: 'http, https, xh',
-  find: ({ text, signParam }) =>
-    foundAll('command', commandsIn(text, 'https?|xhs?', promptOnly), signParam, readHttpie),
+  find: ({ text }) => foundAll('command', commandsIn(text, 'https?|xhs?', promptOnly), readHttpie),
 };
 
 /** Options whose value is the next word. */
@@ -55,20 +61,18 @@ function readHttpie(command: string): CapturedRequest {
   const body = data.length === 0 ? null : isForm ? formOf(data) : jsonOf(data, command.startsWith('xh'));
   const secure = /^(?:https|xhs)(?=[\s.])/.test(command);
   const url = absolute(address, secure ? 'https' : 'http');
-  const typed = headers.some(([name]) => name.toLowerCase() === 'content-type');
   const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
   return {
     method: isMethod ? (given[0] ?? '').toUpperCase() : body === null ? 'GET' : 'POST',
     url: withQuery(url, joinPairs(query)),
-    headers: body === null || typed ? headers : [['Content-Type', type], ...headers],
+    headers: withType(body === null ? null : type, headers),
     body,
   };
 }
 
 /** `:8080/x` is of this machine. */
 function absolute(address: string, scheme: string): string {
-  if (/^\w+:\/\//.test(address)) return address;
-  return `${scheme}://${address.replace(/^:(?=\d)/, 'localhost:').replace(/^:(?=\/|$)/, 'localhost')}`;
+  return withScheme(address.replace(/^:(?=\d)/, 'localhost:').replace(/^:(?=\/|$)/, 'localhost'), scheme);
 }
 
 function formOf(data: readonly (readonly [string, string])[]): string {

@@ -1,4 +1,4 @@
-import { type CapturedRequest, type Header, SampleError, withQuery } from './captured-request.js';
+import { type CapturedRequest, SampleError, withQuery, withType } from './captured-request.js';
 import {
   asObject,
   asObjects,
@@ -9,7 +9,7 @@ import {
   scalarText,
   type UnknownObject,
 } from './json-value.js';
-import { type FoundRequest, found, type SampleFormat } from './sample-format.js';
+import type { FoundRequest, SampleFormat } from './sample-format.js';
 
 const hint = 'In Insomnia take "Generate Client Code", cURL: it has the values. Or export as HAR.';
 
@@ -17,7 +17,7 @@ const hint = 'In Insomnia take "Generate Client Code", cURL: it has the values. 
 export const insomnia: SampleFormat = {
   name: 'an Insomnia export',
   from: 'Insomnia, export as v4 (JSON)',
-  find({ text, json, signParam }) {
+  find({ text, json }) {
     if (/^type:\s*collection\.insomnia/m.test(text.slice(0, 1000))) return [unreadable];
     const resources = asObject(json)?._type === 'export' ? asObjects(asObject(json)?.resources) : [];
     const variables = new Map<string, string>();
@@ -29,11 +29,10 @@ export const insomnia: SampleFormat = {
     const replace = (text: string) => replaceVariables(text, variables, hint);
     return resources
       .filter(({ _type }) => _type === 'request')
-      .map((request) =>
-        found(`request ${JSON.stringify(asText(request.name) ?? '')}`, signParam, () =>
-          readRequest(request, replace),
-        ),
-      );
+      .map((request) => ({
+        place: `request ${JSON.stringify(asText(request.name) ?? '')}`,
+        read: () => readRequest(request, replace),
+      }));
   },
 };
 
@@ -48,8 +47,6 @@ const unreadable: FoundRequest = {
 };
 
 function readRequest(request: UnknownObject, replace: (text: string) => string): CapturedRequest {
-  const pairs = (value: unknown) =>
-    namedValues(value).map(([name, text]): Header => [replace(name), replace(text)]);
   const url = asText(request.url);
   if (!url) throw new SampleError('the Insomnia request has no URL');
   const { mimeType, text, params } = asObject(request.body) ?? {};
@@ -59,12 +56,10 @@ function readRequest(request: UnknownObject, replace: (text: string) => string):
       'Write the request as a sample file, with the text of its parameters.',
     );
   }
-  const headers = pairs(request.headers);
-  const isTyped = headers.some(([name]) => name.toLowerCase() === 'content-type');
   return {
     method: asText(request.method) ?? 'GET',
-    url: withQuery(replace(url), joinPairs(pairs(request.parameters))),
-    headers: typeof mimeType === 'string' && !isTyped ? [['Content-Type', mimeType], ...headers] : headers,
-    body: typeof text === 'string' ? replace(text) : joinPairs(pairs(params)) || null,
+    url: withQuery(replace(url), joinPairs(namedValues(request.parameters, replace))),
+    headers: withType(asText(mimeType), namedValues(request.headers, replace)),
+    body: typeof text === 'string' ? replace(text) : joinPairs(namedValues(params, replace)) || null,
   };
 }

@@ -1,6 +1,6 @@
-import type { CapturedRequest, Header } from './captured-request.js';
+import { type CapturedRequest, type Header, headerValue } from './captured-request.js';
 import { asObject, asText, joinPairs, namedValues, scalarText, type UnknownObject } from './json-value.js';
-import { found, type SampleFormat } from './sample-format.js';
+import type { SampleFormat } from './sample-format.js';
 import { signedAddresses } from './signed-address.js';
 
 /** Records of a log as JSON: one, a list, or one a line. */
@@ -11,7 +11,7 @@ export const jsonLog: SampleFormat = {
     const records = Array.isArray(json) ? json : [json];
     return records.flatMap((record, index) => {
       const place = records.length === 1 ? 'a record' : `record ${index + 1}`;
-      return requestsInJson(record, signParam).map((request) => found(place, signParam, () => request));
+      return requestsInJson(record, signParam).map((request) => ({ place, read: () => request }));
     });
   },
 };
@@ -21,35 +21,12 @@ const mostValues = 200_000;
 
 /** Names of members, without letter case and separators. */
 const names = {
-  target: [
-    'url',
-    'uri',
-    'requesturi',
-    'requesturl',
-    'originalurl',
-    'original',
-    'fullurl',
-    'full',
-    'path',
-    'target',
-    'request',
-    'requestline',
-  ],
-  query: [
-    'query',
-    'querystring',
-    'args',
-    'search',
-    'rawquerystring',
-    'params',
-    'parameters',
-    'requestparams',
-    'form',
-  ],
-  method: ['method', 'requestmethod', 'httpmethod', 'verb'],
-  host: ['host', 'httphost', 'authority', 'domain'],
-  headers: ['headers', 'requestheaders', 'header'],
-  body: ['body', 'requestbody', 'payload', 'postdata'],
+  target: 'url uri requesturi requesturl originalurl original fullurl full path target request requestline',
+  query: 'query querystring args search rawquerystring params parameters requestparams form',
+  method: 'method requestmethod httpmethod verb',
+  host: 'host httphost authority domain',
+  headers: 'headers requestheaders header',
+  body: 'body requestbody payload postdata',
 };
 
 /**
@@ -84,12 +61,13 @@ function requestOf(
   signParam: string,
 ): CapturedRequest | null {
   const members = membersOf(object);
-  const around = outer === null ? new Map<string, unknown>() : membersOf(outer);
-  const first = (map: ReadonlyMap<string, unknown>, wanted: readonly string[]) =>
+  const around = membersOf(outer ?? {});
+  const first = (map: ReadonlyMap<string, unknown>, wanted: string) =>
     wanted
+      .split(' ')
       .map((name) => map.get(name))
       .find((value) => value !== undefined && value !== null && value !== '');
-  const either = (wanted: readonly string[]) => first(members, wanted) ?? first(around, wanted);
+  const either = (wanted: string) => first(members, wanted) ?? first(around, wanted);
 
   const headers = headersOf(either(names.headers));
   const body = asText(first(members, names.body));
@@ -102,10 +80,10 @@ function requestOf(
     target === null || pairs === '' || target.includes('?') ? (target ?? `?${pairs}`) : `${target}?${pairs}`;
   const isSigned =
     address.split(/[?&]/).some((pair) => pair.startsWith(`${signParam}=`)) ||
-    headers.some(([name]) => name.toLowerCase() === signParam.toLowerCase()) ||
+    headerValue(headers, signParam) !== undefined ||
     (body?.includes(signParam) ?? false);
   if (!isSigned) return null;
-  const host = asText(either(names.host)) ?? headers.find(([name]) => /^host$/i.test(name))?.[1];
+  const host = asText(either(names.host)) ?? headerValue(headers, 'host');
   const method =
     asText(either(names.method)) ?? /^[A-Z]{3,7}(?= \S)/.exec(asText(object.request) ?? '')?.[0] ?? '';
   return {

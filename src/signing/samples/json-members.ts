@@ -1,17 +1,15 @@
+import type { Param } from '../request.js';
+
 /** A string, a punctuation mark, or a number, `true`, `false` or `null`. */
 const jsonToken = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
 
-/** A member of a JSON object, as written: JSON.parse reorders names that look like integers and drops repeated ones. */
-export interface JsonMember {
-  readonly name: string;
-  /** The JSON text of the value. */
-  readonly json: string;
-}
-
-/** The members of a JSON object in the order of the text; null for any other text. */
-export function jsonMembers(text: string): JsonMember[] | null {
-  if (!/^\s*\{/.test(text) || !isJson(text)) return null;
-  const members: JsonMember[] = [];
+/**
+ * The members of a JSON object in the order of the text, with the text that is signed for each value; none for any
+ * other text. JSON.parse reorders names that look like integers and drops repeated ones.
+ */
+export function jsonPairs(text: string): Param[] {
+  const pairs: Param[] = [];
+  if (!/^\s*\{/.test(text) || jsonValueOf(text) === undefined) return pairs;
   let depth = 0;
   let name: string | null = null;
   let start = -1;
@@ -20,7 +18,7 @@ export function jsonMembers(text: string): JsonMember[] | null {
     if (token === '}' || token === ']') depth -= 1;
     const isSeparator = (depth === 1 && token === ',') || depth === 0;
     if (isSeparator && name !== null && start >= 0) {
-      members.push({ name, json: text.slice(start, end) });
+      pairs.push([name, valueText(text.slice(start, end))]);
       [name, start] = [null, -1];
     } else if (depth === 1 && name === null && token.startsWith('"')) {
       name = JSON.parse(token);
@@ -30,20 +28,20 @@ export function jsonMembers(text: string): JsonMember[] | null {
     end = index + token.length;
     if (token === '{' || token === '[') depth += 1;
   }
-  return members;
+  return pairs;
 }
 
-function isJson(text: string): boolean {
+/** undefined for a text that is no JSON. */
+export function jsonValueOf(text: string): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 /** The text that is signed for a value: a string itself, nothing for null, all others as written. */
-export function valueText(json: string): string {
+function valueText(json: string): string {
   if (json === 'null') return '';
   return json.startsWith('"') ? JSON.parse(json) : json;
 }

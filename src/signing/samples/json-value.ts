@@ -17,12 +17,12 @@ export function asText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Members of a list of `{name, value}` or `{key, value}`; disabled ones are left out. */
-export function namedValues(value: unknown): Header[] {
+/** Members of a list of `{name, value}` or `{key, value}`, changed by `replace`; disabled ones are left out. */
+export function namedValues(value: unknown, replace = (text: string) => text): Header[] {
   return asObjects(value).flatMap((item): Header[] => {
     const name = asText(item.name) ?? asText(item.key);
     if (name === null || name === '' || item.disabled === true) return [];
-    return [[name, scalarText(item.value)]];
+    return [[replace(name), replace(scalarText(item.value))]];
   });
 }
 

@@ -1,4 +1,4 @@
-import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
+import { type CapturedRequest, type Header, SampleError, withScheme, withType } from './captured-request.js';
 import {
   asObject,
   asObjects,
@@ -9,7 +9,7 @@ import {
   type UnknownObject,
   type VariableValues,
 } from './json-value.js';
-import { type FoundRequest, found, type SampleFormat } from './sample-format.js';
+import type { FoundRequest, SampleFormat } from './sample-format.js';
 
 const hint =
   'A collection has no values of environments and scripts. In Postman take "Code snippet", cURL: it has the values.';
@@ -21,7 +21,7 @@ const mostFolders = 20;
 export const postman: SampleFormat = {
   name: 'a Postman collection',
   from: 'Postman, export as v2.0 or v2.1',
-  find({ json, signParam }) {
+  find({ json }) {
     const collection = asObject(json);
     if (collection === null || !Array.isArray(collection.item)) return [];
     const requests: FoundRequest[] = [];
@@ -31,13 +31,10 @@ export const postman: SampleFormat = {
       const variables = within(node.variables, namedValues(item.variable));
       const request = typeof item.request === 'string' ? { url: item.request } : asObject(item.request);
       if (request !== null) {
-        const place = `request ${JSON.stringify(folders.join(' / '))}`;
-        requests.push(
-          found(place, signParam, () => {
-            const replace = (text: string) => replaceVariables(text, variables, hint);
-            return readRequest(request, replace);
-          }),
-        );
+        requests.push({
+          place: `request ${JSON.stringify(folders.join(' / '))}`,
+          read: () => readRequest(request, (text) => replaceVariables(text, variables, hint)),
+        });
       }
       const below = folders.length < mostFolders ? asObjects(item.item) : [];
       const named = below.map((inner) => ({
@@ -68,14 +65,12 @@ function within(outer: VariableValues, own: readonly Header[]): VariableValues {
 }
 
 function readRequest(request: UnknownObject, replace: (text: string) => string): CapturedRequest {
-  const headers = namedValues(request.header).map(([name, value]): Header => [replace(name), replace(value)]);
-  const body = bodyOf(asObject(request.body), replace);
-  const url = replace(urlOf(request.url));
+  const { type, text } = bodyOf(asObject(request.body), replace);
   return {
     method: asText(request.method) ?? 'GET',
-    url: /^\w+:\/\//.test(url) ? url : `http://${url}`,
-    headers: body.type === null ? headers : [['Content-Type', body.type], ...headers],
-    body: body.text,
+    url: withScheme(replace(urlOf(request.url))),
+    headers: withType(type, namedValues(request.header, replace)),
+    body: text,
   };
 }
 
@@ -109,12 +104,11 @@ function bodyOf(body: UnknownObject | null, replace: (text: string) => string): 
         text: replace(asText(body.raw) ?? '') || null,
       };
     }
-    case 'urlencoded': {
-      const fields = namedValues(body.urlencoded).map(
-        ([name, value]): Header => [replace(name), replace(value)],
-      );
-      return { type: 'application/x-www-form-urlencoded', text: joinPairs(fields) };
-    }
+    case 'urlencoded':
+      return {
+        type: 'application/x-www-form-urlencoded',
+        text: joinPairs(namedValues(body.urlencoded, replace)),
+      };
     default:
       throw new SampleError(
         `the body of the Postman request is of the kind ${JSON.stringify(String(body.mode).slice(0, 20))}`,

@@ -1,20 +1,15 @@
-import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
+import { type CapturedRequest, type Header, SampleError, withType } from './captured-request.js';
 import { straightenQuotes, unescapePowerShell } from './command-words.js';
-import { foundAll, type SampleFormat } from './sample-format.js';
+import { foundAll, partsBehind, type SampleFormat } from './sample-format.js';
 
 export const powerShell: SampleFormat = {
   name: 'a PowerShell command',
   from: '"Copy as PowerShell" of browsers; Invoke-WebRequest, Invoke-RestMethod',
-  find({ text, signParam }) {
-    const commands = [
-      ...text.matchAll(/\b(?:Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s+(?=["'-]|https?:)/gi),
-    ];
-    const given = commands.map(({ 0: start, index }, place) =>
-      text.slice(index + start.length, commands[place + 1]?.index),
-    );
-    return foundAll('command', given, signParam, (command) => readCommand(straightenQuotes(command)));
-  },
+  find: ({ text }) =>
+    foundAll('command', partsBehind(start, text), (command) => readCommand(straightenQuotes(command))),
 };
+
+const start = /\b(?:Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s+(?=["'-]|https?:)/gi;
 
 /** A text, a backtick before a line break, the end of the command, a mark, or a word. */
 const part =
@@ -53,14 +48,10 @@ function readCommand(command: string): CapturedRequest {
   const [url] = given.get('uri') ?? [];
   if (url === undefined) throw new SampleError('the PowerShell command has no URL');
   const body = given.get('body')?.at(-1) ?? null;
-  const type = given.get('contenttype')?.[0];
   return {
     method: given.get('method')?.[0]?.toUpperCase() ?? 'GET',
     url,
-    headers: [
-      ...(type === undefined ? [] : [['Content-Type', type] as const]),
-      ...headersOf(given.get('headers')),
-    ],
+    headers: withType(given.get('contenttype')?.[0], headersOf(given.get('headers'))),
     body,
   };
 }

@@ -1,6 +1,8 @@
 import type { Sample } from '../request.js';
-import { defaultSignParam, SampleError } from './captured-request.js';
+import { defaultSignParam, SampleError, toSample } from './captured-request.js';
 import { sampleFormats } from './formats.js';
+import { jsonValueOf } from './json-members.js';
+import { asObject } from './json-value.js';
 import { sampleFileFault } from './sample-file.js';
 import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
 
@@ -30,10 +32,14 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
   const given = unfence(text.replace(/^[\ufeff\s]+/, ''));
   const name = signParam ?? defaultSignParam;
   if (given === '') throw new SampleError('the request is empty', formatsHint(name));
-  const wholly = { text: given, json: parseJson(given), signParam: name, isNamed: signParam !== undefined };
+  const json = /^[{[]/.test(given) ? jsonValueOf(given) : undefined;
+  const wholly = { text: given, json, signParam: name, isNamed: signParam !== undefined };
   let unsigned: FoundIn | null = null;
   for (const format of sampleFormats) {
-    const requests = format.find(wholly).slice(0, mostRead).map(readFound);
+    const requests = format
+      .find(wholly)
+      .slice(0, mostRead)
+      .map((found) => readFound(found, name));
     if (requests.length === 0) continue;
     const signed = distinct(requests.filter(({ sample }) => sample !== null && sample.signature !== null));
     if (signed.length > 0) return choose({ format, requests: signed }, name, pick);
@@ -49,31 +55,14 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
 /** The error for a text in no format. A JSON object is most likely a sample file with an invalid field. */
 function unreadable({ text, json, signParam }: GivenText): SampleError {
   if (json === undefined && /^[{[]/.test(text)) return new SampleError('the sample is not JSON');
-  const fault = typeof json === 'object' && !Array.isArray(json) ? sampleFileFault(text) : null;
+  const fault = asObject(json) === null ? null : sampleFileFault(text);
   return fault ?? new SampleError('this does not look like a request', formatsHint(signParam));
-}
-
-/** `readSamples` for a text with one request. */
-export function readSample(text: string, options: TakeOptions = {}): Sample {
-  const [sample, another] = readSamples(text, options).samples;
-  if (sample === undefined || another !== undefined) throw new SampleError('one request is needed');
-  return sample;
 }
 
 /** A text in a block of Markdown. */
 function unfence(text: string): string {
   const [, inner] = /^`{3,}[^\n`]*\n([\s\S]*?)\n?`{3,}\s*$/.exec(text) ?? [];
   return inner?.trim() ?? text;
-}
-
-/** undefined for a text that is no JSON. */
-function parseJson(text: string): unknown {
-  if (!/^[{[]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 interface ReadRequest {
@@ -87,9 +76,11 @@ interface FoundIn {
   readonly requests: readonly ReadRequest[];
 }
 
-function readFound({ place, read }: FoundRequest): ReadRequest {
+function readFound({ place, read }: FoundRequest, signParam: string): ReadRequest {
   try {
-    return { place, sample: read(), error: null };
+    const request = read();
+    const sample = 'signParam' in request ? request : { ...toSample(request, signParam), secret: null };
+    return { place, sample, error: null };
   } catch (error) {
     if (error instanceof SampleError) return { place, sample: null, error };
     throw error;
@@ -133,10 +124,8 @@ function choose(
 /** `GET https://api.example.com/x (a HAR file, entry 3)`. */
 function describe({ name }: SampleFormat, place: string | null, sample: Sample): string {
   const isBodyMissing = /^P/.test(sample.method) && sample.body === null;
-  const where = [name, place, isBodyMissing && 'without a body'].filter(
-    (part) => part !== null && part !== false,
-  );
-  return `${label(sample)} (${where.join(', ')})`;
+  const where = [name, place, isBodyMissing && 'without a body'].filter(Boolean).join(', ');
+  return `${label(sample)} (${where})`;
 }
 
 /** Number of requests that a message lists. */

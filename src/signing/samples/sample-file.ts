@@ -12,6 +12,7 @@ import {
 import type { Param, Sample } from '../request.js';
 import { Secret } from '../secret.js';
 import { defaultSignParam, onlySignature, SampleError, toSample } from './captured-request.js';
+import { asObject } from './json-value.js';
 import type { SampleFormat } from './sample-format.js';
 
 const fieldNames = ['method', 'url', 'params', 'body', 'extra', 'signParam', 'signature', 'secret'];
@@ -23,11 +24,12 @@ export const sampleFile: SampleFormat = {
   name: 'a sample file',
   from: '{"method": "GET", "url": "…", "params": {…}, "signature": "…"}',
   find({ text, json, signParam, isNamed }) {
-    if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
-    const names = Object.keys(json);
+    const object = asObject(json);
+    if (object === null || Object.hasOwn(object, signParam)) return [];
+    const names = Object.keys(object);
     const isSample =
       names.every((name) => fieldNames.includes(name)) || names.some((name) => ownFields.includes(name));
-    if (!isSample || Object.hasOwn(json, signParam)) return [];
+    if (!isSample) return [];
     return [{ place: null, read: () => readSampleFile(text, isNamed ? signParam : undefined) }];
   },
 };
@@ -46,24 +48,17 @@ export function sampleFileFault(text: string): SampleError | null {
 const stringOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
 
 /**
- * Parses JSON with a number before each name, as JSON.parse reorders names that look like integers and drops
+ * Parses valid JSON with a number before each name, as JSON.parse reorders names that look like integers and drops
  * repeated names; numbers become their text.
- *
- * @throws SampleError where the text is not JSON
  */
-function parseNumbered(text: string): unknown {
+function parseNumbered(json: string): unknown {
   let count = 0;
-  try {
-    JSON.parse(text);
-    // In valid JSON a string before a colon is a name.
-    const numbered = text.replace(stringOrNumber, (whole, string?: string, colon?: string) => {
-      if (string === undefined) return `"${whole}"`;
-      return colon === undefined ? whole : `"${count++}:${string.slice(1)}${colon}`;
-    });
-    return JSON.parse(numbered);
-  } catch {
-    throw new SampleError('the sample is not JSON');
-  }
+  // In valid JSON a string before a colon is a name.
+  const numbered = json.replace(stringOrNumber, (whole, string?: string, colon?: string) => {
+    if (string === undefined) return `"${whole}"`;
+    return colon === undefined ? whole : `"${count++}:${string.slice(1)}${colon}`;
+  });
+  return JSON.parse(numbered);
 }
 
 /** The members of an object of `parseNumbered`, as written. */
@@ -106,9 +101,8 @@ const parseFields = fields(
  * @throws SampleError that names the wrong field
  */
 function readSampleFile(text: string, signParam: string | undefined): Sample {
-  const json = parseNumbered(text);
   try {
-    const given = toObject(json, 'sample');
+    const given = toObject(parseNumbered(text), 'sample');
     return sampleOf(
       parseFields({ signParam: defaultSignParam, ...given, ...(signParam && { signParam }) }, 'sample'),
     );
@@ -124,8 +118,8 @@ function sampleOf({ params, extra, signParam, secret, ...json }: ReturnType<type
     { method: method ?? (body === null ? 'GET' : 'POST'), url, headers: [], body },
     signParam,
   );
-  const signed = (params ?? []).filter(([name]) => name === signParam).map(([, value]) => value);
-  const carried = params === null ? captured.signature : onlySignature(signed, signParam);
+  const signed = params?.filter(([name]) => name === signParam);
+  const carried = signed === undefined ? captured.signature : onlySignature(signed, signParam);
   if (json.signature !== null && carried !== null && json.signature !== carried) {
     throw new SampleError(`sample.signature: is not what the parameter ${JSON.stringify(signParam)} says`);
   }

@@ -1,5 +1,5 @@
 import type { Sample } from '../request.js';
-import { type CapturedRequest, toSample } from './captured-request.js';
+import type { CapturedRequest } from './captured-request.js';
 
 /** A text that may hold requests. */
 export interface GivenText {
@@ -16,8 +16,13 @@ export interface GivenText {
 export interface FoundRequest {
   /** Its place, such as `entry 3`; null if it is all of the text. */
   readonly place: string | null;
-  /** @throws SampleError where it cannot be read */
-  read(): Sample;
+  /**
+   * Reads it, only when it is wanted: the others in the text may be incomplete.
+   *
+   * @returns a sample where the text names the signature and the secret itself
+   * @throws SampleError where it cannot be read
+   */
+  read(): CapturedRequest | Sample;
 }
 
 /** A form in which tools write requests. */
@@ -30,18 +35,20 @@ export interface SampleFormat {
   find(given: GivenText): FoundRequest[];
 }
 
-/** A request that is read only when it is wanted: the others in the text may be incomplete. */
-export function found(place: string | null, signParam: string, read: () => CapturedRequest): FoundRequest {
-  return { place, read: () => ({ ...toSample(read(), signParam), secret: null }) };
-}
-
 /** The requests of a text, each read by itself; numbered if there are several, such as `command 2`. */
-export function foundAll<T>(
+export function foundAll(
   noun: string,
-  parts: readonly T[],
-  signParam: string,
-  read: (part: T) => CapturedRequest,
+  parts: readonly string[],
+  read: (part: string) => CapturedRequest,
 ): FoundRequest[] {
   const placeOf = (index: number) => (parts.length === 1 ? null : `${noun} ${index + 1}`);
-  return parts.map((part, index) => found(placeOf(index), signParam, () => read(part)));
+  return parts.map((part, index) => ({ place: placeOf(index), read: () => read(part) }));
+}
+
+/** The parts of a text from behind each match of a pattern to the next one. */
+export function partsBehind(start: RegExp, text: string): string[] {
+  const starts = [...text.matchAll(start)];
+  return starts.map(({ 0: found, index }, place) =>
+    text.slice(index + found.length, starts[place + 1]?.index),
+  );
 }

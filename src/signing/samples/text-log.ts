@@ -1,5 +1,6 @@
 import { requestsInJson } from './json-log.js';
-import { type FoundRequest, found, type SampleFormat } from './sample-format.js';
+import { jsonValueOf } from './json-members.js';
+import type { FoundRequest, SampleFormat } from './sample-format.js';
 import { signedAddresses } from './signed-address.js';
 
 /** Lines of any text that have a signed address, or the parameters of a signed request as JSON. */
@@ -9,22 +10,15 @@ export const textLog: SampleFormat = {
   find({ text, signParam }) {
     const lines = text.split(/\r?\n/);
     return lines.flatMap((line, index): FoundRequest[] => {
-      const place = `line ${index + 1}`;
-      const json = jsonIn(line, signParam);
-      const requests = json === null ? [] : requestsInJson(json, signParam);
+      const requests = requestsInJson(jsonIn(line, signParam), signParam);
       const all = requests.length > 0 ? requests : signedAddresses(line, signParam);
-      return all.map((request) => found(place, signParam, () => request));
+      return all.map((request) => ({ place: `line ${index + 1}`, read: () => request }));
     });
   },
 };
 
 /** An object in a line, if it has the signature as a member. */
 function jsonIn(line: string, signParam: string): unknown {
-  if (!line.includes(`${JSON.stringify(signParam)}:`) && !/^\s*\{/.test(line)) return null;
-  const json = line.slice(line.indexOf('{'), line.lastIndexOf('}') + 1);
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
+  if (!line.includes(`${JSON.stringify(signParam)}:`) && !/^\s*\{/.test(line)) return undefined;
+  return jsonValueOf(line.slice(line.indexOf('{'), line.lastIndexOf('}') + 1));
 }

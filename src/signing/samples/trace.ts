@@ -1,5 +1,5 @@
 import { readHttpText } from './http-text.js';
-import { found, type SampleFormat } from './sample-format.js';
+import type { SampleFormat } from './sample-format.js';
 
 /** Lines that curl marks as sent. */
 const sentByCurl = /^> ?(.*)$/;
@@ -8,7 +8,7 @@ const sentByCurl = /^> ?(.*)$/;
 export const curlTrace: SampleFormat = {
   name: 'the output of curl -v',
   from: 'curl --verbose',
-  find({ text, signParam }) {
+  find({ text }) {
     const lines = text.split(/\r?\n/);
     const requests: string[][] = [];
     for (const [index, line] of lines.entries()) {
@@ -20,9 +20,10 @@ export const curlTrace: SampleFormat = {
       requests.at(-1)?.push(sent);
     }
     const scheme = /^\* .*\b(?:TLS|SSL|ALPN)\b/m.test(text) ? 'https' : 'http';
-    return requests.map((request, index) =>
-      found(`request ${index + 1}`, signParam, () => readHttpText(request, scheme)),
-    );
+    return requests.map((request, index) => ({
+      place: `request ${index + 1}`,
+      read: () => readHttpText(request, scheme),
+    }));
   },
 };
 
@@ -30,7 +31,7 @@ export const curlTrace: SampleFormat = {
 export const okHttpLog: SampleFormat = {
   name: 'a log of OkHttp',
   from: 'HttpLoggingInterceptor, in logcat too',
-  find({ text, signParam }) {
+  find({ text }) {
     const requests: { readonly line: number; readonly lines: string[] }[] = [];
     let prefix: string | null = null;
     for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -44,9 +45,10 @@ export const okHttpLog: SampleFormat = {
         requests.at(-1)?.lines.push(withoutPrefix(line, prefix));
       }
     }
-    return requests.map(({ line, lines }) =>
-      found(requests.length === 1 ? null : `line ${line}`, signParam, () => readHttpText(lines)),
-    );
+    return requests.map(({ line, lines }) => ({
+      place: requests.length === 1 ? null : `line ${line}`,
+      read: () => readHttpText(lines),
+    }));
   },
 };
 

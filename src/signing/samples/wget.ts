@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util';
-import { type CapturedRequest, type Header, SampleError } from './captured-request.js';
-import { commandsIn, optionsWithValue, splitCommand } from './command-words.js';
+import { type CapturedRequest, type Header, SampleError, withScheme } from './captured-request.js';
+import { commandsIn, onlyUrl, optionsIn, optionsWithValue } from './command-words.js';
 import { foundAll, type SampleFormat } from './sample-format.js';
 
 /** Options with a value that may be a word of its own; `=` joins the others. */
@@ -13,35 +12,21 @@ const wgetOptions = optionsWithValue(
 export const wget: SampleFormat = {
   name: 'a wget command',
   from: 'a shell',
-  find: ({ text, signParam }) => foundAll('command', commandsIn(text, 'wget'), signParam, readWget),
+  find: ({ text }) => foundAll('command', commandsIn(text, 'wget'), readWget),
 };
 
 function readWget(command: string): CapturedRequest {
-  const { tokens } = parseArgs({
-    args: splitCommand(command),
-    options: wgetOptions,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  const valuesOf = (name: string) =>
-    tokens.flatMap((token) => (token.kind === 'option' && token.name === name ? [token.value ?? ''] : []));
-  const [url, ...more] = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
-  if (url === undefined) throw new SampleError('the wget command has no URL');
-  if (more.length > 0) {
-    throw new SampleError(
-      `the wget command has ${more.length + 1} URLs`,
-      'Put the URL in quotes, and take out options that change nothing in the request.',
-    );
-  }
+  const options = optionsIn(command, wgetOptions);
+  const valuesOf = (name: string) => options.flatMap(([known, value]) => (known === name ? [value] : []));
+  const url = onlyUrl(options, 'wget');
   for (const name of ['post-file', 'body-file']) {
     if (valuesOf(name).length === 0) continue;
-    throw new SampleError(`the body of --${name} is not in the command`, `Put the body itself there.`);
+    throw new SampleError(`the body of --${name} is not in the command`, 'Put the body itself there.');
   }
   const body = valuesOf('post-data').at(-1) ?? valuesOf('body-data').at(-1) ?? null;
   return {
     method: valuesOf('method').at(-1)?.toUpperCase() ?? (body === null ? 'GET' : 'POST'),
-    url: /^\w+:\/\//.test(url) ? url : `http://${url}`,
+    url: withScheme(url),
     headers: valuesOf('header').flatMap((text): Header[] => {
       const [, name, value = ''] = /^([^\s:]+):\s*(.*)$/s.exec(text) ?? [];
       return name === undefined ? [] : [[name, value]];

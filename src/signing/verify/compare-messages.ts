@@ -79,14 +79,12 @@ function placeSecret(
   theirs: string,
   secret: Secret,
 ): { readonly text: string; readonly otherLength: number | null } {
-  // Our text with any text in place of the secret.
-  const pattern = new RegExp(`^${ours.split(secretLabel).map(escapePattern).join('(.*?)')}$`, 's');
-  const found = pattern.exec(theirs)?.slice(1) ?? [];
-  const [first] = found;
-  if (!first || found.some((one) => one !== first)) {
-    return { text: hideSecret(theirs, secret), otherLength: null };
-  }
-  const hidden = first === secret.reveal() ? secretLabel : hideSecret(first, secret);
+  // Our text with one other text in each place of the secret.
+  const [opening = '', ...rest] = ours.split(secretLabel).map(escapePattern);
+  const pattern = new RegExp(`^${opening}(?<found>.+?)${rest.join('\\k<found>')}$`, 's');
+  const found = rest.length === 0 ? undefined : pattern.exec(theirs)?.groups?.found;
+  if (found === undefined) return { text: hideSecret(theirs, secret), otherLength: null };
+  const hidden = found === secret.reveal() ? secretLabel : hideSecret(found, secret);
   if (hidden.includes(secretLabel))
     return { text: ours.replaceAll(secretLabel, () => hidden), otherLength: null };
   return placeholder.test(hidden)

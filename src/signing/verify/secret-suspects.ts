@@ -1,6 +1,6 @@
 import { digestText } from '../digest-algorithms.js';
 import { paramOf } from '../request.js';
-import { Secret } from '../secret.js';
+import { Secret, secretLabel } from '../secret.js';
 import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
 
 /** Characters that copy-and-paste adds, and their names. */
@@ -22,7 +22,9 @@ export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignat
   const text = secret.reveal();
   const suspects: Suspect[] = [];
   const suspect = (changed: string, mistake: Mistake) => {
-    if (changed !== text) suspects.push({ ...mistake, change: { secret: new Secret(changed) } });
+    // The label is no secret; a request that was copied from a log may have it as its app key.
+    if (changed === text || changed === secretLabel) return;
+    suspects.push({ ...mistake, change: { secret: new Secret(changed) } });
   };
   const suspectAddition = (changed: string, words: string) =>
     suspect(changed, {

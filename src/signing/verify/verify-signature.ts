@@ -34,12 +34,17 @@ export function verifySignature(wrong: ReceivedSignature): Verification {
 const mostFindings = 3;
 
 /**
- * The usual mistakes that explain the received signature, the likeliest first: single ones, else two of different
- * kinds together. Empty where none does.
+ * The usual mistakes that explain the received signature, the likeliest first: one in writing the right digest, else
+ * single ones, else two of different kinds together. Empty where none does.
  */
 export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
+  const written = explain(wrong, []);
+  if (written !== null) return [written];
   const kinds = suspectsOf(wrong);
-  const alone = findingsAmong(wrong, [[], ...kinds.flat().map((suspect) => [suspect])]);
+  const alone = findingsAmong(
+    wrong,
+    kinds.flat().map((suspect) => [suspect]),
+  );
   return alone.length > 0 ? alone : findingsAmong(wrong, pairsOf(kinds));
 }
 

@@ -1,12 +1,12 @@
 import { type Case, folds } from '../../signing/encodings.js';
 import { compileOrder, compileSelection } from '../../signing/params.js';
-import { type Empty, type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
+import { type Empty, isByPair, type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import { memoize } from '../../support/memoize.js';
 import type { SolveTask } from '../tasks.js';
 import { type Choice, choice, choices, distinctBy, oneIn, sortByBits, type Weighted } from './cost.js';
 import { type Add, LazyList } from './lazy-list.js';
-import { type ParameterRole, roleOf } from './parameter-roles.js';
+import { isProof, type ParameterRole, roleOf } from './parameter-roles.js';
 import type { SearchSpace } from './search-space.js';
 import { visitLists } from './visit-lists.js';
 
@@ -71,20 +71,14 @@ export function arrangementsOf(space: SearchSpace): Arrangements {
         arrange(task, { empty: 'drop' }, 1.6, [order], to, add);
       }
     });
-  const open = memoize((kind: BlockKind) => arrangements(kind, false));
-  const withSecret = memoize((kind: BlockKind) => arrangements(kind, true));
-  return (kind, keyed) => (keyed ? withSecret(kind) : open(kind));
+  const made = memoize((keyed: boolean) => memoize((kind: BlockKind) => arrangements(kind, keyed)));
+  return (kind, keyed) => made(keyed)(kind);
 }
 
 /** Equal for arrangements that write the same block. */
 function identityOf({ rule, entries }: Arrangement): string {
   const order = isByPair(rule.order) ? rule.order : '';
   return `${order}\0${entries.map(([name, value]) => `${name}\0${value}`).join('\0')}`;
-}
-
-/** Whether the written pairs decide on the order. */
-export function isByPair(order: ParamsRule['order'] | undefined): boolean {
-  return order === 'pair' || order === 'pair-nocase';
 }
 
 function arrange(
@@ -224,7 +218,7 @@ function exclusions(names: readonly string[], bound: number): NameLists[] {
   const system = names.filter((name) => roleOf(name) !== 'other');
   if (system.length > 1 && system.length < names.length) {
     lists.push({ exclude: system, include: null, bits: 4 });
-    const proof = names.filter((name) => ['app', 'time', 'nonce'].includes(roleOf(name)));
+    const proof = names.filter((name) => isProof(roleOf(name)));
     if (proof.length > 0) lists.push({ exclude: proof, include: null, bits: 4 });
   }
   return lists;
@@ -246,8 +240,7 @@ function inclusions(names: readonly string[], bound: number): NameLists[] {
 }
 
 function inclusionBits(name: string, names: readonly string[]): number {
-  const role = roleOf(name);
-  return role === 'app' || role === 'time' || role === 'nonce' ? 1.2 : 1 + oneIn(names.length);
+  return isProof(roleOf(name)) ? 1.2 : 1 + oneIn(names.length);
 }
 
 /** The selections of one to `most` items, in their order, that cost at most `bound` on top of `spent`. */

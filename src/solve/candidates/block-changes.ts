@@ -1,7 +1,8 @@
+import { compileMessageEncoding } from '../../signing/compile-recipe.js';
 import { type BlockEncoding, decodePercent, encoders, type TextEncoding } from '../../signing/encodings.js';
 import type { EncodeRule } from '../../signing/recipe.js';
-import { modifiers } from '../../signing/template.js';
 import type { Weighted } from './cost.js';
+import { modifierNamed } from './pieces.js';
 
 /** A transformation of a text before it is signed. */
 interface Change extends Weighted {
@@ -85,13 +86,12 @@ function encodedBlock(encode: BlockEncoding, bits: number): BlockChange {
 }
 
 function digestedBlock(name: string, bits: number): BlockChange {
-  const change = modifiers.get(name);
-  if (change === undefined) throw new Error(`there is no modifier ${name}`);
-  const { length } = change.apply('');
+  const apply = modifierNamed(name);
+  const { length } = apply('');
   return {
     token: `$params.${name}`,
     encode: 'none',
-    apply: change.apply,
+    apply,
     changes: true,
     canYield: (text) => text.length === length && /^[\da-f]+$/i.test(text),
     digests: true,
@@ -100,11 +100,11 @@ function digestedBlock(name: string, bits: number): BlockChange {
 }
 
 function changedMessage(message: TextEncoding, lower: boolean, bits: number): MessageChange {
-  const encode = encoders[message];
+  const rule = { message, lower };
   const shape = shapes[message];
   return {
-    rule: { message, lower },
-    apply: lower ? (text) => encode(text).toLowerCase() : encode,
+    rule,
+    apply: compileMessageEncoding(rule).apply,
     changes: lower || message !== 'none',
     canYield: (text) => shape.test(text) && !(lower && text !== text.toLowerCase()),
     ...(lower ? {} : { undo: decoders[message] }),

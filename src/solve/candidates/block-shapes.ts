@@ -110,23 +110,19 @@ export function isFramed({ shows, open, close }: BlockShape): boolean {
  * a rope, which costs three times as much to make and digest.
  */
 export function writeShape(
-  { shows, kvSep, pairSep, open, close, secretEnds, isJson }: BlockShape,
+  shape: BlockShape,
   entries: readonly Param[],
   write: (text: string) => string,
   secret: string,
 ): string {
+  const { shows, kvSep, pairSep, open, close, secretEnds } = shape;
   const end = secretEnds ? secret : '';
   switch (shows) {
-    case 'pairs':
-      if (isJson) {
-        const pairs = entries.map(
-          ([name, value]) => write(name) + kvSep + write(JSON.stringify(value)) + end,
-        );
-        return open + pairs.join(pairSep) + close;
-      }
-      return (
-        open + entries.map(([name, value]) => write(name) + kvSep + write(value) + end).join(pairSep) + close
-      );
+    case 'pairs': {
+      const writeValue = valueWriter(shape, write);
+      const pairs = entries.map(([name, value]) => write(name) + kvSep + writeValue(value) + end);
+      return open + pairs.join(pairSep) + close;
+    }
     case 'values':
       return entries.map(([, value]) => write(value) + end).join(pairSep) + close;
     case 'names':
@@ -136,6 +132,14 @@ export function writeShape(
         .map((texts) => texts.join(pairSep))
         .join(kvSep);
   }
+}
+
+/** Writes the value of a pair. */
+export function valueWriter(
+  { isJson }: BlockShape,
+  write: (text: string) => string,
+): (value: string) => string {
+  return isJson ? (value) => write(JSON.stringify(value)) : write;
 }
 
 /** Blocks of values and blocks of pairs tend to have other orders. */

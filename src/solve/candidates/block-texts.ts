@@ -1,11 +1,11 @@
 import type { Case, TextEncoding } from '../../signing/encodings.js';
 import { compileOrder, compileParamText } from '../../signing/params.js';
-import { type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
+import { isByPair, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import { memoize } from '../../support/memoize.js';
-import { type Arrangement, isByPair } from './arrangements.js';
+import type { Arrangement } from './arrangements.js';
 import type { BlockChange, MessageChange } from './block-changes.js';
-import { type BlockShape, writeShape } from './block-shapes.js';
+import { type BlockShape, valueWriter, writeShape } from './block-shapes.js';
 import { type CostRange, choices, distinctBy, lessSpent, sortByBits, type Weighted } from './cost.js';
 import { LazyList } from './lazy-list.js';
 import type { SearchSpace } from './search-space.js';
@@ -51,10 +51,10 @@ function inOrder(
   write: Writing['write'],
 ): readonly Param[] {
   const { order } = rule;
-  if (order === undefined || !isByPair(order)) return entries;
+  if (!isByPair(order)) return entries;
   const key = shape.shows === 'pairs' ? (name: string) => write(name) + shape.kvSep : () => '';
-  const text = shape.isJson ? (value: string) => write(JSON.stringify(value)) : write;
-  return compileOrder(order, ([name, value]) => key(name) + text(value))([...entries]);
+  const writeValue = valueWriter(shape, write);
+  return compileOrder(order, ([name, value]) => key(name) + writeValue(value))([...entries]);
 }
 
 /** Distinct block texts, the likeliest first, each at its lowest cost, and their changed forms. */
@@ -70,25 +70,21 @@ export interface BlockTexts {
 
 export function blockTexts(parts: BlockParts): BlockTexts {
   const { bits } = parts.shape;
-  const make = new LazyList<string>(maxBlockBits, itself, (from, to, add) => {
-    writeBlocks(parts, lessSpent({ from, to }, bits), (text, price) => add(text, price + bits));
+  const plain = new LazyList<string>(maxBlockBits, String, (from, to, add) => {
+    writeBlocks(parts, lessSpent({ from, to }, bits), (text, written) => add(text, written + bits));
   });
-  return changeable(make);
+  return withChanges(plain);
 }
 
 /** The texts of several shapes in one list. */
 export function pooledTexts(all: readonly BlockTexts[]): BlockTexts {
-  const pool = new LazyList<string>(maxBlockBits, itself, (from, to, add) => {
+  const pool = new LazyList<string>(maxBlockBits, String, (from, to, add) => {
     for (const { plain } of all) plain.visit(from, to, add);
   });
-  return changeable(pool);
+  return withChanges(pool);
 }
 
-function itself(text: string): string {
-  return text;
-}
-
-function changeable(plain: LazyList<string>): BlockTexts {
+function withChanges(plain: LazyList<string>): BlockTexts {
   const inBlock = memoize(({ changes, apply }: BlockChange) => {
     if (!changes) return plain;
     return plain.map(maxChangedBits, (text) => {

@@ -11,7 +11,7 @@ import { type ListItem, maxListBits } from './value-lists.js';
 export function canonicalLists(space: SearchSpace): Choice<ListItem>[] {
   const { pieces, hasBody, isDistinct } = space;
   const { method, host, path, url, query, bodies, extras, extraLists } = pieces;
-  if (extras.length === 0) return lonelyLists(space);
+  if (extras.length === 0) return listsWithoutHeaders(space);
   const headers = [
     ...extras.map((extra) => choice<ListItem>([extra], extra.bits + 0.5)),
     ...extraLists,
@@ -44,7 +44,7 @@ export function canonicalLists(space: SearchSpace): Choice<ListItem>[] {
       ),
     ),
   );
-  const possible = [...lists, ...httpSignatures(pieces), ...lonelyLists(space)].filter(
+  const possible = [...lists, ...httpSignatures(pieces), ...listsWithoutHeaders(space)].filter(
     ({ bits }) => bits <= maxListBits,
   );
   return isDistinct
@@ -74,7 +74,7 @@ const canonicalOrders: readonly Choice<(parts: CanonicalParts) => ListItem>[] = 
 ];
 
 /** An empty message, where the key holds everything; and the path with a line for a body that is not there. */
-function lonelyLists({ pieces: { path, query }, hasBody }: SearchSpace): Choice<ListItem>[] {
+function listsWithoutHeaders({ pieces: { path, query }, hasBody }: SearchSpace): Choice<ListItem>[] {
   const noBody: Piece = { tokens: ['$body'], text: '', bits: 0 };
   const lines = [path, withQuery(path, query)].map((target) => choice<ListItem>([target, noBody], 7));
   return [choice([], 7), ...(hasBody ? [] : lines)];

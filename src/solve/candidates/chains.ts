@@ -118,18 +118,6 @@ function chainsTo(
   { path }: RequestPieces,
 ): Chain[] {
   const chains: Chain[] = [];
-  /** A digest of the body behind the path, then an HMAC: the one rule with such a chain has a decoded key. */
-  const addPathChains = () => {
-    for (const key of keys.filter(({ rule }) => rule.tokens.join() === '$secret')) {
-      for (const { value: inner, bits } of pathDigests) {
-        add(
-          bits,
-          [digest(inner, 'raw'), { kind: 'prepend', piece: path }, digest(algorithm, 'hex', true)],
-          key,
-        );
-      }
-    }
-  };
   const { algorithm } = reading;
   const last = digest(algorithm);
   const keyedLast = digest(algorithm, 'hex', true);
@@ -146,7 +134,12 @@ function chainsTo(
   };
 
   add(0.35, [last]);
-  addPathChains();
+  // A digest of the body behind the path, then an HMAC: the one rule with such a chain has a decoded key.
+  for (const key of keys.filter(({ rule }) => rule.tokens.join() === '$secret')) {
+    for (const { value: inner, bits } of pathDigests) {
+      add(bits, [digest(inner, 'raw'), { kind: 'prepend', piece: path }, keyedLast], key);
+    }
+  }
   for (const key of keys) add(2.2, [keyedLast], key);
   for (const { value: inner, bits: innerBits } of innerAlgorithms) {
     for (const { value: format, bits: formatBits } of innerFormats) {

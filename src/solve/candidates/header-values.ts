@@ -1,6 +1,6 @@
 import type { SignableRequest } from '../../signing/request.js';
 import { type Choice, choice, distinctBy, oneIn } from './cost.js';
-import { type ParameterRole, roleOf, weights } from './parameter-roles.js';
+import { isProof, type ParameterRole, roleOf, weights } from './parameter-roles.js';
 import { literal, namedToken, type Piece } from './pieces.js';
 
 /** Extra values that go together, in their order. */
@@ -76,7 +76,7 @@ function headerPiece(extra: SignableRequest['extra'], name: string, label: strin
  */
 function subsetsOf(names: readonly string[]): Choice<readonly string[]>[] {
   if (names.length < 2) return [];
-  const proofs = names.filter((name) => ['app', 'time', 'nonce'].includes(headerRole(name)));
+  const proofs = names.filter((name) => isProof(headerRole(name)));
   const isApart = proofs.length > 1 && proofs.length < names.length && proofs.length <= mostProofs;
   const butOneProof = proofs.map((name) => proofs.filter((other) => other !== name));
   const proof = !isApart

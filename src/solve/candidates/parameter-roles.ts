@@ -25,6 +25,11 @@ export function roleOf(name: string): ParameterRole {
   return roles.find(([, shape]) => shape.test(name))?.[0] ?? 'other';
 }
 
+/** Whether a parameter of this role proves the app: its key, the time or a nonce. */
+export function isProof(role: ParameterRole): boolean {
+  return role === 'app' || role === 'time' || role === 'nonce';
+}
+
 /** Relative frequency of a parameter of this role as a part of its own in a message. */
 export const weights: Readonly<Record<ParameterRole, number>> = {
   app: 5,

@@ -63,9 +63,14 @@ export function textOf(pieces: readonly Piece[]): string {
 }
 
 export function changed(token: string, text: string, modifier: string, bits: number): Piece {
-  const change = modifiers.get(modifier);
-  if (change === undefined) throw new Error(`there is no modifier ${modifier}`);
-  return { tokens: [`${token}.${modifier}`], text: change.apply(text), bits };
+  return { tokens: [`${token}.${modifier}`], text: modifierNamed(modifier)(text), bits };
+}
+
+/** @throws Error for a name that is no modifier of tokens */
+export function modifierNamed(name: string): (text: string) => string {
+  const change = modifiers.get(name);
+  if (change === undefined) throw new Error(`there is no modifier ${name}`);
+  return change.apply;
 }
 
 /** A piece of one token, percent-encoded. */

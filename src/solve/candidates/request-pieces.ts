@@ -1,5 +1,5 @@
 import { hostOf, paramOf, pathOf, type SignableRequest } from '../../signing/request.js';
-import { type Choice, choices } from './cost.js';
+import { choices } from './cost.js';
 import { type HeaderList, headerLists, headerValues } from './header-values.js';
 import { weighNames } from './parameter-roles.js';
 import { changed, namedToken, type Piece } from './pieces.js';
@@ -14,9 +14,7 @@ export interface RequestPieces {
   readonly shortPaths: readonly Piece[];
   /** The raw body, and its digests. */
   readonly bodies: readonly Piece[];
-  /** Parameter names, each with the cost of choosing it. */
-  readonly names: readonly Choice<string>[];
-  /** The values of these parameters, except for names that a token cannot hold. */
+  /** Values of parameters, each with the cost of choosing it, except for names that a token cannot hold. */
   readonly values: readonly Piece[];
   /** Extra values of the sample, each with the cost of choosing it. */
   readonly extras: readonly Piece[];
@@ -28,7 +26,6 @@ export interface RequestPieces {
 
 export function requestPieces(request: SignableRequest): RequestPieces {
   const { method, url, body } = request;
-  const names = weighNames(request.params);
   return {
     method: { tokens: ['$method'], text: method, bits: 0 },
     host: { tokens: ['$host'], text: hostOf(url), bits: 0 },
@@ -39,8 +36,7 @@ export function requestPieces(request: SignableRequest): RequestPieces {
       { tokens: ['$body'], text: body ?? '', bits: 0 },
       ...bodyDigests.map(({ value, bits }) => changed('$body', body ?? '', value, bits)),
     ],
-    names,
-    values: names.flatMap(({ value: name, bits }) => {
+    values: weighNames(request.params).flatMap(({ value: name, bits }) => {
       const token = namedToken('param', name);
       return token === null ? [] : [{ tokens: [token], text: paramOf(request, name) ?? '', bits }];
     }),

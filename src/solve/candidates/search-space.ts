@@ -45,7 +45,7 @@ export function searchSpace(task: SolveTask, isDistinct: boolean): SearchSpace {
     isDistinct,
     pieces,
     hasBody: body !== null && body !== '',
-    paramNames: isDistinct ? all.names : weighNames([...params, ...otherParams]),
+    paramNames: weighNames(isDistinct ? params : [...params, ...otherParams]),
     forms,
     secretNames: names,
     chains: isDistinct ? distinctBy(chains, chainIdentity) : chains,

@@ -24,7 +24,7 @@ export function secretForms(secret: Secret, pieces: RequestPieces): Piece[] {
   const text = secret.reveal();
   const plain: Piece = { tokens: ['$secret'], text, bits: 0.1 };
   const modified = modifiersOfSecrets.map(({ value, bits }) => changed('$secret', text, value, bits));
-  const subs = subMessages(plain, modified, pieces).flatMap(digestsOf);
+  const subs = subMessages(plain, pieces).flatMap(digestsOf);
   return sortByBits([plain, ...modified, ...subs.filter(({ bits }) => bits <= maxFormBits)]);
 }
 
@@ -32,15 +32,12 @@ export function secretForms(secret: Secret, pieces: RequestPieces): Piece[] {
  * The key of a `$sub` digest is rarely anything but the secret with what identifies the app, the session or the
  * time.
  */
-function subMessages(plain: Piece, modified: readonly Piece[], { values, extras }: RequestPieces): Piece[] {
-  const upper = modified
-    .filter(({ tokens }) => tokens[0] === '$secret.upper')
-    .map((piece) => ({ ...piece, bits: 4 }));
+function subMessages(plain: Piece, { values, extras }: RequestPieces): Piece[] {
+  const upper = changed('$secret', plain.text, 'upper', 4);
   const around = [nothing, ...values, ...extras.map((extra) => ({ ...extra, bits: extra.bits + 1 }))];
-  return [plain, ...upper].flatMap((secret) =>
+  return [plain, upper].flatMap((secret) =>
     around.flatMap((one) =>
       around.flatMap((two) => {
-        if (one === nothing && two === nothing) return [];
         if (one === two) return [];
         if (two === nothing) return glued([one, secret], [secret, one]);
         return one === nothing ? [] : glued([one, two, secret], [secret, one, two], [one, secret, two]);

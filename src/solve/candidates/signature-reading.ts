@@ -29,7 +29,8 @@ export function readSignature({
   if (whole.length > 0) return whole;
   const amid = [...readAmid(signature, request), ...readLabelled(signature, request)];
   // The text around a digest is sent, so it cannot hold the secret, and a recipe must not either.
-  return amid.filter(({ after }) => !after.some((step) => step.includes(secret.reveal())));
+  const hidden = literal(secret.reveal()).tokens.join('');
+  return amid.filter(({ after }) => !after.some((step) => step.includes(hidden)));
 }
 
 /** A digest with text before or after it: `d5bc…,1453014943466`. */

@@ -35,7 +35,7 @@ export function surroundings(
         const bits = front.bits + tail.bits + joiner.bits;
         if (bits > bound) break;
         found.push({
-          front: hinged(front, joiner.value),
+          front: beforeBlock(front, joiner.value),
           tail:
             tail.value.length === 0
               ? nothing
@@ -68,14 +68,14 @@ const methodJoiners = sortByBits(
 );
 const encodedJoiners = [choice('&', 0.7), ...joiners.filter(({ value }) => value !== '&')];
 
-/** Pieces with a cost; the hinge separates them from the block where it is not the joiner. */
+/** Pieces with a cost, and the separator between them and the block, where it is not the joiner. */
 interface Front extends Choice<Pieces> {
-  readonly hinge?: string;
+  readonly separator?: string;
 }
 
-function hinged({ value, hinge }: Front, joiner: string): Piece {
-  if (value.length === 0 && hinge === undefined) return nothing;
-  return glue(joinPieces(value, joiner), literal(hinge ?? joiner));
+function beforeBlock({ value, separator }: Front, joiner: string): Piece {
+  if (value.length === 0 && separator === undefined) return nothing;
+  return glue(joinPieces(value, joiner), literal(separator ?? joiner));
 }
 
 function frontsOf(pieces: RequestPieces, hasBody: boolean, encoded: boolean): Front[] {
@@ -105,9 +105,9 @@ function frontsOf(pieces: RequestPieces, hasBody: boolean, encoded: boolean): Fr
         choice([...one.value, ...place.value], place.bits + one.bits),
       ]),
     ),
-    ...places.map((place): Front => ({ ...place, hinge: '?', bits: place.bits + 1 })),
-    { ...choice([], 5.5), hinge: '&' },
-    { ...choice([], 8), hinge: '?' },
+    ...places.map((place): Front => ({ ...place, separator: '?', bits: place.bits + 1 })),
+    { ...choice([], 5.5), separator: '&' },
+    { ...choice([], 8), separator: '?' },
   ];
 }
 

@@ -1,10 +1,11 @@
 import { canonicalLists } from '../candidates/canonical-lists.js';
 import { type Chain, chainIdentity } from '../candidates/chains.js';
-import { type CostRange, choice, firstFrom, lessSpent, sortByBits } from '../candidates/cost.js';
+import { type Choice, type CostRange, choice, firstFrom, lessSpent, sortByBits } from '../candidates/cost.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import {
   type Finish,
   finishesOf,
+  type ListItem,
   listBits,
   listItems,
   maxListBits,
@@ -24,18 +25,8 @@ export function listSearch(
   space: SearchSpace,
   fitsOf: (chain: Chain) => Fits,
 ): (share: Share, tally: Tally) => void {
-  const items = listItems(space).map(({ value, bits }) =>
-    choice(
-      value.map(({ text }) => text),
-      bits,
-    ),
-  );
-  const canonical = sortByBits(canonicalLists(space)).map(({ value, bits }) =>
-    choice(
-      value.map(({ text }) => text),
-      bits,
-    ),
-  );
+  const items = listItems(space).map(textsIn);
+  const canonical = sortByBits(canonicalLists(space)).map(textsIn);
   const finishes = finishesOf(space.forms, space.chains, maxFinishBits);
   return (share, tally) => {
     const { part, parts, to } = share;
@@ -55,6 +46,13 @@ export function listSearch(
       return true;
     });
   };
+}
+
+function textsIn({ value, bits }: Choice<ListItem>): Choice<readonly string[]> {
+  return choice(
+    value.map(({ text }) => text),
+    bits,
+  );
 }
 
 function tryList(

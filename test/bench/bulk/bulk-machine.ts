@@ -40,7 +40,11 @@ export function hasPythonModule(name: string): boolean {
  * Runs the built program over the rows of a file, journal and results on; `command` is `passback --from rows.csv`,
  * say. Throws where one of them is not ok.
  */
-export function runRows(machine: Machine, command: readonly string[], { url, app }: Target): Promise<Usage> {
+export async function runRows(
+  machine: Machine,
+  command: readonly string[],
+  { url, app }: Target,
+): Promise<Usage> {
   const [tenant, channel, key, secret] = app;
   const env = {
     USERINFO_TENANT_CODE: tenant,
@@ -49,11 +53,14 @@ export function runRows(machine: Machine, command: readonly string[], { url, app
     USERINFO_APP_SECRET: secret,
     ...nodeOptions,
   };
-  return measure(async () => {
+  machine.apart = true;
+  const usage = await measure(async () => {
     const finished = await machine.run([...command, '--base-url', url, '--restart'], { env });
     if (finished.status !== 0) throw new Error(`ended with ${finished.status}: ${finished.stderr}`);
     return finished;
   });
+  if (Number.isNaN(usage.cpuSeconds)) throw new Error('the program did not say what it took');
+  return usage;
 }
 
 async function measure(run: () => Promise<{ readonly stderr: string }>): Promise<Usage> {

@@ -22,10 +22,10 @@ const hours = 4;
 const filledAtOnce = 100_000;
 const warmUp = 2000;
 const counted = 4000;
-const rounds = 3;
+const rounds = 5;
 /** Of the latencies: far from what the service can do, so that they are not those of a queue. */
 const perSecond = 300;
-const pacedSeconds = 20;
+const pacedSeconds = 8;
 
 interface Store {
   readonly url: string;
@@ -47,19 +47,18 @@ it.skipIf(process.platform !== 'linux')(
   async () => {
     // With what tests switch off: it writes to the disk before it answers.
     const server = await PostgresServer.create(['shared_buffers=1GB', 'max_wal_size=8GB']);
+    const [least = 0] = sizes;
     const whole = await createStore(server.url, 'whole', false);
-    const store = await createStore(server.url, 'partitioned', true);
-    const [first = 0, ...others] = sizes;
-    await fill(whole, first);
-    await fill(store, first);
-    const baseline = await measure(store);
-    print(`${first} users in partitions`, await bytesOfUser(store), baseline, baseline);
-    print(`${first} users in whole tables`, await bytesOfUser(whole), await measure(whole), baseline);
-    for (const size of others) {
-      await fill(store, size);
-      print(`${size} users in partitions`, await bytesOfUser(store), await measure(store), baseline);
+    const small = await createStore(server.url, 'small', true);
+    const large = await createStore(server.url, 'large', true);
+    await fill(small, least);
+    await fill(whole, least);
+    print(`${least} users in whole tables`, await bytesOfUser(whole), await measure(small, whole));
+    for (const size of sizes) {
+      await fill(large, size);
+      print(`${size} users in partitions`, await bytesOfUser(large), await measure(small, large));
     }
-    expect(store.users).toBe(sizes.at(-1));
+    expect(large.users).toBe(sizes.at(-1));
     await server.remove();
   },
   hours * 3_600_000,
@@ -126,40 +125,59 @@ async function bytesOfUser({ url, users }: Store): Promise<number> {
   return Number(row?.bytes) / users;
 }
 
-async function measure(store: Store): Promise<Record<'reads' | 'passbacks', Measured>> {
+type Of<T> = Record<'reads' | 'passbacks', T>;
+
+/** What is measured of each store, `of` beside `baseline`: the speed of the machine changes within minutes. */
+async function measure(baseline: Store, of: Store): Promise<Of<Measured[]>> {
   return {
-    reads: await measureOne(store, (count) => reads(store, count)),
-    passbacks: await measureOne(store, (count) => passbacks(store, count)),
+    reads: await measureBoth([baseline, of], reads),
+    passbacks: await measureBoth([baseline, of], passbacks),
   };
 }
 
-async function measureOne(
-  { url }: Store,
-  requests: (count: number) => Promise<SignedRequest[]>,
-): Promise<Measured> {
-  const [service] = await startServiceProcesses(url, 1);
-  if (service === undefined) throw new Error('the service did not start');
-  await load([service.url], await requests(warmUp));
-  const usage = async () => [cpuSeconds(service.child.pid ?? 0), await databaseCpuSeconds(url)] as const;
-  const rates: number[] = [];
-  const spent = [0, 0] as [number, number];
+async function measureBoth(
+  stores: readonly Store[],
+  requests: (store: Store, count: number) => Promise<SignedRequest[]>,
+): Promise<Measured[]> {
+  const measured = await Promise.all(
+    stores.map(async (store) => {
+      const [service] = await startServiceProcesses(store.url, 1);
+      if (service === undefined) throw new Error('the service did not start');
+      return { store, service, rates: [] as number[], p99s: [] as number[], serviceCpu: 0, databaseCpu: 0 };
+    }),
+  );
+  for (const { store, service } of measured) await load([service.url], await requests(store, warmUp));
   for (let round = 0; round < rounds; round++) {
-    const prepared = await requests(counted);
-    const before = await usage();
-    rates.push(await load([service.url], prepared));
-    const after = await usage();
-    for (const part of [0, 1] as const) spent[part] += after[part] - before[part];
+    for (const one of measured) {
+      const prepared = await requests(one.store, counted);
+      const ownBefore = cpuSeconds(one.service.child.pid ?? 0);
+      const databaseBefore = await databaseCpuSeconds(one.store.url);
+      one.rates.push(await load([one.service.url], prepared));
+      one.serviceCpu += cpuSeconds(one.service.child.pid ?? 0) - ownBefore;
+      one.databaseCpu += (await databaseCpuSeconds(one.store.url)) - databaseBefore;
+    }
   }
-  const latencies = await pacedLoad(service.url, await requests(perSecond * pacedSeconds), perSecond);
-  service.child.kill();
-  await once(service.child, 'exit');
+  for (let round = 0; round < rounds; round++) {
+    for (const { store, service, p99s } of measured) {
+      const latencies = await pacedLoad(
+        service.url,
+        await requests(store, perSecond * pacedSeconds),
+        perSecond,
+      );
+      p99s.push(latencies.toSorted((a, b) => a - b)[Math.floor(0.99 * latencies.length)] ?? Number.NaN);
+    }
+  }
+  for (const { service } of measured) {
+    service.child.kill();
+    await once(service.child, 'exit');
+  }
   const each = (seconds: number) => (1000 * seconds) / (rounds * counted);
-  return {
+  return measured.map(({ rates, p99s, serviceCpu, databaseCpu }) => ({
     perSecond: medianOf(rates),
-    p99: latencies.toSorted((a, b) => a - b)[Math.floor(0.99 * latencies.length)] ?? Number.NaN,
-    serviceCpu: each(spent[0]),
-    databaseCpu: each(spent[1]),
-  };
+    p99: medianOf(p99s),
+    serviceCpu: each(serviceCpu),
+    databaseCpu: each(databaseCpu),
+  }));
 }
 
 const anyUser = ({ users }: Store) => Math.floor(Math.random() * users);
@@ -193,17 +211,13 @@ async function passbacks(store: Store, count: number): Promise<SignedRequest[]> 
   });
 }
 
-function print(
-  title: string,
-  bytes: number,
-  measured: Record<string, Measured>,
-  baseline: Record<string, Measured>,
-): void {
+/** Ratios are those to the small store, measured in turn with the other. */
+function print(title: string, bytes: number, measured: Of<Measured[]>): void {
   process.stdout.write(`\n${title}: ${bytes.toFixed(0)} bytes a user\n`);
-  for (const [name, found] of Object.entries(measured)) {
+  for (const [name, [baseline, found]] of Object.entries(measured)) {
     const shown = (key: keyof Measured, digits: number) => {
-      const ratio = found[key] / (baseline[name]?.[key] ?? Number.NaN);
-      return `${found[key].toFixed(digits)} (${ratio.toFixed(2)})`;
+      const [before = Number.NaN, now = Number.NaN] = [baseline?.[key], found?.[key]];
+      return `${now.toFixed(digits)} (${(now / before).toFixed(2)})`;
     };
     process.stdout.write(
       `  ${name.padEnd(10)}${shown('perSecond', 0)}/s, p99 ${shown('p99', 1)} ms at ${perSecond}/s, ` +

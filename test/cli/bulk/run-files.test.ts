@@ -363,8 +363,9 @@ describe('files of a run', () => {
     const script = `import(process.argv[1])
       .then(({ AppendFile }) => AppendFile.find(process.argv[2]).keep({ size: 0, crc: 0 }))
       .catch((error) => console.log(error.message))`;
-    const asNobody = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
-    const { stdout } = spawnSync(process.execPath, ['-e', script, module, file], asNobody);
+    // A number without a name, as containers have.
+    const asOther = { uid: 54_321, gid: 54_321, encoding: 'utf8' } as const;
+    const { stdout } = spawnSync(process.execPath, ['-e', script, module, file], asOther);
     chmodSync(machine.folder, 0o700);
     expect(stdout).toContain('theirs.ndjson" belongs to another user, who could read what is written');
   });

@@ -226,6 +226,20 @@ describe('a refused signature on the page', () => {
     expect(text).not.toContain(running.app.secret);
   });
 
+  it('is explained where a parameter that the platform ignores holds the secret, or its label', async () => {
+    await serve({ platform: { unknown_parameters: 'ignore' } });
+    const { secret } = running.app;
+    for (const value of [secret, '<secret>']) {
+      const draft = passback();
+      draft.query.set('key', value);
+      expect(await sendSigned(draft, { secret: `${secret} ` })).toBe(40102);
+    }
+    const { status, text } = await page();
+    expect(status).toBe(200);
+    expect(textOf(text).match(/It was signed with a space after the secret/g)).toHaveLength(2);
+    expect(text).not.toContain(secret);
+  });
+
   it('by a known preset comes with the command that sets it', async () => {
     await serve();
     const taobao = presets.find(({ name }) => name === 'taobao')?.recipe ?? defaultRecipes.sign;

@@ -39,8 +39,8 @@ export interface ProbeConnection {
   readonly signal: AbortSignal;
   /** Pause before each request, in milliseconds. */
   readonly pauseMs: number;
-  /** Called with the number of requests sent. */
-  readonly onSent?: (count: number) => void;
+  /** Called for each request that is sent. */
+  readonly onSent?: () => void;
 }
 
 /** Maximum number of times that a request is sent which is throttled, or ends without an answer. */
@@ -55,7 +55,6 @@ export class Exchange {
   /** The answer to a throttled request, if there was one. */
   throttled: Observation | null = null;
   #last: { readonly random: string; readonly now: number } | null = null;
-  #sent = 0;
 
   constructor(connection: ProbeConnection) {
     this.#connection = connection;
@@ -107,8 +106,7 @@ export class Exchange {
     );
     const hidden = [...values, ...Object.values(wire.headers)].filter((value) => value.length > 3);
     const sentAt = Date.now();
-    this.#sent += 1;
-    onSent?.(this.#sent);
+    onSent?.();
     const seen = (
       httpStatus: number,
       body: Uint8Array,

@@ -16,7 +16,7 @@ import {
 } from './requests.js';
 
 /** A test user, whose data the probe may read and write. */
-interface ProbedUser {
+export interface ProbedUser {
   /** Codes that were issued for the user and not used. The first is used until it is refused. */
   readonly codes: readonly string[];
   readonly unionId: string | undefined;
@@ -146,7 +146,7 @@ async function passBack(
   const first = await exchange.send(keyPassback(unionId, key));
   const copy = await exchange.send(first.asked, true);
   const refusedPassbacks: Observation[] = [];
-  for (const asked of Object.values(faultyPassbacks(unionId, key))) {
+  for (const asked of faultyPassbacks(unionId, key)) {
     refusedPassbacks.push(await exchange.send(asked));
   }
   return { written: { first, copy }, refusedPassbacks };
@@ -178,7 +178,8 @@ async function readUser(
   return { whole, named: second, uses: uses.count === 0 ? null : uses };
 }
 
-/** `data` of a success; empty if it is no object. */
-export function dataOf({ members }: Observation): Readonly<Record<string, unknown>> {
-  return isObject(members.data) ? members.data : {};
+/** `data` of a success; empty if it is no object, or there is no answer. */
+export function dataOf(answer: Observation | null): Readonly<Record<string, unknown>> {
+  const data = answer?.members.data;
+  return isObject(data) ? data : {};
 }

@@ -18,7 +18,7 @@ import { parseDuration, parseFilled } from '../../option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
-import type { Evidence } from './gather.js';
+import type { Evidence, ProbedUser } from './gather.js';
 
 interface ProbeOptions extends ConnectionOptions {
   readonly code?: readonly string[];
@@ -163,11 +163,7 @@ async function givenCodes({ context, options: { code: given = [] } }: Call<Probe
 async function announce(
   { context, io, options }: Call<ProbeOptions>,
   { environment, base_url }: Settings,
-  {
-    codes,
-    unionId,
-    key,
-  }: { readonly codes: readonly string[]; readonly unionId: string | undefined; readonly key: string },
+  { codes, unionId, key }: ProbedUser,
 ): Promise<void> {
   const { faultyReads } = await import('./requests.js');
   const faults = [

@@ -5,7 +5,8 @@ import { httpStatusOf, resultCode } from '../../../protocol/result-codes.js';
 import { formatTable } from '../../output/table.js';
 import { showText } from '../../output/terminal-text.js';
 import type { Break } from './breaks.js';
-import type { Learned, Point, Refusal } from './learn.js';
+import type { Learned, Point } from './learn.js';
+import type { Refusal } from './refusals.js';
 
 /** The result of a probe, for programs. */
 interface ProbeReport {

@@ -216,24 +216,20 @@ export function keyPassback(unionId: string, key: string): ProbeRequest {
 }
 
 /** The passbacks that a correct platform refuses. Those that name the user would write the probe's key, or the ID. */
-export function faultyPassbacks(unionId: string, key: string) {
+export function faultyPassbacks(unionId: string, key: string): ProbeRequest[] {
   const own = (value: unknown) => JSON.stringify({ [key]: value });
-  return {
-    noUser: passback('a passback without a user', { user_info: own('1') }, 'userNotNamed'),
-    absentKey: passback(
+  return [
+    passback('a passback without a user', { user_info: own('1') }, 'userNotNamed'),
+    passback(
       'a primary_key that is not in user_info',
       { primary_key: absentName, user_info: own('1') },
       'primaryKeyNotInUserInfo',
     ),
-    nested: passback(
-      'a user_info of two levels',
-      { union_id: unionId, user_info: own({ a: 1 }) },
-      'userInfoNotFlat',
-    ),
-    reserved: passback(
+    passback('a user_info of two levels', { union_id: unionId, user_info: own({ a: 1 }) }, 'userInfoNotFlat'),
+    passback(
       'a reserved key in user_info',
       { union_id: unionId, user_info: JSON.stringify({ union_id: unionId }) },
       'reservedKey',
     ),
-  } as const;
+  ];
 }
