@@ -60,7 +60,7 @@ interface Call {
 const timeOut = Symbol('time-out');
 
 /** A call or a bulk run that `close` waits for. */
-export interface UnderWay {
+interface UnderWay {
   /** Ends it now. */
   readonly end: AbortController;
   /** Ends a run once what it sent is answered. */

@@ -121,13 +121,13 @@ function askForTunnel(
       socket.destroy();
       reject(error);
     };
-    asked.on('error', (cause) => {
-      const isLost = isConnectionLoss(cause);
-      const did = isLost
-        ? 'closed the connection without an answer'
-        : 'answered with something that is not HTTP';
-      fail(new TunnelError(did, cause));
-    });
+    asked.on('error', (cause) =>
+      fail(
+        isConnectionLoss(cause)
+          ? closedUnanswered(cause)
+          : new TunnelError('answered with something that is not HTTP', cause),
+      ),
+    );
     asked.on('connect', ({ statusCode = 0 }, _, head) => {
       if (statusCode < 200 || statusCode > 299) return fail(TunnelError.refused(statusCode));
       clearTimeout(limit);

@@ -2,7 +2,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { maskJson, maskParameter } from '../protocol/masking.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { type Answer, headerOf, type WireAnswer } from './answer.js';
-import { type NoAnswerReason, RejectedError } from './errors.js';
+import type { NoAnswerReason } from './errors.js';
 import type { SignedRequest } from './request.js';
 import { type AttemptOutcome, isSuccess } from './retry.js';
 
@@ -246,8 +246,8 @@ export function showAnswer(
     if (!value) return [];
     return [[name, name === 'location' ? value.replace(/\?.*/s, '') : value]];
   });
-  const answer = isSuccess(outcome) ? outcome : outcome instanceof RejectedError ? outcome.answer : null;
-  if (answer === null) return { httpStatus, headers, resultCode: undefined, envelope: undefined };
+  const answer = isSuccess(outcome) ? outcome : outcome.answer;
+  if (answer === undefined) return { httpStatus, headers, resultCode: undefined, envelope: undefined };
   const envelope = maskJson(new TextDecoder().decode(answer.body), (key) => !openKeys.includes(key));
   return { httpStatus, headers, resultCode: answer.envelope.code, envelope };
 }

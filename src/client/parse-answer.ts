@@ -43,7 +43,8 @@ export function parseAnswer(
   const { data } = envelope;
   const date = headerOf(headers, 'date');
   const requestId = request.random;
-  const warnings = envelope.code === resultCode.ok ? dataWarnings(data, request, platform) : [];
+  const isRead = envelope.code === resultCode.ok && request.endpoint.operation === 'read';
+  const warnings = isRead ? readDataWarnings(data, request.infoNames, platform) : [];
   const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt, warnings };
   if (envelope.code !== resultCode.ok) return new RejectedError(answer, resultCodes);
   const fault = dataFault(data, request, platform);
@@ -70,14 +71,6 @@ function dataFault(
   const isOther = unionId !== undefined && unionId !== union_id;
   if (isOther && passback_union_id === 'same') return 'for another user than the request names';
   return null;
-}
-
-function dataWarnings(
-  data: Record<string, unknown>,
-  { endpoint, infoNames }: SignedRequest,
-  platform: Platform,
-): readonly string[] {
-  return endpoint.operation === 'read' ? readDataWarnings(data, infoNames, platform) : [];
 }
 
 /** A body as UTF-8, and as text, or why it has none. */

@@ -200,7 +200,7 @@ export function toWireRequest(
 }
 
 /** The parameters that differ in each attempt (§5.4). */
-export interface Moment {
+interface Moment {
   /** 8 to 20 characters. */
   readonly random: string;
   /** Unix time in seconds. */

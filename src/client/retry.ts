@@ -1,4 +1,5 @@
 import type { Envelope } from '../protocol/envelope.js';
+import { maxTimerMs } from '../protocol/limits.js';
 import { backOffMs } from '../support/back-off.js';
 import { type Answer, type AnswerHeaders, headerOf } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
@@ -56,9 +57,6 @@ export function pauseBefore(next: number, retryAfterMs: number | undefined): num
   return retryAfterMs ?? backOffMs(next - 2, Math.random);
 }
 
-/** Maximum pause in milliseconds: the maximum delay of a timer in Node. */
-const longest = 2 ** 31 - 1;
-
 /** RFC 9110, 5.6.7: the only form of a date that servers may send. */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
@@ -69,10 +67,10 @@ const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GM
 export function parseRetryAfter(headers: AnswerHeaders, now: number): number | undefined {
   const retryAfter = headerOf(headers, 'retry-after');
   if (retryAfter === undefined) return undefined;
-  if (/^\d+$/.test(retryAfter)) return Math.min(longest, Number(retryAfter) * 1000);
+  if (/^\d+$/.test(retryAfter)) return Math.min(maxTimerMs, Number(retryAfter) * 1000);
   const until = parseDate(retryAfter);
   if (until === undefined) return undefined;
-  return Math.min(longest, Math.max(0, until - (parseDate(headerOf(headers, 'date')) ?? now)));
+  return Math.min(maxTimerMs, Math.max(0, until - (parseDate(headerOf(headers, 'date')) ?? now)));
 }
 
 function parseDate(text: string | undefined): number | undefined {

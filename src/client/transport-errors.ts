@@ -109,7 +109,7 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
 ];
 
 /** The request that failed, and how far it got. */
-export interface FailedRequest {
+interface FailedRequest {
   /** With the proxy, as `nameHost` names it. */
   readonly host: string;
   readonly proxy: HttpProxy | null;

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClientBase, QueryResult } from 'pg';
+import { maxTimerMs } from '../protocol/limits.js';
 import { StartError, StoreUnavailableError } from './errors.js';
 import { isPooled, postgresConfig } from './postgres-config.js';
 import { ConflictError, ConnectionLostError, translatePostgresError } from './postgres-errors.js';
@@ -270,9 +271,6 @@ type Query =
       /** Time for the answer to arrive, in milliseconds. */
       readonly query_timeout?: number;
     };
-
-/** The maximum delay of a timer of Node.js. */
-const maxTimerMs = 2 ** 31 - 1;
 
 async function send(client: ClientBase, query: Query): Promise<QueryResult> {
   try {

@@ -28,5 +28,8 @@ export const maxRecordBytes = 262_144;
 /** §8 leaves the number of values of a user's record open, and that of the keys of a `user_info`. */
 export const maxRecordKeys = 1000;
 
+/** Maximum delay of a timer of Node.js, in milliseconds: a longer one fires at once. */
+export const maxTimerMs = 2 ** 31 - 1;
+
 /** Maximum duration in seconds, 68 years: together with the current time, any number of this size is exact. */
 export const maxSeconds = 2 ** 31 - 1;

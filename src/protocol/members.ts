@@ -1,6 +1,7 @@
 // Checks of what callers without TypeScript give.
 import { InvalidInputError } from './errors.js';
 import { isObject, kindOf } from './fields.js';
+import { maxTimerMs } from './limits.js';
 import { quoteName, textFault } from './unsafe-text.js';
 
 /** Returns why a value is invalid, in words that follow its name, or `null`. */
@@ -13,9 +14,6 @@ export interface Shape<Given = Readonly<Record<string, unknown>>> {
   readonly members: Readonly<Record<keyof Given, MemberCheck>>;
   readonly required: readonly (keyof Given)[];
 }
-
-/** The maximum delay of a timer in Node. */
-const maxMs = 2 ** 31 - 1;
 
 export function isA(wanted: string, isRight: (value: unknown) => boolean): MemberCheck {
   return (value) => (isRight(value) ? null : `is ${kindOf(value)}, not ${wanted}`);
@@ -32,8 +30,8 @@ export const isCount = isA(
 );
 
 export const isDuration = isA(
-  `a number of milliseconds from 1 to ${maxMs}`,
-  (value) => typeof value === 'number' && value >= 1 && value <= maxMs,
+  `a number of milliseconds from 1 to ${maxTimerMs}`,
+  (value) => typeof value === 'number' && value >= 1 && value <= maxTimerMs,
 );
 
 /** A number per second. */

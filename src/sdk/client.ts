@@ -188,6 +188,7 @@ export class UserInfoClient implements AsyncDisposable {
   ): AsyncGenerator<ReadOutcome<Row>, void> {
     return sendAll('read', rows, callsOf(this), options) as AsyncGenerator<ReadOutcome<Row>, void>;
   }
+
   /**
    * Waits for the calls under way, at most for their `timeoutMs`, and closes the client's own connections. A bulk run
    * sends no more rows, and ends when those under way are answered. With `force`, calls and runs end now, with a

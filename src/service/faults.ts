@@ -56,38 +56,16 @@ const exclusive: Readonly<Record<ReturnType<typeof sharesOf>[number][0], Fault>>
   slowBody: { slowBody: true },
 };
 
-/** A body whose second half comes 30 s after the first. */
-class SlowBody extends Readable {
-  readonly #text: string;
-  #timer: NodeJS.Timeout | undefined;
-  #isBegun = false;
-
-  constructor(text: string) {
-    super();
-    this.#text = text;
-  }
-
-  override _read(): void {
-    if (this.#isBegun) return;
-    this.#isBegun = true;
-    const bytes = Buffer.from(this.#text);
-    const half = bytes.length >> 1;
-    this.push(bytes.subarray(0, half));
-    this.#timer = setTimeout(() => {
-      this.push(bytes.subarray(half));
-      this.push(null);
-    }, stopMs);
-  }
-
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    clearTimeout(this.#timer);
-    callback(error);
-  }
-
-  /** The whole text, for what records answers. */
-  override toString(): string {
-    return this.#text;
-  }
+/** A body whose second half comes 30 s after the first. `toString` returns all of it, for what records answers. */
+function slowBodyOf(text: string): Readable {
+  const bytes = Buffer.from(text);
+  const half = bytes.length >> 1;
+  const halves = async function* () {
+    yield bytes.subarray(0, half);
+    await wait(stopMs, undefined, { ref: false });
+    yield bytes.subarray(half);
+  };
+  return Object.assign(Readable.from(halves(), { objectMode: false }), { toString: () => text });
 }
 
 /** Injects a fault into each request for an operation. */
@@ -114,7 +92,7 @@ export function injectFaults(
     if (cutAfter.has(request)) request.socket.destroy();
     if (!slow.has(request)) return payload;
     reply.removeHeader('content-length');
-    return new SlowBody(String(payload));
+    return slowBodyOf(String(payload));
   });
 }
 

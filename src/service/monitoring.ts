@@ -5,9 +5,9 @@ import { StartError } from '../database/errors.js';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { Turns } from '../support/fair-queue.js';
-import { InFlight } from './http/connections.js';
+import { InFlight, requestLimits } from './http/connections.js';
 import { type Log, logFault } from './log.js';
-import { checkSettings, type ServiceSettings } from './settings.js';
+import type { CheckedSettings } from './settings.js';
 import type { Store } from './store/store.js';
 import { isOwnHost } from './workbench/routes.js';
 
@@ -25,7 +25,7 @@ export type AnswerMonitoring = (path: string, request?: IncomingMessage) => Prom
 interface Monitored {
   /** Whether requests should be sent here. */
   isReady(): Promise<boolean>;
-  /** In the format of Prometheus; `null` if there are none. */
+  /** In the format of Prometheus. */
   readonly metrics: () => Promise<string>;
   /** Issues codes. Default: not over HTTP. */
   readonly codes?: ((request: IncomingMessage) => Promise<MonitoringAnswer>) | undefined;
@@ -69,21 +69,14 @@ export function statusAnswer(isWell: boolean): MonitoringAnswer {
  * @throws StartError if it cannot listen on the address
  */
 export async function startMonitoring(
-  settings: Pick<ServiceSettings, 'host' | 'maxConnections' | 'requestTimeoutMs'>,
+  { host, maxConnections, requestTimeoutMs }: CheckedSettings,
   port: number,
   answer: AnswerMonitoring,
   log: Log,
 ): Promise<{ readonly url: string; close(): void }> {
-  const { host, maxConnections, requestTimeoutMs } = checkSettings(settings);
   const isHere = isLoopback(urlHost(host));
-  const limits = {
-    requestTimeout: requestTimeoutMs,
-    headersTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
-    requireHostHeader: false,
-  };
   const turns = new Turns();
-  const server = createServer(limits, (request, reply) => {
+  const server = createServer(requestLimits(requestTimeoutMs), (request, reply) => {
     const isMeant = !isHere || request.headers.host === undefined || isOwnHost(request, true);
     void turns.run('', async () => {
       if (!request.socket.destroyed) await send(request, reply, isMeant ? answer : async () => null);

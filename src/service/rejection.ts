@@ -1,16 +1,16 @@
-import type { Endpoint } from '../protocol/endpoints.js';
 import { maskName, maskParameter, maskText } from '../protocol/masking.js';
 import { type Parameters, parameterText } from '../protocol/parameters.js';
 import { encodePairs } from '../protocol/percent-encoding.js';
 import { forAppSign, forSign, type SignaturePair, type Signers } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
+import type { ReceivedRequest } from './http/received-request.js';
 import type { SignatureRejectedEvent } from './log.js';
 import type { App } from './store/apps.js';
 
 /** A wrong signature, with everything that it depends on. */
 export interface RejectedSignature {
   readonly signature: 'app_sign' | 'sign';
-  readonly request: RejectedRequest;
+  readonly request: ReceivedRequest;
   readonly app: App;
   readonly signers: Signers;
   readonly expected: SignaturePair;
@@ -43,14 +43,6 @@ export function asSeenBy(signature: 'app_sign' | 'sign', request: SignableReques
 /** Maximum length of a stage, in characters; a single value that is longer is masked whole. */
 const maxShown = 4000;
 
-/** The request that is explained, and its form. */
-interface RejectedRequest {
-  readonly endpoint: Endpoint;
-  readonly parameters: Parameters;
-  readonly signable: SignableRequest;
-  readonly form: readonly Param[];
-}
-
 /** Truncates a stage to a readable length. */
 export function cutStage(text: string): string {
   return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
@@ -67,7 +59,7 @@ function isSecret(value: string, { app_secret }: App): boolean {
 }
 
 /** The same request with its secrets and personal data masked. */
-export function maskRequest({ signable, form }: RejectedRequest, app: App): SignableRequest {
+export function maskRequest({ signable, form }: ReceivedRequest, app: App): SignableRequest {
   const mask = ([name, value]: Param): Param => {
     if (isSecret(value, app)) return [name, `${app.app_secret}`];
     return [name, value.length > maxShown ? '****' : maskValue(name, value)];

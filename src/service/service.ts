@@ -52,7 +52,6 @@ export async function startService(
 ): Promise<Service> {
   const { faults, rateLimit, adminPort, adminTokens = [], version } = settings;
   const { log, end } = foldRepeats(countEvents(settings.log ?? (() => {}), version));
-  const unobserve = observeStore(store);
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
   const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
   const { platform } = settings;
@@ -73,11 +72,12 @@ export async function startService(
         : answerCodes(
             adminTokens,
             settings.host,
-            async () => createAdmin({ store, actor: 'POST /codes', platform, ...host }),
+            createAdmin({ store, actor: 'POST /codes', platform, ...host }),
             log,
           ),
   });
-  const admin = adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring, log);
+  const adminServer =
+    adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring, log);
   const context = {
     ...host,
     store,
@@ -90,13 +90,14 @@ export async function startService(
     turns: new Turns(),
   };
   const server = await startServer(context, monitoring, extension).catch((error) => {
-    admin?.close();
+    adminServer?.close();
     throw error;
   });
+  const unobserve = observeStore(store);
   const auditSeconds = settings.auditDays * secondsOfDay;
   store.startPurge(randomHex(host, holderBytes), auditSeconds, (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });
-  if (admin !== null) log({ event: 'monitoring', url: admin.url });
+  if (adminServer !== null) log({ event: 'monitoring', url: adminServer.url });
   log({ event: 'listening', url: server.url });
 
   let closed: Promise<void> | null = null;
@@ -105,7 +106,7 @@ export async function startService(
     isStopping = true;
     await wait(settings.drainDelayMs, undefined, { signal: hurry.signal }).catch(() => {});
     await server.close();
-    admin?.close();
+    adminServer?.close();
     unobserve();
     await store.close();
     end();

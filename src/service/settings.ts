@@ -4,7 +4,7 @@ import { type Platform, type PlatformFile, parsePlatform } from '../platform/pla
 import { onlyRecipes } from '../platform/signing-source.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { defaultMaxBodyBytes } from '../protocol/limits.js';
+import { defaultMaxBodyBytes, maxTimerMs } from '../protocol/limits.js';
 import {
   checkMembers,
   isA,
@@ -148,9 +148,6 @@ export const serviceMembers: Shape<ServiceOptions>['members'] = {
 export function checkOptions(options: ServiceOptions): void {
   checkMembers({ what: 'the options of the service', members: serviceMembers, required: [] }, options);
 }
-
-/** The maximum delay of a timer of Node.js. */
-export const maxTimerMs = 2 ** 31 - 1;
 
 /** Default, minimum and maximum of the numbers. */
 const numbers = {

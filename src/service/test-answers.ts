@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { endpoints } from '../protocol/endpoints.js';
 import { envelopeContentType } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { maxTimerMs } from '../protocol/limits.js';
 import {
   checkMembers,
   isA,
@@ -17,7 +18,7 @@ import { platformRefusal } from '../protocol/result-code-table.js';
 import { type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
 import { shapeObject } from '../protocol/user-record.js';
 import type { Fault } from './faults.js';
-import { type CheckedSettings, maxTimerMs } from './settings.js';
+import type { CheckedSettings } from './settings.js';
 
 type Operation = (typeof endpoints)[number]['operation'];
 
@@ -113,7 +114,10 @@ const failureMembers: Shape<TestFailure> = {
     code: isA('a whole number', Number.isSafeInteger),
     httpStatus: isHttpStatus,
     msg: isText,
-    retryAfter: isA('a whole number of seconds from 0', (value) => isCount(Number(value) + 1) === null),
+    retryAfter: isA(
+      'a whole number of seconds from 0',
+      (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+    ),
     cut: isA('before or after', (value) => value === 'before' || value === 'after'),
     delayMs: isA(
       `a number of milliseconds from 0 to ${maxTimerMs}`,

@@ -183,11 +183,10 @@ async function explain(
   store: Store,
   settings: CheckedSettings,
 ): Promise<TestSignatures | null> {
-  const { parameters, check } = parseRequest(endpoint, request, settings);
-  const app = await store.read(({ apps }) => apps.find(parameterText(parameters, 'app_key')));
-  if (app === null) return null;
   try {
-    const { signable } = check();
+    const { parameters, signable } = parseRequest(endpoint, request, settings).check();
+    const app = await store.findApp(parameterText(parameters, 'app_key'));
+    if (app === null) return null;
     const signers = signersOf(app.recipes, settings.signers);
     const expected = expectedSignatures(signers, signable, app.app_secret);
     const stages = explainBoth(signers, signable, app.app_secret);

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Time of work before the event loop runs, in milliseconds; a piece of work that has begun is finished. */
 export const turnMs = 10;
 
-/** The same after a connection was accepted, in milliseconds. */
+/** The same after `shortenNext`, in milliseconds. */
 const shortTurnMs = 1;
 
 /** The least that an item counts, in milliseconds: no clock may be too coarse for it. */
@@ -107,7 +107,7 @@ export class Turns {
 
   /**
    * Makes the next turn a short one. Call it for each new connection: Node accepts one in a turn of the event loop, and
-   * others may wait.
+   * others may wait. And for work that must not delay the answers of a database, which come between two turns.
    */
   shortenNext(): void {
     this.#nextMs = shortTurnMs;

@@ -62,6 +62,17 @@ describe('an answer', () => {
     expect(responses).toMatchObject([{ httpStatus: 200, resultCode: undefined, envelope: undefined }]);
   });
 
+  it('that is a success for nobody is reported with its code, its values masked', async () => {
+    const body = '{"code":200,"msg":"ok","data":{"mobile":"13912345678"}}';
+    const server = await httpServer((_, response) => response.end(body));
+    const responses: ResponseEvent[] = [];
+    const error = await passback(server.url, { onResponse: (event) => responses.push(event) });
+    await server.close();
+    expect(error).toMatchObject({ reason: 'wrong-data' });
+    const envelope = '{"code":200,"msg":"ok","data":{"mobile":"139****5678"}}';
+    expect(responses).toMatchObject([{ httpStatus: 200, resultCode: 200, envelope }]);
+  });
+
   it('with a header twice is read by the first', async () => {
     const server = await httpServer((_, response) => {
       response.statusCode = 429;

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoClient } from '../../src/index.js';
 import { createService, createTestService, useTestService } from '../../src/service/index.js';
 import { Machine } from '../support/cli.js';
+import { draftRead, send } from '../support/foreign-client.js';
 import { tcpServer } from '../support/raw-server.js';
 
 const users = [{ union_id: 'u1', basic_info: { mobile: '13800001111' } }];
@@ -90,6 +91,14 @@ describe('the test service', () => {
       expect(data.extension_info).toEqual({ acme_level: 'gold', acme_n: '5', kept: '1' });
     });
     expect(service.requests.map(({ answer }) => answer)).toContain(null);
+  });
+
+  it('refuses an app key that cannot be stored as the service does', async () => {
+    const { clientOptions } = service;
+    const app = { tenant_code: clientOptions.tenantCode, channel: clientOptions.channel, secret: 's' };
+    const { envelope } = await send(service.url, draftRead({ ...app, app_key: 'a\0' }, 'c'));
+    expect(envelope.code).toBe(40002);
+    expect(service.requests).toMatchObject([{ signatures: null }]);
   });
 
   it('answers as a stub says, for good or a number of times', async () => {
@@ -220,7 +229,8 @@ describe('the test service', () => {
     ],
     ['a misspelt cut', () => service.failNext(1, { cut: 'during' as never }), 'cut is text, not before'],
     ['a code as text', () => service.failNext(1, { code: '50301' as never }), 'code is text'],
-    ['a date to retry after', () => service.failNext(1, { retryAfter: -1 }), 'retryAfter is -1'],
+    ['a negative time to retry after', () => service.failNext(1, { retryAfter: -1 }), 'retryAfter is -1'],
+    ['a date to retry after', () => service.failNext(1, { retryAfter: '5' as never }), 'retryAfter is text'],
     ['a negative delay', () => service.failNext(1, { delayMs: -1 }), 'delayMs is -1'],
     ['a cut with a code', () => service.failNext(1, { cut: 'after', code: 50301 }), 'and thus no code'],
     ['stub()', () => service.stub(undefined as never), 'undefined was given, not an object'],

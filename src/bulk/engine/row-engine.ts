@@ -2,6 +2,7 @@ import { Attempt, type AttemptResult } from '../../client/attempt.js';
 import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
 import { isSuccess, mayHaveActed, pauseBefore } from '../../client/retry.js';
 import type { Sender } from '../../client/sender.js';
+import { maxTimerMs } from '../../protocol/limits.js';
 import { classify, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
 import { FlowControl, type Pacing } from './flow-control.js';
 import { type OpenRow, type PreparedRow, RowFeed, RowQueue, type SourceRow } from './row-queue.js';
@@ -31,9 +32,6 @@ export interface EngineListener<Row> {
   /** Whether to read no new rows for now; asked again after `resume`. */
   isFull?(): boolean;
 }
-
-/** Node.js fires longer timers after 1 ms. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /** Number of checks within one time-out. */
 const checksPerTimeout = 20;
@@ -148,7 +146,7 @@ export class RowEngine<Row extends SourceRow> {
 
   #resumeIn(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.resume(), Math.min(longestTimerMs, Math.max(1, ms)));
+    this.#timer = setTimeout(() => this.resume(), Math.min(maxTimerMs, Math.max(1, ms)));
   }
 
   /** One timer serves all rows. */

@@ -4,7 +4,7 @@ import { quoteName } from '../../protocol/unsafe-text.js';
 import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
-import type { AddedApp, App, Changed, StoredApp } from '../store/apps.js';
+import type { AddedApp, Changed, StoredApp } from '../store/apps.js';
 import type { Records } from '../store/operations.js';
 import {
   type AdminContext,
@@ -134,9 +134,15 @@ export function appOperations(context: AdminContext): AppOperations {
   const { store, now } = context;
   const newSecret = () => new Secret(randomHex(context, secretBytes));
   /** @throws NotFoundError if `work` changes no app */
-  const change = async (action: string, appKey: string, work: (records: Records) => Promise<Changed>) => {
-    const lineOf = (changed: Changed) => changed && { action: `app ${action}`, ...changed, subject: appKey };
-    if ((await audited(context, lineOf, work)) === null) throw noSuchApp(appKey);
+  const changed = async (action: string, appKey: string, work: (records: Records) => Promise<Changed>) => {
+    const lineOf = (app: Changed) =>
+      app && { action: `app ${action}`, tenant_code: app.tenant_code, subject: appKey };
+    const app = await audited(context, lineOf, work);
+    if (app === null) throw noSuchApp(appKey);
+    return app;
+  };
+  const change = async (...given: Parameters<typeof changed>) => {
+    await changed(...given);
   };
   return {
     async createApp(given) {
@@ -176,16 +182,12 @@ export function appOperations(context: AdminContext): AppOperations {
       }
     },
     async rotateSecret({ appKey, overlapSeconds = 0 }) {
-      const secret = newSecret();
+      const app_secret = newSecret();
       if (overlapSeconds !== 0) checkSeconds('the overlap', overlapSeconds);
-      let app: App | null = null;
-      await change('rotate-secret', appKey, async ({ apps }) => {
-        const changed = await apps.rotateSecret(appKey, secret, overlapSeconds);
-        app = await apps.find(appKey);
-        return changed;
-      });
-      if (app === null) throw noSuchApp(appKey);
-      return credentialsOf(app);
+      const app = await changed('rotate-secret', appKey, ({ apps }) =>
+        apps.rotateSecret(appKey, app_secret, overlapSeconds),
+      );
+      return { ...app, app_key: appKey, app_secret };
     },
     retireSecret: ({ appKey }) => change('retire-secret', appKey, ({ apps }) => apps.retireSecret(appKey)),
     disableApp: ({ appKey }) => change('disable', appKey, ({ apps }) => apps.disable(appKey, true)),

@@ -26,7 +26,7 @@ const minTokenLength = 16;
 export function answerCodes(
   tokens: readonly Secret[],
   host: string,
-  open: () => Promise<Pick<CodeOperations, 'issueCodes'>>,
+  { issueCodes }: Pick<CodeOperations, 'issueCodes'>,
   log: Log,
 ) {
   if (tokens.some((token) => token.reveal().length < minTokenLength)) {
@@ -52,8 +52,7 @@ export function answerCodes(
     const body = await request.toArray().catch(() => null);
     if (body === null) return refusal(400, 'CUT_OFF', 'the body is cut off');
     try {
-      const wanted = parseBody(Buffer.concat(body));
-      const codes = await (await open()).issueCodes(wanted);
+      const codes = await issueCodes(parseBody(Buffer.concat(body)));
       return { status: 200, type: json, body: JSON.stringify({ codes }) };
     } catch (error) {
       logFault(log, error);

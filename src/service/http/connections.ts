@@ -2,6 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
+/** The options of an HTTP server of Node.js for requests that have to arrive within this time. */
+export function requestLimits(requestTimeoutMs: number) {
+  return {
+    requestTimeout: requestTimeoutMs,
+    // Node.js refuses one above `requestTimeout`, and fastify sets that only later.
+    headersTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+    // §4: no request header is required.
+    requireHostHeader: false,
+  };
+}
+
 /** An open connection. */
 interface Connection {
   /** The answers to its unanswered requests, in order. */

@@ -7,7 +7,7 @@ import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { applyPassback, checkPassback } from '../../protocol/passback.js';
 import { type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { type AnyReadData, checkRecordSize, readData } from '../../protocol/user-record.js';
 import type { Param } from '../../signing/request.js';
@@ -30,6 +30,8 @@ export async function handle(
 ): Promise<FastifyReply> {
   const query = decodePairs(request.url.split('?').slice(1).join('?')).map(readable);
   const app = await namedApp(query, context.store);
+  // Between two turns others receive what the database answers: anybody can fill turns with unknown apps.
+  if (!app) context.turns.shortenNext();
   return context.turns.run(flowOf(endpoint, query, app, context), async () => {
     // Its client is gone, or was cut off because of its large body.
     if (request.socket.destroyed) return reply.hijack();
@@ -44,7 +46,8 @@ function readable([name, value]: DecodedPair): Param {
 /** The app that a query names, as last read, or as it is now; `null` for none, `undefined` where it cannot be read. */
 async function namedApp(query: readonly Param[], store: Store): Promise<App | null | undefined> {
   const appKey = query.find(([name]) => name === 'app_key')?.[1] ?? '';
-  if (appKey === '') return null;
+  // No app has such a key, and a statement that looks for one fails, for the apps of other requests, too.
+  if (appKey === '' || textFault(appKey) !== null) return null;
   // A fault of the store is reported after those of the request.
   return store.knownApp(appKey) ?? (await store.findApp(appKey).catch(() => undefined));
 }

@@ -34,7 +34,7 @@ export interface RequestInfo {
 }
 
 /** An answer: its envelope, and the code and HTTP status of it. `means` is the code of this project, if another. */
-interface Refusal {
+interface Answer {
   readonly code: number;
   readonly status: number;
   readonly body: string;
@@ -77,7 +77,7 @@ export class Responder {
   }
 
   /** The answer with which the platform refuses what this project refuses with `code`. */
-  refuse(code: ResultCode, own?: string): Refusal {
+  refuse(code: ResultCode, own?: string): Answer {
     const { platform } = this.#context.settings;
     const {
       code: shown,
@@ -93,7 +93,7 @@ export class Responder {
   #send(
     reply: FastifyReply,
     info: RequestInfo,
-    answer: Refusal,
+    answer: Answer,
     failure?: { readonly error: unknown; readonly msg: string | undefined },
   ): FastifyReply {
     // When the answer is sent or aborted, before other listeners run.
@@ -128,7 +128,7 @@ export class Responder {
   /** Logs an answer that is sent by other means. `ms` is how long the request took. */
   logAnswer(
     info: RequestInfo,
-    { body: _, ...answer }: Refusal,
+    { body: _, ...answer }: Answer,
     msg: string | undefined,
     ms: number,
     rejection: Rejection | null = null,

@@ -7,13 +7,14 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
+import { maxTimerMs } from '../../protocol/limits.js';
 import type { ServiceContext } from '../context.js';
 import { faultDrawer, injectFaults } from '../faults.js';
 import { type AnswerMonitoring, listenFault } from '../monitoring.js';
-import { type CheckedSettings, maxTimerMs } from '../settings.js';
+import type { CheckedSettings } from '../settings.js';
 import type { Store } from '../store/store.js';
 import { RequestRing } from '../workbench/request-ring.js';
-import { HeldBodies, InFlight } from './connections.js';
+import { HeldBodies, InFlight, requestLimits } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
 import { addRoutes, noPath, refuseUnrouted } from './routes.js';
@@ -54,14 +55,7 @@ export async function startServer(
     requestTimeout: requestTimeoutMs,
     connectionTimeout: Math.min(requestTimeoutMs + keepAliveTimeoutMs, maxTimerMs),
     keepAliveTimeout: keepAliveTimeoutMs,
-    http: {
-      // Node refuses a limit of the headers above that of the request, which fastify sets later.
-      requestTimeout: requestTimeoutMs,
-      headersTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
-      // §4: no request header is required.
-      requireHostHeader: false,
-    },
+    http: requestLimits(requestTimeoutMs),
     exposeHeadRoutes: false,
     // No route has a schema: without compilers of its own, fastify loads ajv and fast-json-stringify.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },

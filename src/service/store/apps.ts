@@ -2,7 +2,7 @@ import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import type { Secret } from '../../signing/secret.js';
 import { nonceSeconds, possibleTimes } from './clock.js';
 import { type SecretCipher, UnreadableSecretError } from './secret-cipher.js';
-import { statements } from './statements.js';
+import { rowStatements, statements } from './statements.js';
 
 /** A server application (§5): the tenant and channel that it may act for, and its recipes. */
 export interface App {
@@ -35,8 +35,8 @@ export type Obstacle = 'app changed' | 'random used';
 /** An app without its secrets: they may be unreadable. */
 export type StoredApp = Omit<App, 'app_secret' | 'old_secret'> & { readonly has_old_secret: boolean };
 
-/** The tenant of an app that was changed; `null` if there is no such app. */
-export type Changed = Pick<App, 'tenant_code'> | null;
+/** An app that was changed; `null` if there is no such app. */
+export type Changed = Pick<App, 'tenant_code' | 'channel'> | null;
 
 /** The columns that `create` stores. */
 export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'old_ends' | 'disabled'>;
@@ -51,14 +51,13 @@ export class Apps {
     this.#cipher = cipher;
   }
 
-  async find(appKey: string): Promise<App | null> {
-    return (await this.load(appKey))();
-  }
-
-  /** Reads an app. The result decrypts its secrets, which may fail. */
-  async load(appKey: string): Promise<() => App | null> {
-    const [row] = await this.#sql.all(statements.findApp, [appKey]);
-    return () => (row === undefined ? null : this.#toApp(row));
+  /** Reads apps. Each result decrypts the secrets of its app, which may fail. */
+  async load(appKeys: readonly string[]): Promise<ReadonlyMap<string, () => App>> {
+    const rows = await this.#sql.each(
+      rowStatements.findApp,
+      appKeys.map((appKey) => [appKey]),
+    );
+    return new Map(rows.map((row) => [String(row.app_key), () => this.#toApp(row)]));
   }
 
   /** Uses up a random (§5.4) of an app that is still what it was when it was read; returns why that is not possible. */
@@ -159,7 +158,7 @@ export class Apps {
 
   async #change(statement: string, values: readonly (string | number | null)[]): Promise<Changed> {
     const [row] = await this.#sql.all(statement, values);
-    return row === undefined ? null : { tenant_code: String(row.tenant_code) };
+    return row === undefined ? null : { tenant_code: String(row.tenant_code), channel: String(row.channel) };
   }
 
   #toApp(row: SqlRow): App {

@@ -62,11 +62,11 @@ export async function readInTransaction(records: Records, request: ReadRequest):
   const obstacle = await records.apps.useRandom(request.app, request.random);
   if (obstacle !== null) return obstacle;
   const { tenant_code } = request.app;
-  const code = request.code === null ? null : await records.codes.use(tenant_code, request.code);
+  if (request.code === null) return { record: null, unionId: null };
+  const code = await records.codes.use(tenant_code, request.code);
   const record = code && (await records.users.find(tenant_code, code.union_id));
   if (code && record) return { record, infoNames: code.info_names };
-  const unionId = request.code === null ? null : await records.codes.userOf(tenant_code, request.code);
-  return { record: null, unionId };
+  return { record: null, unionId: await records.codes.userOf(tenant_code, request.code) };
 }
 
 export async function passBackInTransaction(

@@ -130,12 +130,12 @@ export class PostgresGroups {
     (one) => {
       // Without a code there is no row to lock.
       const row = `code ${one.code ?? one.random}`;
-      return { alone: [nonceKey(one), row], row };
+      return { alone: [`random ${one.random}`, row], row };
     },
     (group) => this.#read(group),
   );
   readonly passBack = ofEachApp<PassbackRequest, PassbackResult>(
-    (one) => ({ alone: [nonceKey(one)], row: JSON.stringify(one.user) }),
+    ({ random, user }) => ({ alone: [`random ${random}`], row: JSON.stringify(user) }),
     (group) => this.#passBack(group),
   );
 
@@ -257,10 +257,6 @@ function ofEachApp<Request extends AppRequest, Outcome>(
     apps.set(key, groups);
     return groups.add(request);
   };
-}
-
-function nonceKey({ app, random }: AppRequest): string {
-  return `nonce ${app.app_key} ${random}`;
 }
 
 /** `$1` to `$8` of a group. */

@@ -97,7 +97,7 @@ export const storeSchema: Schema = {
 
 /** Processes that know an app compare its revision. */
 const newRevision = 'revision = revision + 1';
-const changed = 'RETURNING tenant_code';
+const changed = 'RETURNING tenant_code, channel';
 const appColumns =
   'app_key, app_secret, tenant_code, channel, recipes, created_at, old_secret, old_until, disabled, revision,' +
   ' old_until - unixepoch() AS old_left';
@@ -110,7 +110,6 @@ const appColumns =
  * driver leaves out `LOCK TABLE`, `FOR UPDATE` and `FOR KEY SHARE`.
  */
 export const statements = {
-  findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
   listApps: `SELECT ${appColumns} FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2`,
   listSecretStarts:
     `SELECT app_key, ${startOfSecret('app_secret')} AS start, ${startOfSecret('old_secret')} AS old_start` +
@@ -290,6 +289,7 @@ export function isIndexed(tenantCode: string): string {
 
 /** Statements that are run for many rows. */
 export const rowStatements = {
+  findApp: `SELECT ${appColumns} FROM apps WHERE app_key IN (SELECT $1)`,
   /** Adds a user, or locks the one that there is and returns its current record. */
   addOrLockUser:
     'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +

@@ -1,6 +1,6 @@
 import { StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type Migration, migrate } from '../../database/migrations.js';
-import { allEnded, type PoolUsage, type Sql, type SqlDriver } from '../../database/sql-driver.js';
+import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Secret } from '../../signing/secret.js';
@@ -27,12 +27,12 @@ import { Users } from './users.js';
 /** Maximum number of apps in memory. */
 const maxKnownApps = 10_000;
 
-/** Maximum number of apps that are read at once. */
-const maxAppsAtOnce = 256;
+/** Maximum number of apps that are read at once, by one statement. */
+const maxAppsAtOnce = 1000;
 
 interface AppsToRead {
   readonly keys: Set<string>;
-  readonly found: Promise<ReadonlyMap<string, () => App | null>>;
+  readonly found: Promise<ReadonlyMap<string, () => App>>;
 }
 
 /**
@@ -94,10 +94,7 @@ export class Store {
     const keys = new Set<string>();
     const start = () => {
       if (this.#nextApps?.keys === keys) this.#nextApps = null;
-      return this.read(async ({ apps }) => {
-        const load = async (key: string) => [key, await apps.load(key)] as const;
-        return new Map(await allEnded([...keys].map(load)));
-      });
+      return this.read(({ apps }) => apps.load([...keys]));
     };
     const found = this.#lastApps.then(start, start);
     this.#lastApps = found;

@@ -8,7 +8,7 @@ import { lockTenants, statements } from './statements.js';
 export type StoredKeys = string | null;
 
 /** The setting of a tenant. */
-export interface StoredTenant {
+interface StoredTenant {
   readonly tenant_code: string;
   /** The keys whose values are in `user_values`, or come into it. */
   readonly find_by: StoredKeys;

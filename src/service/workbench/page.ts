@@ -48,7 +48,7 @@ function commandFor({ event, rejection, sent }: RecentRequest): string {
   const { code, means = code } = event;
   if (rejection === null) return code === resultCode.ok ? similarCommand(sent) : `userinfo explain ${means}`;
   const found = reconstructionOf(rejection.rejected);
-  if (found === undefined || found === null) return 'userinfo sign solve -';
+  if (!found) return 'userinfo sign solve -';
   const preset = found.finding.find((mistake) => mistake.preset !== undefined)?.preset;
   return preset === undefined
     ? 'userinfo doctor'

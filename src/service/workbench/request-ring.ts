@@ -39,17 +39,13 @@ export class RequestRing {
   readonly run: string;
   readonly #now: () => number;
   readonly #kept: RecentRequest[] = [];
+  /** The serial of the last request; 0 before the first one. */
   #last = 0;
 
   /** `now` returns milliseconds since 1970. */
   constructor(now: () => number) {
     this.#now = now;
     this.run = now().toString(36);
-  }
-
-  /** The serial of the last request; 0 before the first one. */
-  get last(): number {
-    return this.#last;
   }
 
   add(event: AnsweredEvent, rejection: Rejection | null, sent: SentParameters | null): void {

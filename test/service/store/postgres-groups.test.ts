@@ -54,6 +54,24 @@ const whileHeld = (work: () => Promise<void>) =>
     await work();
   });
 
+it('reads apps that are asked for at once by one statement, whoever names them', async () => {
+  const driver = await database.open({ poolSize: 1 });
+  const asked = await createStore(driver);
+  const runs = async () => {
+    const [row] = await driver.read((sql) =>
+      sql.all(
+        "SELECT SUM(generic_plans + custom_plans)::int AS runs FROM pg_prepared_statements WHERE statement LIKE '%FROM apps %'",
+      ),
+    );
+    return Number(row?.runs);
+  };
+  const before = await runs();
+  const keys = [...Array.from({ length: 255 }, (_, index) => `nobody${index}`), app.app_key];
+  const found = await Promise.all(keys.map((key) => asked.findApp(key)));
+  expect(found.flatMap((one) => one?.app_key ?? [])).toEqual([app.app_key]);
+  expect((await runs()) - before).toBe(1);
+});
+
 it('refuses a group that the database does not answer in time, and carries out the next one', async () => {
   await holder.write(async (sql) => {
     // Another transaction is about to use the same random.
