@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { InvalidInputError } from '../protocol/errors.js';
+import { maxTimerMs } from '../protocol/limits.js';
 
 const count = /^[1-9]\d{0,8}$/;
 
@@ -47,14 +48,11 @@ const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as co
 export function parseDuration(text: string): number {
   const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   const ms = found === null ? 0 : Number(found[1]) * unitMs[found[2] as keyof typeof unitMs];
-  if (ms >= 1 && ms <= maxMs) return Math.round(ms);
+  if (ms >= 1 && ms <= maxTimerMs) return Math.round(ms);
   throw new InvalidInputError(`${JSON.stringify(text)} is not a duration`, {
     hint: 'Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is 24 days.',
   });
 }
-
-/** The maximum delay of a Node timer. */
-const maxMs = 2 ** 31 - 1;
 
 /**
  * Parses a rate such as `100/s` into requests per second.
