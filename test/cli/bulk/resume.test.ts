@@ -186,7 +186,7 @@ describe('a dry run', () => {
       sha256,
     });
     const done = await passBack('dry.csv', '--dry-run');
-    expect(done.status).toBe(0);
+    expect(done.status, done.stderr).toBe(0);
     expect(done.stdout.match(/^│ \d/gm)).toHaveLength(3); // a sample
     expect(done.stderr).toContain(
       `dry run: passback of 200 rows would go to ${new URL(machine.url).host}, test\nkeys: v\n`,
