@@ -48,7 +48,9 @@ const maxKeys = 6;
 /** The keys that are about to be written. */
 export function listKeys(keys: readonly string[]): string {
   const more = keys.length - maxKeys;
-  return more > 0 ? `${keys.slice(0, maxKeys).join(', ')} and ${more} more keys` : keys.join(', ');
+  return more > 0
+    ? `${keys.slice(0, maxKeys).join(', ')} and ${more} more ${more === 1 ? 'key' : 'keys'}`
+    : keys.join(', ');
 }
 
 /** Production, with the profile and the host. */

@@ -47,7 +47,15 @@ it('issues a code to the user of each row, and names the rows without a user', a
   const broken = await issue(['--from', '-'], 'union_id\nu1\n""\nu2\n');
   expect([broken.status, broken.stdout.split('\n').length]).toEqual([2, 2]);
   expect(broken.stderr).toContain('line 3: "union_id" has no value');
-  for (const args of [[], ['--from', 'users.csv', '--union-id', 'u1']]) {
-    expect((await issue(args)).stderr).toContain('give either --union-id or --from');
+  for (const [args, words] of [
+    [[], 'give either --union-id or --from'],
+    [['--from', 'users.csv', '--union-id', 'u1'], '--from and --union-id are both given'],
+    [['--union-id', 'u1', '--union-id-column', 'id'], '--union-id-column is for bulk runs'],
+  ] as const) {
+    expect(await issue(args)).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining(words),
+    });
   }
 });

@@ -302,7 +302,7 @@ function errorOf(
     const advice = isChanged
       ? 'Restore the file, and resume. To send all rows of the new one:'
       : (stoppedBy.hint ?? '');
-    const hint = `${formatRows(done)} have an outcome. ${advice}`.trim();
+    const hint = `${formatRows(done)} ${done === 1 ? 'has' : 'have'} an outcome. ${advice}`.trim();
     const commands = isChanged ? [restart] : stoppedBy.commands;
     return new FailedRowsError(stoppedBy.message, { hint, commands, cause: stoppedBy });
   }

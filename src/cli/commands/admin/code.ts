@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { Admin } from '../../../service/index.js';
-import { addSourceOptions } from '../../bulk/bulk-options.js';
+import { addSourceOptions, isBulk } from '../../bulk/bulk-options.js';
 import { command } from '../../command.js';
 import { printMessage, write } from '../../io.js';
 import { parseDuration, parseLimit } from '../../option-values.js';
@@ -63,9 +63,10 @@ const declareIssue = storeCommand({
           new Option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"')
             .argParser(parseLimit)
             .default(1),
-        )
-        .option('--union-id-column <name>', 'with --from: the column of union IDs (default: union_id)'),
-    ).optionsGroup('Options:'),
+        ),
+    )
+      .option('--union-id-column <name>', 'column of union IDs (default: union_id)')
+      .optionsGroup('Options:'),
   run: issueCode,
 });
 
@@ -119,7 +120,7 @@ export const declareCode = command({
 });
 
 async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
-  const { context, io, options, isTable, print, withStore } = call;
+  const { context, io, command, options, isTable, print, withStore } = call;
   const { tenantCode, unionId, from, names: infoNames, ttl, uses } = options;
   const wanted = {
     tenantCode,
@@ -127,16 +128,15 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
     uses,
     ...(infoNames !== undefined && { infoNames }),
   };
-  if ((unionId === undefined) === (from === undefined)) {
-    throw new InvalidInputError('give either --union-id or --from');
-  }
-  if (unionId === undefined) {
+  const single = { given: unionId !== undefined, argument: '--union-id', hint: 'Leave out one of them.' };
+  if (isBulk(command, single)) {
     const { issueCodes } = await import('./issue-codes.js');
     const many = { ...options, from: from ?? '-' };
     const codes = (issued: AsyncIterable<object>) => printList(issued, io, linesByDefault(call), inWords);
     await withStore((store) => issueCodes(context, store, many, wanted, codes));
     return;
   }
+  if (unionId === undefined) throw new InvalidInputError('give either --union-id or --from');
   const issued = await withStore((store) => store.issueCode({ ...wanted, unionId }));
   if (!isTable) return print(issued);
   await write(io.stdout, `${issued.code}\n`);

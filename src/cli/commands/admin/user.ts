@@ -207,7 +207,10 @@ async function deleteUsers(
       };
     }
   } catch (error) {
-    await printMessage(io, `${sum.records} users were deleted; the others remain.`);
+    await printMessage(
+      io,
+      `${sum.records} ${sum.records === 1 ? 'user was' : 'users were'} deleted; the others remain.`,
+    );
     throw error;
   }
   return sum;
