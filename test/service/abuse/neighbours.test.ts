@@ -101,7 +101,7 @@ it.each(['SQLite', 'PostgreSQL'])(
     /** Each replaces all values of a wide record. */
     const allValues = () => {
       serial += 1;
-      return Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`k${index}`, `v${serial}`]));
+      return Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, `v${serial}`]));
     };
     const { codes, overtaken } = await flooded(
       (index) => passBack(url, costly, `a${index}`, allValues()),
