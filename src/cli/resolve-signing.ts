@@ -90,7 +90,7 @@ export async function selectSecret(
   return readSecretOf(context, { profile: settings.profile, secret: settings.secret() });
 }
 
-/** Stores signers in a profile. That of a signature which is not named stays. */
+/** Stores signers in a profile. The signer of a signature that is not named stays. */
 export async function saveSigners(
   { profiles }: CliContext,
   name: string,

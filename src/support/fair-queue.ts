@@ -106,8 +106,8 @@ export class Turns {
   #nextMs = turnMs;
 
   /**
-   * Makes the next turn a short one. Call it for each new connection: Node accepts one in a turn of the event loop, and
-   * others may wait. And for work that must not delay the answers of a database, which come between two turns.
+   * Makes the next turn a short one. Call it for each new connection, since Node accepts one in a turn of the event loop and
+   * others may wait; and for work that must not delay the answers of a database, which are received between two turns.
    */
   shortenNext(): void {
     this.#nextMs = shortTurnMs;

@@ -30,7 +30,7 @@ export async function handle(
 ): Promise<FastifyReply> {
   const query = decodePairs(request.url.split('?').slice(1).join('?')).map(readable);
   const app = await namedApp(query, context.store);
-  // Between two turns others receive what the database answers: anybody can fill turns with unknown apps.
+  // Answers of the database are received between two turns, and anybody can fill a turn with unknown apps.
   if (!app) context.turns.shortenNext();
   return context.turns.run(flowOf(endpoint, query, app, context), async () => {
     // Its client is gone, or was cut off because of its large body.

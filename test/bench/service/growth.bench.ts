@@ -125,13 +125,13 @@ async function bytesOfUser({ url, users }: Store): Promise<number> {
   return Number(row?.bytes) / users;
 }
 
-type Of<T> = Record<'reads' | 'passbacks', T>;
+type ByOperation<T> = Record<'reads' | 'passbacks', T>;
 
-/** What is measured of each store, `of` beside `baseline`: the speed of the machine changes within minutes. */
-async function measure(baseline: Store, of: Store): Promise<Of<Measured[]>> {
+/** The figures of both stores, measured in turn: the speed of the machine changes within minutes. */
+async function measure(baseline: Store, store: Store): Promise<ByOperation<Measured[]>> {
   return {
-    reads: await measureBoth([baseline, of], reads),
-    passbacks: await measureBoth([baseline, of], passbacks),
+    reads: await measureBoth([baseline, store], reads),
+    passbacks: await measureBoth([baseline, store], passbacks),
   };
 }
 
@@ -212,7 +212,7 @@ async function passbacks(store: Store, count: number): Promise<SignedRequest[]> 
 }
 
 /** Ratios are those to the small store, measured in turn with the other. */
-function print(title: string, bytes: number, measured: Of<Measured[]>): void {
+function print(title: string, bytes: number, measured: ByOperation<Measured[]>): void {
   process.stdout.write(`\n${title}: ${bytes.toFixed(0)} bytes a user\n`);
   for (const [name, [baseline, found]] of Object.entries(measured)) {
     const shown = (key: keyof Measured, digits: number) => {
