@@ -31,6 +31,8 @@ const defaultPoolSize = 10;
  * than its execution, but not for long: one that was made while a table was empty would read all of it.
  */
 const planByIndex = [
+  // Before PostgreSQL 18 a sort that is off has the cost at which each execution is compiled, for a second and more.
+  'SET jit = off',
   'SET plan_cache_mode = force_generic_plan',
   ...['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `SET enable_${way} = off`),
 ].join('; ');

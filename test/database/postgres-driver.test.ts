@@ -29,6 +29,10 @@ describe('the PostgreSQL driver', () => {
   };
   const endConnection = 'SELECT pg_terminate_backend(pg_backend_pid())';
 
+  it('has no statement compiled', async () => {
+    expect(await driver.read((sql) => sql.all('SHOW jit'))).toEqual([{ jit: 'off' }]);
+  });
+
   it('retries a transaction that the database aborted to resolve a deadlock', async () => {
     let runs = 0;
     let holding = 0;
