@@ -29,8 +29,7 @@ interface Documented {
   readonly summary: string;
   readonly description: string;
   readonly args: readonly Argument[];
-  /** By the heading of the help, the common options apart. */
-  readonly options: ReadonlyMap<string, readonly Option[]>;
+  readonly options: readonly Option[];
   /** What the help says below the options: examples, and what else there is to know. */
   readonly after: string;
   readonly isGroup: boolean;
@@ -49,19 +48,13 @@ function below(command: Command, name: string): Documented[] {
   const commands = help
     .visibleCommands(command)
     .filter((one) => one.name() !== 'help' || name === 'userinfo');
-  const options = new Map<string, Option[]>();
-  for (const option of help.visibleOptions(command)) {
-    if (option.long === '--help') continue;
-    const heading = option.helpGroupHeading ?? 'Options:';
-    options.set(heading, [...(options.get(heading) ?? []), option]);
-  }
   const own = {
     name,
     usage: `${name} ${command.usage()}`.trim(),
     summary: command.summary() || command.description(),
     description: command.description(),
     args: help.visibleArguments(command),
-    options,
+    options: help.visibleOptions(command).filter(({ long }) => long !== '--help'),
     after: textAfter(command),
     isGroup: commands.length > 0,
   };
@@ -78,7 +71,31 @@ function textAfter(command: Command): string {
   return text.slice(text.lastIndexOf(command.helpInformation()) + command.helpInformation().length).trim();
 }
 
-const pageOf = (name: string) => `${name.replaceAll(' ', '-')}.md`;
+/** The pages of commands, each with what it is about, and the man pages; what is on no other page is on `userinfo`. */
+const groups: Readonly<Record<string, string>> = {
+  userinfo: 'options of every command, and what helps with the others',
+  read: 'read the information of users',
+  passback: 'pass information about users back',
+  profile: 'base URLs and credentials of your deployments',
+  sign: 'signing rules',
+  service: 'run the service',
+  admin: 'apps, users and codes of the service',
+  runs: 'bulk runs over a queue',
+};
+
+/** The group of commands that are not below a command of its name. */
+const groupOf: Readonly<Record<string, string>> = { serve: 'service', migrate: 'service', worker: 'runs' };
+
+function group(name: string): string {
+  const words = name.split(' ').slice(1);
+  const found = words.map((word) => groupOf[word] ?? word).filter((word) => Object.hasOwn(groups, word));
+  return found.at(-1) ?? 'userinfo';
+}
+
+const inGroup = (commands: readonly Documented[], name: string) =>
+  commands.filter((command) => group(command.name) === name);
+
+const linkTo = (name: string) => `[${name}](${group(name)}.md#${name.replaceAll(' ', '-')})`;
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
@@ -91,7 +108,7 @@ const made = '<!-- Made by `npm run docs` from the code. -->\n\n';
 
 /** The pages of docs/reference, by file name. */
 export function referencePages(commands: readonly Documented[]): Map<string, string> {
-  const pages = new Map(commands.map((command) => [pageOf(command.name), commandPage(command, commands)]));
+  const pages = new Map(Object.keys(groups).map((name) => [`${name}.md`, groupPage(name, commands)]));
   const statuses = table(['status', 'meaning'], Object.entries(exitMeanings));
   pages.set('exit-codes.md', `${made}# Exit statuses\n\n${statuses}`);
   const variables = environmentTopic.replace(/^.*\n\n/, '');
@@ -118,7 +135,7 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
 }
 
 function indexPage(commands: readonly Documented[]): string {
-  const rows = commands.map(({ name, summary }) => [`[${name}](${pageOf(name)})`, summary]);
+  const rows = commands.map(({ name, summary }) => [linkTo(name), summary]);
   return `${made}# Reference
 
 [Exit statuses](exit-codes.md) · [environment variables](environment.md) · [result codes](result-codes.md) ·
@@ -234,25 +251,23 @@ const areas: Readonly<Record<string, string>> = {
   support: 'Files and packages',
 };
 
-function commandPage(command: Documented, commands: readonly Documented[]): string {
-  const { name, usage, description, args, options, after, isGroup } = command;
-  const parts = [`${made}# ${name}`, description, `\`\`\`text\n${usage}\n\`\`\``];
-  if (isGroup) {
-    const below = commands.filter((other) => other.name.replace(/ [^ ]+$/, '') === name && other !== command);
-    const rows = below.map((one) => [`[${one.name}](${pageOf(one.name)})`, one.summary]);
-    parts.push(`## Commands\n\n${table(['command', 'what it does'], rows).trimEnd()}`);
-  }
-  if (args.length > 0) {
-    const rows = args.map((argument) => [`\`${argument.name()}\``, argumentText(argument)]);
-    parts.push(`## Arguments\n\n${table(['argument', 'meaning'], rows).trimEnd()}`);
-  }
-  for (const [heading, some] of options) {
-    const rows = some.map((option) => [`\`${option.flags}\``, optionText(option)]);
-    parts.push(`## ${heading.replace(/:$/, '')}\n\n${table(['option', 'meaning'], rows).trimEnd()}`);
-  }
+/** The commands of a group, each with a section. */
+function groupPage(name: string, commands: readonly Documented[]): string {
+  const sections = inGroup(commands, name).map(commandSection);
+  const options = name === 'userinfo' ? [] : ['Options of every command: [userinfo](userinfo.md#userinfo).'];
+  const title = name === 'userinfo' ? 'Every command' : `Commands: ${name}`;
+  return `${[`${made}# ${title}`, ...options, ...sections].join('\n\n')}\n`;
+}
+
+function commandSection({ name, usage, description, args, options, after }: Documented): string {
+  const parts = [`## ${name}`, description, `\`\`\`text\n${usage}\n\`\`\``];
+  const rows = [
+    ...args.map((argument) => [`\`${argument.name()}\``, argumentText(argument)]),
+    ...options.map((option) => [`\`${option.flags}\``, optionText(option)]),
+  ];
+  if (rows.length > 0) parts.push(table(['argument or option', 'meaning'], rows).trimEnd());
   if (after !== '') parts.push(`\`\`\`text\n${after}\n\`\`\``);
-  if (name !== 'userinfo') parts.push('Options of every command: [userinfo](userinfo.md).');
-  return `${parts.join('\n\n')}\n`;
+  return parts.join('\n\n');
 }
 
 function argumentText(argument: Argument): string {
@@ -286,20 +301,32 @@ function withChoices(
   return more.length === 0 ? text : `${text} (${more.join('; ')})`;
 }
 
-/** The man page, in the language of man(7). */
-export function manPage(commands: readonly Documented[]): string {
-  const [program] = commands;
-  const lines = [
-    '.TH USERINFO 1 "" userinfo',
-    '.SH NAME',
-    `userinfo \\- ${roff(program?.description.replace(/\.$/, '') ?? '')}`,
-    '.SH SYNOPSIS',
-    '.B userinfo',
-    '[options] command [arguments]',
-    '.SH OPTIONS OF EVERY COMMAND',
-    ...[...(program?.options.values() ?? [])].flat().flatMap(manOption),
-    '.SH COMMANDS',
-    ...commands.filter(({ isGroup }) => !isGroup).flatMap(manCommand),
+/** The man pages, in the language of man(7), by file name. */
+export function manPages(commands: readonly Documented[]): Map<string, string> {
+  const page = (name: string) => (name === 'userinfo' ? name : `userinfo-${name}`);
+  const others = Object.keys(groups).map((name) => `.BR ${roff(page(name))} (1)`);
+  return new Map(
+    Object.entries(groups).map(([name, about]) => {
+      const lines = [
+        `.TH ${page(name).toUpperCase()} 1 "" userinfo`,
+        '.SH NAME',
+        `${roff(page(name))} \\- ${roff(about)}`,
+        ...(name === 'userinfo' ? ['.SH SYNOPSIS', '.B userinfo', '[options] command [arguments]'] : []),
+        '.SH COMMANDS',
+        ...inGroup(commands, name)
+          .filter(({ isGroup }) => !isGroup || name === 'userinfo')
+          .flatMap(manCommand),
+        ...(name === 'userinfo' ? manFacts() : []),
+        '.SH SEE ALSO',
+        ...others.filter((other) => !other.includes(` ${roff(page(name))} `)),
+      ];
+      return [`${page(name)}.1`, `${lines.join('\n')}\n`];
+    }),
+  );
+}
+
+function manFacts(): string[] {
+  return [
     '.SH INFO NAMES',
     '.nf',
     ...topicPage('info-names', 'chat_').trimEnd().split('\n').slice(2).map(roff),
@@ -311,7 +338,6 @@ export function manPage(commands: readonly Documented[]): string {
     ...environmentTopic.trimEnd().split('\n').slice(2).map(roff),
     '.fi',
   ];
-  return `${lines.join('\n')}\n`;
 }
 
 function manCommand({ usage, description, args, options, after }: Documented): string[] {
@@ -319,7 +345,7 @@ function manCommand({ usage, description, args, options, after }: Documented): s
     `.SS ${roff(usage)}`,
     roff(description),
     ...args.flatMap((argument) => ['.TP', `.I ${roff(argument.name())}`, roff(argumentText(argument))]),
-    ...[...options.values()].flat().flatMap(manOption),
+    ...options.flatMap(manOption),
     ...(after === '' ? [] : ['.PP', '.nf', ...after.split('\n').map(roff), '.fi']),
   ];
 }
