@@ -1,4 +1,4 @@
-// The papers of the packages in a bundle: their licences, and a software bill of materials by the lock file.
+// Licences and SBOM of the packages in a bundle; the SBOM is made from the lock file.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -34,13 +34,13 @@ function faultsOf(sources: Readonly<Record<string, string>>): string[] {
 
 it('refuses what breaks the structure of src, and nothing else', () => {
   const found = faultsOf({
-    // A circle of types, one of them in an import of several lines.
+    // A circular import of types, one of them in an import of several lines.
     'src/client/sender.ts': "import type { Retry } from './retry.js';\nexport interface Sender {}\n",
     'src/client/retry.ts': "import {\n  type Sender,\n} from './sender.js';\nexport interface Retry {}\n",
-    // No circle: what is loaded later may import its loader.
+    // None: what is loaded later may import its loader.
     'src/cli/late.ts': "import { early } from './early.js';\nexport const late = early;\n",
     'src/cli/early.ts': "export const early = () => import('./late.js');\n",
-    // A folder above its own, another beside the faces, one that nobody knows.
+    // A folder above its own, another beside the entry points, one that nobody knows.
     'src/support/shell.ts': "export { Retry } from '../client/retry.js';\n",
     'src/cli/serve.ts': "import '../service/store/apps.js';\nimport '../service/index.js';\n",
     'src/service/store/apps.ts': '',
@@ -58,11 +58,11 @@ it('refuses what breaks the structure of src, and nothing else', () => {
       "const a = error.message.includes('sent');\nconst b = /sent/.test(failure.hint ?? '');\n",
     'src/signing/cut.ts': "const a = message.startsWith('a');\nconst b = error.message.startsWith('a');\n",
   });
-  expect(found.filter((fault) => !/is a face, but|nothing imports|judges no text/.test(fault))).toEqual([
+  expect(found.filter((fault) => !/is an entry point, but|nothing imports|judges no text/.test(fault))).toEqual([
     'src/attic: scripts/layers/imports.mjs knows no such folder',
     'src/support/shell.ts imports src/client/retry.ts: support may not import client',
-    'src/cli/serve.ts imports src/service/store/apps.ts, which is no face of service',
-    'circle of imports: src/client/retry.ts -> src/client/sender.ts -> src/client/retry.ts',
+    'src/cli/serve.ts imports src/service/store/apps.ts, which is no entry point of service',
+    'circular import: src/client/retry.ts -> src/client/sender.ts -> src/client/retry.ts',
     'src/bulk/pool.ts imports @scope/sockets/lib/pool.js, a private file of @scope/sockets',
     'src/bulk/pool.ts imports parser/lexer, a private file of parser',
     'Verdict is exported by src/bulk/verdict.ts and by src/cli/verdict.ts: rename one of them',
@@ -70,7 +70,7 @@ it('refuses what breaks the structure of src, and nothing else', () => {
     "src/cli/advice.ts:2 judges an error by its English: const b = /sent/.test(failure.hint ?? '');",
     "src/signing/cut.ts:2 judges an error by its English: const b = error.message.startsWith('a');",
   ]);
-  // A list of exceptions or faces contains nothing that is no longer needed.
-  expect(found).toContain('src/solve/solve.ts is a face, but no other folder imports it');
+  // A list of exceptions or entry points contains nothing that is no longer needed.
+  expect(found).toContain('src/solve/solve.ts is an entry point, but no other folder imports it');
   expect(found).toContain('scripts/layers/error-texts.mjs: src/cli/explain-failure.ts judges no text');
 });

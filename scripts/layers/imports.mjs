@@ -1,4 +1,4 @@
-// What a file may import: the folders below its own, of these only their faces, no file that imports it back, and no
+// What a file may import: the folders below its own, of these only their entry points, no file that imports it back, and no
 // private file of a dependency.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path/posix';
@@ -34,11 +34,11 @@ const arrows = {
 };
 
 /**
- * The faces of each folder: the files that other folders may import. `support`, `protocol` and `platform` are faces
- * throughout.
+ * The entry points of each folder: the files that other folders may import. In `support`, `protocol` and `platform`
+ * these are all files.
  * No `index.ts`: it would load all of a folder for one of its files.
  */
-const faces = {
+const entryPoints = {
   signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings export/export module-signer params
     presets recipe-json recipe recipe-language request samples/captured-request samples/formats samples/read-sample
     secret signer template vectors verify/compare-messages verify/recipe-suspects verify/suspect
@@ -60,8 +60,8 @@ const faces = {
 
 export function* importFaults(sources) {
   yield* arrowFaults(sources);
-  yield* faceFaults(sources);
-  yield* circleFaults(sources);
+  yield* entryPointFaults(sources);
+  yield* circularImportFaults(sources);
   yield* privateFileFaults(sources);
 }
 
@@ -83,23 +83,23 @@ function* arrowFaults(sources) {
   }
 }
 
-function* faceFaults(sources) {
-  const listed = Object.entries(faces).flatMap(([folder, names]) =>
+function* entryPointFaults(sources) {
+  const listed = Object.entries(entryPoints).flatMap(([folder, names]) =>
     names.split(/\s+/).map((name) => join('src', folder, `${name}.ts`)),
   );
   const unused = new Set(listed);
   for (const [file, path] of acrossFolders(sources)) {
     unused.delete(path);
     const folder = folderOf(path);
-    if (faces[folder] !== undefined && !listed.includes(path)) {
-      yield `${file} imports ${path}, which is no face of ${folder}`;
+    if (entryPoints[folder] !== undefined && !listed.includes(path)) {
+      yield `${file} imports ${path}, which is no entry point of ${folder}`;
     }
   }
-  for (const path of unused) yield `${path} is a face, but no other folder imports it`;
+  for (const path of unused) yield `${path} is an entry point, but no other folder imports it`;
 }
 
-/** Depth-first search; an import of a file that is still open closes a circle. */
-function* circleFaults(sources) {
+/** Depth-first search; an import of a file that is still open is circular. */
+function* circularImportFaults(sources) {
   const done = new Set();
   const open = [];
   const faults = [];
@@ -112,7 +112,7 @@ function* circleFaults(sources) {
     done.add(file);
   };
   for (const file of sources.keys()) visit(file);
-  for (const fault of faults) yield `circle of imports: ${fault}`;
+  for (const fault of faults) yield `circular import: ${fault}`;
 }
 
 /** A file of a package is private unless the package exports it by name. */
