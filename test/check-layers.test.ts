@@ -58,7 +58,9 @@ it('refuses what breaks the structure of src, and nothing else', () => {
       "const a = error.message.includes('sent');\nconst b = /sent/.test(failure.hint ?? '');\n",
     'src/signing/cut.ts': "const a = message.startsWith('a');\nconst b = error.message.startsWith('a');\n",
   });
-  expect(found.filter((fault) => !/is an entry point, but|nothing imports|judges no text/.test(fault))).toEqual([
+  expect(
+    found.filter((fault) => !/is an entry point, but|nothing imports|judges no text/.test(fault)),
+  ).toEqual([
     'src/attic: scripts/layers/imports.mjs knows no such folder',
     'src/support/shell.ts imports src/client/retry.ts: support may not import client',
     'src/cli/serve.ts imports src/service/store/apps.ts, which is no entry point of service',
