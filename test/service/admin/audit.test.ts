@@ -134,6 +134,20 @@ describe('the audit', () => {
     await expect(all(admin.listAudit({ limit: 0 }))).rejects.toThrow('the limit is 0');
   });
 
+  it('has no line of what did not happen', async () => {
+    const app = { tenantCode: tenant, channel: 'web', appKey: 'app-1' };
+    await admin.createApp(app);
+    const before = await listed({});
+    await expect(beside.createApp(app)).rejects.toThrow();
+    await expect(beside.disableApp({ appKey: 'app-2' })).rejects.toThrow();
+    await expect(beside.removeApp({ appKey: 'app-2' })).rejects.toThrow();
+    await expect(beside.getUser(u1)).rejects.toThrow();
+    await expect(beside.deleteUser(u1)).rejects.toThrow();
+    await expect(beside.revokeCode({ tenantCode: tenant, code: 'c' })).rejects.toThrow();
+    await expect(beside.putUser(user(''))).rejects.toThrow();
+    expect(await listed({})).toEqual(before);
+  });
+
   it('counts the codes of a minute in a line, whoever issues them at once', async () => {
     await admin.putUsers(['a', 'b'].map((unionId) => user(unionId)));
     const issue = (by: Admin, unionIds: string[]) => by.issueCodes({ tenantCode: tenant, unionIds });

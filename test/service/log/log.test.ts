@@ -222,6 +222,18 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     }
   });
 
+  it('shows neither names that may be values nor an app key that nobody has', async () => {
+    const { app, service } = running;
+    const hidden = ['a13800138000', app.secret, 'tenant-of-nobody'];
+    const draft = draftRead(app, 'code', { a13800138000: 'x' });
+    await send(service.url, draft);
+    await fetchAnswer(`${service.url}/a13800138000`);
+    await send(service.url, draftRead({ ...app, app_key: app.secret }, 'code'));
+    await send(service.url, draftRead({ ...app, tenant_code: 'tenant-of-nobody' }, 'code'));
+    expect(lines.length).toBeGreaterThanOrEqual(4);
+    for (const text of hidden) expect(lines.join('\n')).not.toContain(text);
+  });
+
   it('escapes control characters from the network', async () => {
     const attack = 'x\u001b[2J\n\r\u009b31m\u202e';
     const draft = draftRead(running.app, 'code', { info_name: attack });
