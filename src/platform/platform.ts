@@ -11,7 +11,7 @@ import {
 } from '../protocol/limits.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
 import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
-import { parseTemplate, tokensOf } from '../signing/template.js';
+import { parseTemplate } from '../signing/template.js';
 import { type HeaderSources, parseHeaderSources } from './header-source.js';
 import {
   defaultSigning,
@@ -294,7 +294,7 @@ function refuseSignedHeaders({ signing, headers }: Platform, label: string): voi
 function extrasOf({ params, message, steps, key, sub }: Recipe): string[] {
   const inSub = sub === null ? [] : [...sub.message, ...sub.steps, ...(sub.key?.tokens ?? [])];
   const texts = [...Object.values(params.add), ...message, ...steps, ...key.tokens, ...inSub];
-  const tokens = texts.flatMap((text) => tokensOf(parseTemplate(text, '')));
+  const tokens = texts.flatMap((text) => parseTemplate(text, '').tokens);
   return tokens.flatMap(({ source, name }) => (source === 'extra' ? [name.toLowerCase()] : []));
 }
 

@@ -4,9 +4,9 @@ import {
   computeDigest,
   decodeKey,
   type KeyedMessage,
+  keyedMessage,
   type StepInputs,
   stepsLength,
-  tokensIn,
 } from './digest-steps.js';
 import { encoders } from './encodings.js';
 import { compileParams, type ParamsFormat, type SignedParam } from './params.js';
@@ -24,7 +24,6 @@ import {
   type Template,
   type TextChange,
   type Token,
-  tokensOf,
 } from './template.js';
 
 /**
@@ -53,12 +52,12 @@ export function compileRecipe(recipe: Recipe, field = ''): Signer {
       params: showMarks(values.params),
       message: showMarks(message),
       digest: sign(request, secret).digest,
-      missing: missingTokens(compiled.tokens, request),
+      missing: missingTokens(compiled.allTokens, request),
     };
   };
   const isEncoded = recipe.encode.message !== 'none';
   const digestLength = stepsLength(isEncoded ? null : compiled.message, compiled.steps);
-  return { digestLength, usesQuery: compiled.tokens.some(isQuery), sign, explain };
+  return { digestLength, usesQuery: compiled.allTokens.some(isQuery), sign, explain };
 }
 
 function isQuery({ source }: Pick<Token, 'source'>): boolean {
@@ -89,7 +88,8 @@ interface CompiledRecipe extends KeyedMessage {
   readonly encodeBlock: TextChange;
   /** `encode.message` and `encode.lower`, for the whole message. */
   readonly encodeMessage: TextChange;
-  readonly tokens: readonly Token[];
+  /** The tokens that sign a request: those of `$sub` and of added values, too, where these are used. */
+  readonly allTokens: readonly Token[];
 }
 
 /**
@@ -100,24 +100,25 @@ interface CompiledRecipe extends KeyedMessage {
 function parseParts(recipe: Recipe, field: string): CompiledRecipe {
   const at = (name: string) => fieldPath(field, name);
   if (recipe.message.length === 0) throw new RecipeError(at('message'), 'is empty', 'Add $params.');
-  const main: KeyedMessage = {
+  const main = keyedMessage({
     message: parseTemplates(recipe.message, at('message'), recipe.join),
     steps: compileSteps(recipe.steps, recipe.output, at('steps')),
     key: parseTemplates(recipe.key.tokens, at('key.tokens')),
     decode: recipe.key.decode,
-  };
-  const sub: KeyedMessage | null = recipe.sub && {
-    message: parseTemplates(recipe.sub.message, at('sub.message')),
-    steps: compileSteps(recipe.sub.steps, null, at('sub.steps')),
-    key: recipe.sub.key ? parseTemplates(recipe.sub.key.tokens, at('sub.key.tokens')) : main.key,
-    decode: (recipe.sub.key ?? recipe.key).decode,
-  };
+  });
+  const sub =
+    recipe.sub &&
+    keyedMessage({
+      message: parseTemplates(recipe.sub.message, at('sub.message')),
+      steps: compileSteps(recipe.sub.steps, null, at('sub.steps')),
+      key: recipe.sub.key ? parseTemplates(recipe.sub.key.tokens, at('sub.key.tokens')) : main.key,
+      decode: (recipe.sub.key ?? recipe.key).decode,
+    });
   if (!main.steps.some(({ kind }) => kind === 'digest')) checkIsOpen(main.message, at('message'));
 
-  const subTokens = sub === null ? [] : usedTokensIn(sub);
-  if (subTokens.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');
+  if (sub?.tokens.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');
   const params = compileParams(recipe.params, at('params'));
-  if (sub === null && tokensIn(main).some(isSub)) {
+  if (sub === null && main.tokens.some(isSub)) {
     throw new RecipeError(at('sub'), 'is missing, and $sub is used', 'Add {"message": […], "steps": […]}.');
   }
   const { added, pairEnd } = params;
@@ -129,31 +130,20 @@ function parseParts(recipe: Recipe, field: string): CompiledRecipe {
     sub,
     encodeBlock: { apply: encoders[recipe.encode.block], local: recipe.encode.block !== 'base64' },
     encodeMessage: compileMessageEncoding(recipe.encode),
-    tokens: usedTokens(usedTokensIn(main), subTokens, params),
+    allTokens: allTokensOf(main, sub, params),
   };
 }
 
-/** The tokens that sign a request: those of `$sub` and of added values, where these are used. */
-function usedTokens(
-  own: readonly Token[],
-  subTokens: readonly Token[],
-  { added }: ParamsFormat,
-): readonly Token[] {
-  const all = own.some(isSub) ? [...own, ...subTokens] : own;
+function allTokensOf(main: KeyedMessage, sub: KeyedMessage | null, { added }: ParamsFormat): Token[] {
+  const all = [...main.tokens, ...(sub !== null && main.tokens.some(isSub) ? sub.tokens : [])];
   const usesBlock = all.some(({ source }) => blockSources.has(source));
-  return usesBlock ? [...all, ...added.flatMap(({ value }) => tokensOf(value))] : all;
+  return usesBlock ? [...all, ...added.flatMap(({ value }) => value.tokens)] : all;
 }
 
 /** The change of the whole message by `encode`. */
 export function compileMessageEncoding({ message, lower }: Omit<EncodeRule, 'block'>): TextChange {
   const encode = encoders[message];
   return { apply: lower ? (text) => encode(text).toLowerCase() : encode, local: true };
-}
-
-/** The same tokens without those of a key that no step takes. */
-function usedTokensIn(keyed: KeyedMessage): Token[] {
-  const usesKey = keyed.steps.some((step) => step.kind === 'digest' && step.hmac);
-  return tokensIn(usesKey ? keyed : { ...keyed, key: [] });
 }
 
 function isSub({ source }: Token): boolean {

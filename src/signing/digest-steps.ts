@@ -9,7 +9,7 @@ import {
 import { folds } from './encodings.js';
 import { type KeyDecoding, RecipeError } from './recipe.js';
 import { openSources, type StepText, stepTexts } from './recipe-language.js';
-import { parseTemplate, type Template, type Token, tokensOf } from './template.js';
+import { parseTemplate, type Template, type Token } from './template.js';
 
 /** A text that is digested: the message, its steps, and the key of these. */
 export interface KeyedMessage {
@@ -17,12 +17,15 @@ export interface KeyedMessage {
   readonly steps: readonly Step[];
   readonly key: Template;
   readonly decode: KeyDecoding;
+  /** Every token of the message, of the steps, and of the key where a step takes it. */
+  readonly tokens: readonly Token[];
 }
 
-/** Every token of a message, of its steps and of its key. */
-export function tokensIn({ message, steps, key }: KeyedMessage): Token[] {
-  const templates = steps.flatMap((step) => ('template' in step ? [step.template] : []));
-  return [message, ...templates, key].flatMap(tokensOf);
+export function keyedMessage(parts: Omit<KeyedMessage, 'tokens'>): KeyedMessage {
+  const { message, steps, key } = parts;
+  const ofSteps = steps.flatMap((step) => ('template' in step ? step.template.tokens : []));
+  const usesKey = steps.some((step) => step.kind === 'digest' && step.hmac);
+  return { ...parts, tokens: [...message.tokens, ...ofSteps, ...(usesKey ? key.tokens : [])] };
 }
 
 /** The inputs of the steps besides the message. */
@@ -96,7 +99,7 @@ export function compileSteps(
 
 /** @throws RecipeError for a text with the secret, or with values of the request, that no digest hides */
 export function checkIsOpen(template: Template, field: string): void {
-  const closed = tokensOf(template).find(({ source }) => !openSources.has(source));
+  const closed = template.tokens.find(({ source }) => !openSources.has(source));
   if (closed === undefined) return;
   throw new RecipeError(
     field,
@@ -137,7 +140,7 @@ function lengthAfter(length: number | null, step: Step): number | null {
 }
 
 function templateLength(template: Template): number | null {
-  return template.map((part) => (typeof part === 'string' ? part.length : null)).reduce(plus, 0);
+  return template.parts.map((part) => (typeof part === 'string' ? part.length : null)).reduce(plus, 0);
 }
 
 function plus(a: number | null, b: number | null): number | null {
@@ -200,12 +203,13 @@ function parseTextStep(text: string): TextStep | null {
   return from === undefined ? null : { kind: 'slice', from: Number(from), to: Number(to) };
 }
 
-function parseDigest(text: string): DigestStep | null {
-  const [, hmac, name, written = 'hex'] = /^(hmac-)?(\w+)(?::(\w+))?$/.exec(text) ?? [];
-  const algorithm = algorithms.find((known) => known === name);
+/** A digest such as `md5` or `hmac-sha1:raw`; null for any other text. */
+export function parseDigest(text: string): DigestStep | null {
+  const { name, written = 'hex' } = /^(?<name>[^:]*)(?::(?<written>.*))?$/s.exec(text)?.groups ?? {};
+  const algorithm = algorithms.find((known) => name === known || name === `hmac-${known}`);
   const format = stepFormats.find((known) => known === written);
   if (algorithm === undefined || format === undefined) return null;
-  return { kind: 'digest', algorithm, hmac: hmac !== undefined, format };
+  return { kind: 'digest', algorithm, hmac: name !== algorithm, format };
 }
 
 /** A last character on its own would be left out of the key. */

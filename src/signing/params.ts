@@ -2,7 +2,7 @@ import { encoders, escapePattern, folds } from './encodings.js';
 import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
 import { openSources, type Source } from './recipe-language.js';
 import type { Param } from './request.js';
-import { parseTemplate, type Renderer, renderTemplate, type Template, tokensOf } from './template.js';
+import { parseTemplate, type Renderer, renderTemplate, type Template } from './template.js';
 
 /** A parameter that is signed; `shown` is a value of the rule's own as it may be shown. */
 export type SignedParam = readonly [name: string, value: string, shown?: string];
@@ -91,16 +91,16 @@ export function compileAdded({ add, empty }: ParamsRule, field = 'params'): Adde
   return Object.entries(add).map(([name, text]) => {
     const at = fieldPath(fieldPath(field, 'add'), name);
     const value = parseTemplate(text, at);
-    const other = tokensOf(value).find(({ source }) => !addedSources.has(source));
+    const other = value.tokens.find(({ source }) => !addedSources.has(source));
     if (other !== undefined) throw new RecipeError(at, `takes no $${other.source}`);
-    const isFull = value.some((part) => typeof part === 'string' || part.source === 'secret');
+    const isFull = value.parts.some((part) => typeof part === 'string' || part.source === 'secret');
     return { name, value, isOptional: empty === 'drop' && !isFull };
   });
 }
 
 function parsePairEnd(text: string, field: string): Template {
   const template = parseTemplate(text, field);
-  if (tokensOf(template).every(({ source }) => source === 'secret')) return template;
+  if (template.tokens.every(({ source }) => source === 'secret')) return template;
   throw new RecipeError(field, 'takes no token but $secret');
 }
 

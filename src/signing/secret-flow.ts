@@ -1,9 +1,8 @@
-import { algorithms } from './digest-algorithms.js';
-import { type KeyedMessage, type Step, tokensIn } from './digest-steps.js';
+import type { KeyedMessage, Step } from './digest-steps.js';
 import type { ParamsFormat } from './params.js';
 import { type EncodeRule, fieldPath, isByPair, type ParamsRule, RecipeError } from './recipe.js';
 import type { Source } from './recipe-language.js';
-import { type Template, type Token, tokensOf } from './template.js';
+import type { Modifier, Template, Token } from './template.js';
 
 /** The parts of a recipe, parsed. */
 interface RecipeParts extends KeyedMessage, Pick<ParamsFormat, 'added' | 'pairEnd'> {
@@ -75,21 +74,16 @@ function most(all: readonly Holding[]): Holding {
 
 function holdingOf(template: Template, read: (token: Token) => Holding, field: string): Holding {
   return most(
-    tokensOf(template).map((token) =>
-      token.modifiers.reduce<Holding>((held, modifier) => holdingBehind(modifier, held, field), read(token)),
+    template.tokens.map((token) =>
+      token.changes.reduce<Holding>((held, change) => holdingBehind(change, held, field), read(token)),
     ),
   );
 }
 
-function holdingBehind(modifier: string, held: Holding, field: string): Holding {
-  if (held === 'none' || isDigest(modifier)) return 'none';
-  if (modifier === 'upper' || modifier === 'lower') checkFold(held, field);
-  return modifier === 'base64' ? 'base64' : held;
-}
-
-function isDigest(modifier: string): boolean {
-  const name = modifier.split(':')[0]?.toLowerCase();
-  return algorithms.some((algorithm) => algorithm === name);
+function holdingBehind({ does }: Modifier, held: Holding, field: string): Holding {
+  if (held === 'none' || typeof does !== 'string') return 'none';
+  if (does === 'upper' || does === 'lower') checkFold(held, field);
+  return does === 'base64' ? 'base64' : held;
 }
 
 /** Letter case is a part of the text in base64: without it, several texts are one. */
@@ -152,7 +146,9 @@ function checkEscape({ escape: table }: ParamsRule, names: readonly string[], fi
 function checkOrder(parts: RecipeParts, field: string): void {
   const { order, values } = parts.params;
   if (!(order === 'value' || (isByPair(order) && values))) return;
-  const tokens = [parts, parts.sub].flatMap((keyed) => (keyed === null ? [] : tokensIn(keyed)));
+  const tokens = [parts, parts.sub].flatMap((keyed) =>
+    keyed === null ? [] : [...keyed.tokens, ...keyed.key.tokens],
+  );
   const shown = tokens.find(({ source }) => source === 'names' || (source === 'params' && !values));
   if (shown === undefined) return;
   throw new RecipeError(

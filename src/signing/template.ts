@@ -1,4 +1,4 @@
-import { algorithms, digestText } from './digest-algorithms.js';
+import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
 import { decodePercent, encoders, folds, reverse } from './encodings.js';
 import { RecipeError } from './recipe.js';
 import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
@@ -10,32 +10,38 @@ export interface TextChange {
   readonly local: boolean;
 }
 
-/** The modifiers of a token by name, as in `$secret.md5`. */
-export const modifiers: ReadonlyMap<string, TextChange> = new Map([
-  ...algorithms.flatMap((algorithm) => [
-    whole(algorithm, (text) => digestText(algorithm, text, 'hex')),
-    whole(`${algorithm}:hex`, (text) => digestText(algorithm, text, 'hex')),
-    whole(`${algorithm}:HEX`, (text) => digestText(algorithm, text, 'HEX')),
-    whole(`${algorithm}:base64`, (text) => digestText(algorithm, text, 'base64')),
-  ]),
-  whole('MD5', (text) => digestText('md5', text, 'HEX')),
-  ...Object.entries(textModifiers()),
-]);
-
-function textModifiers(): Readonly<Record<keyof typeof modifierTexts, TextChange>> {
-  return {
-    base64: { apply: encoders.base64, local: false },
-    reverse: { apply: reverse, local: false },
-    upper: { apply: folds.upper, local: true },
-    lower: { apply: folds.lower, local: true },
-    form: { apply: encoders.form, local: true },
-    'form-dotnet': { apply: encoders['form-dotnet'], local: true },
-    rfc3986: { apply: encoders.rfc3986, local: true },
-  };
+/** A change that a token can ask for, as `md5` in `$secret.md5`, and what it does: a digest, or to the text. */
+export interface Modifier extends TextChange {
+  readonly does: TextModifier | { readonly algorithm: Algorithm; readonly format: Output };
 }
 
-function whole(name: string, apply: TextChange['apply']): [string, TextChange] {
-  return [name, { apply, local: false }];
+type TextModifier = keyof typeof modifierTexts;
+
+/** By name. */
+export const modifiers: ReadonlyMap<string, Modifier> = new Map([
+  ...algorithms.flatMap((algorithm) => [
+    digestModifier(algorithm, algorithm, 'hex'),
+    ...(['hex', 'HEX', 'base64'] as const).map((format) =>
+      digestModifier(`${algorithm}:${format}`, algorithm, format),
+    ),
+  ]),
+  digestModifier('MD5', 'md5', 'HEX'),
+  textModifier('base64', encoders.base64, false),
+  textModifier('reverse', reverse, false),
+  textModifier('upper', folds.upper),
+  textModifier('lower', folds.lower),
+  textModifier('form', encoders.form),
+  textModifier('form-dotnet', encoders['form-dotnet']),
+  textModifier('rfc3986', encoders.rfc3986),
+]);
+
+function digestModifier(name: string, algorithm: Algorithm, format: Output): [string, Modifier] {
+  const apply = (text: string) => digestText(algorithm, text, format);
+  return [name, { does: { algorithm, format }, apply, local: false }];
+}
+
+function textModifier(does: TextModifier, apply: TextChange['apply'], local = true): [string, Modifier] {
+  return [does, { does, apply, local }];
 }
 
 const plainSources = (Object.keys(tokenTexts) as Source[]).filter(
@@ -48,7 +54,7 @@ export interface Token {
   readonly name: string;
   /** The names of the modifiers, in order, and what they do. */
   readonly modifiers: readonly string[];
-  readonly changes: readonly TextChange[];
+  readonly changes: readonly Modifier[];
 }
 
 /**
@@ -81,7 +87,7 @@ function makeToken(stem: string, suffixes: readonly string[], field: string): To
   return { source, name, modifiers: suffixes, changes };
 }
 
-function parseModifier(name: string, stem: string, field: string): TextChange {
+function parseModifier(name: string, stem: string, field: string): Modifier {
   const change = modifiers.get(name);
   if (change !== undefined) return change;
   throw new RecipeError(
@@ -96,7 +102,11 @@ function shortModifiers(): string {
   return short.map((name) => `.${name}`).join(' ');
 }
 
-export type Template = readonly (string | Token)[];
+/** A text with tokens, parsed. */
+export interface Template {
+  readonly parts: readonly (string | Token)[];
+  readonly tokens: readonly Token[];
+}
 
 const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
 
@@ -107,7 +117,7 @@ const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
  * @throws RecipeError for an unknown token or modifier
  */
 export function parseTemplate(text: string, field: string): Template {
-  const template: (string | Token)[] = [];
+  const parts: (string | Token)[] = [];
   let literal = '';
   let end = 0;
   for (const match of text.matchAll(tokenShape)) {
@@ -118,25 +128,27 @@ export function parseTemplate(text: string, field: string): Template {
       literal += '$';
       continue;
     }
-    if (literal !== '') template.push(literal);
+    if (literal !== '') parts.push(literal);
     literal = '';
     const isBraced = braced !== undefined;
-    template.push(isBraced ? makeToken(braced, suffix.split('.').slice(1), field) : parseToken(bare, field));
+    parts.push(isBraced ? makeToken(braced, suffix.split('.').slice(1), field) : parseToken(bare, field));
   }
   literal += text.slice(end);
-  return literal === '' ? template : [...template, literal];
+  if (literal !== '') parts.push(literal);
+  return templateOf(parts);
+}
+
+function templateOf(parts: Template['parts']): Template {
+  return { parts, tokens: parts.filter((part) => typeof part !== 'string') };
 }
 
 /** Concatenates templates with the literal `join` between them. */
 export function parseTemplates(texts: readonly string[], field: string, join = ''): Template {
-  return texts.flatMap((text, index) => {
+  const parts = texts.flatMap((text, index) => {
     const template = parseTemplate(text, `${field}[${index}]`);
-    return index === 0 || join === '' ? template : [join, ...template];
+    return index === 0 || join === '' ? template.parts : [join, ...template.parts];
   });
-}
-
-export function tokensOf(template: Template): Token[] {
-  return template.filter((part) => typeof part !== 'string');
+  return templateOf(parts);
 }
 
 /**
@@ -212,7 +224,7 @@ export function renderTemplate(
   read: (token: Token) => string,
 ): string {
   let text = '';
-  for (const part of template) {
+  for (const part of template.parts) {
     if (typeof part === 'string') {
       text += renderer.open(part);
     } else {

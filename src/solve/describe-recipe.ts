@@ -1,7 +1,8 @@
+import { algorithmFacts } from '../signing/digest-algorithms.js';
 import { compileSteps, type DigestStep, type Step } from '../signing/digest-steps.js';
 import type { ParamsRule, Recipe } from '../signing/recipe.js';
 import { blockSources, stepTexts } from '../signing/recipe-language.js';
-import { parseTemplate, parseTemplates, type Template, type Token, tokensOf } from '../signing/template.js';
+import { parseTemplate, parseTemplates, type Template, type Token } from '../signing/template.js';
 import { orderWords } from '../signing/verify/recipe-suspects.js';
 
 /** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
@@ -9,7 +10,7 @@ export function describeRecipe(recipe: Recipe): string {
   const { params, output, encode, key, sub } = recipe;
   // In hex, because the words of `output` follow.
   const steps = compileSteps(recipe.steps, 'hex');
-  const tokens = tokensOf(parseTemplates(recipe.message, 'message'));
+  const { tokens } = parseTemplates(recipe.message, 'message');
   const usesBlock = tokens.some(({ source }) => blockSources.has(source));
   const isKeyed = steps.some((step) => step.kind === 'digest' && step.hmac);
   const keyText = describeKey(key);
@@ -54,14 +55,14 @@ function describeEntries(entries: readonly string[], join = ''): string {
   const words = entries.map((entry) => {
     const template = parseTemplate(entry, 'message');
     const text = describeTemplate(template);
-    return join === '' || template.length < 2 ? text : `(${text})`;
+    return join === '' || template.parts.length < 2 ? text : `(${text})`;
   });
   return words.join(' + ') + (join === '' ? '' : `, joined by ${quote(join)}`);
 }
 
 /** Literals in quotes, and tokens by their names, with their modifiers around them. */
 function describeTemplate(template: Template): string {
-  const parts = template.map((part) => (typeof part === 'string' ? quote(part) : describeToken(part)));
+  const parts = template.parts.map((part) => (typeof part === 'string' ? quote(part) : describeToken(part)));
   return parts.join(' + ') || quote('');
 }
 
@@ -88,7 +89,7 @@ function describeSteps(steps: readonly Step[], message: string): string {
 }
 
 function digestWords({ algorithm, hmac, format }: DigestStep): string {
-  const name = (hmac ? 'HMAC-' : '') + algorithm.toUpperCase().replace('SHA', 'SHA-');
+  const name = (hmac ? 'HMAC-' : '') + algorithmFacts[algorithm].title;
   return format === 'hex' ? name : `${name} (${format})`;
 }
 

@@ -1,3 +1,4 @@
+import { algorithms } from '../signing/digest-algorithms.js';
 import { SampleError } from '../signing/samples/captured-request.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { type Listing, matchingRecipes } from './matching-recipes.js';
@@ -90,6 +91,6 @@ function checkSignature(task: SolveTask): void {
   if (readSignature(task).length > 0) return;
   throw new SampleError(
     `a signature of ${task.signature.length} characters is no digest that a recipe can write`,
-    'Recipes write md5, sha1, sha256, sha384 and sha512, whole or cut, in hex or base64; an RSA signature has no rule to find.',
+    `Recipes write ${algorithms.join(', ')}, whole or cut, in hex or base64; an RSA signature has no rule to find.`,
   );
 }

@@ -1,19 +1,10 @@
 import { memoize } from '../../support/memoize.js';
-import type { Algorithm, Output } from '../digest-algorithms.js';
 import { compileSteps, type Step } from '../digest-steps.js';
 import type { Case } from '../encodings.js';
 import { compileAdded, compileNames, prefixesIn } from '../params.js';
 import type { KeyRule, Order, ParamsRule, Recipe } from '../recipe.js';
-import { parseTemplate, parseTemplates, type Template, type Token } from '../template.js';
-import {
-  changeOf,
-  type Expression,
-  isAscii,
-  isBytes,
-  joinOf,
-  literalOf,
-  type TextOperation,
-} from './expression.js';
+import { type Modifier, parseTemplate, parseTemplates, type Template, type Token } from '../template.js';
+import { changeOf, type Expression, isAscii, isBytes, joinOf, literalOf } from './expression.js';
 
 /** A signing rule as the operations of one function, in order. The value of the last one is the signature. */
 export type Operations = readonly Operation[];
@@ -150,18 +141,15 @@ const pairValue: Expression = { is: 'variable', name: 'value', isBytes: false, i
 
 function textOf(template: Template, read: (token: Token) => Expression): Expression {
   return joinOf(
-    template.map((part) =>
-      typeof part === 'string' ? literalOf(part) : part.modifiers.reduce(modified, read(part)),
+    template.parts.map((part) =>
+      typeof part === 'string' ? literalOf(part) : part.changes.reduce(modified, read(part)),
     ),
   );
 }
 
 /** A text changed by a modifier of a token. */
-function modified(of: Expression, modifier: string): Expression {
-  const [, algorithm, format = 'hex'] =
-    /^(md5|sha\d+)(?::(\w+))?$/.exec(modifier === 'MD5' ? 'md5:HEX' : modifier) ?? [];
-  if (algorithm === undefined) return changeOf(of, modifier as TextOperation);
-  return { is: 'digest', of, algorithm: algorithm as Algorithm, key: null, format: format as Output };
+function modified(of: Expression, { does }: Modifier): Expression {
+  return typeof does === 'string' ? changeOf(of, does) : { is: 'digest', of, key: null, ...does };
 }
 
 function stepOf(

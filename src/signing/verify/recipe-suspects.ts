@@ -1,5 +1,6 @@
 import { compileRecipe } from '../compile-recipe.js';
 import { algorithms, outputs } from '../digest-algorithms.js';
+import { parseDigest } from '../digest-steps.js';
 import { cases, type TextEncoding, textEncodings } from '../encodings.js';
 import { presets } from '../presets.js';
 import { keyDecodings, type Order, orders, type ParamsRule, type Recipe, RecipeError } from '../recipe.js';
@@ -183,8 +184,8 @@ const messages: readonly (readonly string[])[] = [
 /** The steps with one digest algorithm replaced by another. */
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
-    const [, algorithm, format = ''] = /^(?:hmac-)?(\w+?)(:\w+)?$/.exec(step) ?? [];
-    if (!algorithms.some((known) => known === algorithm)) return [];
+    if (parseDigest(step) === null) return [];
+    const format = step.includes(':') ? step.slice(step.indexOf(':')) : '';
     const others = algorithms.flatMap((other) => [other + format, `hmac-${other}${format}`]);
     return others.map((other) => steps.with(index, other));
   });

@@ -1,4 +1,4 @@
-import type { Algorithm } from '../../signing/digest-algorithms.js';
+import { type Algorithm, algorithmFacts, algorithms } from '../../signing/digest-algorithms.js';
 import type { DigestStep } from '../../signing/digest-steps.js';
 import type { SubRule } from '../../signing/recipe.js';
 import { type Choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
@@ -76,12 +76,8 @@ const maxChainBits = 15;
 /** Maximum cost of a text between two digests, in bits. */
 const maxAffixBits = 10;
 
-const innerAlgorithms = choices<Algorithm>(
-  [0.8, 'md5'],
-  [2, 'sha1'],
-  [2.5, 'sha256'],
-  [5, 'sha512'],
-  [9, 'sha384'],
+const innerAlgorithms = sortByBits(
+  algorithms.map((value) => ({ value, bits: algorithmFacts[value].innerBits })),
 );
 const pathDigests = choices<Algorithm>([5.5, 'sha256'], [7, 'md5', 'sha1', 'sha512']);
 const innerFormats = choices<DigestStep['format']>([0.5, 'hex'], [2, 'HEX'], [4, 'base64', 'raw']);

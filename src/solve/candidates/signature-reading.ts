@@ -1,4 +1,10 @@
-import { type Algorithm, algorithms, type Output, writtenLength } from '../../signing/digest-algorithms.js';
+import {
+  type Algorithm,
+  algorithmFacts,
+  algorithms,
+  type Output,
+  writtenLength,
+} from '../../signing/digest-algorithms.js';
 import type { SignableRequest } from '../../signing/request.js';
 import type { SolveTask } from '../tasks.js';
 import type { Weighted } from './cost.js';
@@ -136,7 +142,7 @@ type Cut = Pick<SignatureReading, 'cut' | 'bits'>;
 function cutsOf(length: number, whole: number, algorithm: Algorithm): Cut[] {
   if (length === whole) return [{ cut: null, bits: 0 }];
   if (length > whole || length < shortestHex) return [];
-  const rare = algorithm === 'md5' ? 0.5 : algorithm === 'sha384' ? 8 : 6;
+  const { cutBits: rare } = algorithmFacts[algorithm];
   const middle = (whole - length) / 2;
   const cuts: Cut[] = [
     { cut: [0, length], bits: rare + 1 },

@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
-import { type Algorithm, digestText, writtenLength } from '../../signing/digest-algorithms.js';
+import {
+  type Algorithm,
+  algorithmFacts,
+  digestText,
+  writtenLength,
+} from '../../signing/digest-algorithms.js';
 import type { DigestStep } from '../../signing/digest-steps.js';
 import type { Chain } from '../candidates/chains.js';
 
@@ -54,7 +59,7 @@ function compileDigest({ algorithm, hmac, format }: DigestStep, key: Buffer | nu
 
 /** RFC 2104 as two one-shot digests over reused buffers: twice as fast as `createHmac`. */
 function compileHmac(algorithm: Algorithm, key: Buffer, write: (data: Buffer) => Text): (text: Text) => Text {
-  const block = algorithm === 'sha512' || algorithm === 'sha384' ? 128 : 64;
+  const { blockBytes: block } = algorithmFacts[algorithm];
   const padded = Buffer.alloc(block);
   padded.set(key.length > block ? hash(algorithm, key, 'buffer') : key);
   const outer = Buffer.alloc(block + writtenLength(algorithm, 'hex') / 2);
