@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { compileRecipes, type SigningChoice } from '../../src/signing/app-signatures.js';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
-import { exportRule, exportTest, type LanguageName, languages } from '../../src/signing/export/export.js';
+import { type LanguageName, languageNames } from '../../src/signing/digest-algorithms.js';
+import { exportRule, exportTest, languages } from '../../src/signing/export/export.js';
 import { defaultRecipes, presets } from '../../src/signing/presets.js';
 import { type Recipe, RecipeError, type RecipeJson } from '../../src/signing/recipe.js';
 import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
@@ -16,7 +17,7 @@ import { anyRecipe, anyRequest, anySecret } from '../support/random-signing.js';
 import { vectors } from '../support/signing-corpus.js';
 import { requestOf } from '../support/signing-requests.js';
 
-const names = Object.keys(languages) as LanguageName[];
+const names = languageNames;
 /** The others have to be installed, and to compile takes them a minute: `USERINFO_TEST_EXPORT=all`. */
 const always: readonly LanguageName[] = ['javascript', 'python'];
 const isForAll = process.env.USERINFO_TEST_EXPORT === 'all';

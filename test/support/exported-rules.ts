@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
-import { exportRule, type LanguageName, languages } from '../../src/signing/export/export.js';
+import type { LanguageName } from '../../src/signing/digest-algorithms.js';
+import { exportRule, languages } from '../../src/signing/export/export.js';
 import type { Recipe } from '../../src/signing/recipe.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 

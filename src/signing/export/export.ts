@@ -1,4 +1,5 @@
 import { type SigningChoice, signaturesOf } from '../app-signatures.js';
+import type { LanguageName } from '../digest-algorithms.js';
 import { type Recipe, RecipeError } from '../recipe.js';
 import { formatRecipe } from '../recipe-json.js';
 import { Secret } from '../secret.js';
@@ -14,8 +15,14 @@ import { php } from './php.js';
 import { python } from './python.js';
 
 /** The languages that a rule can be exported to, by their names in `--lang`. */
-export const languages = { python, php, java, go, javascript, csharp } as const;
-export type LanguageName = keyof typeof languages;
+export const languages: Readonly<Record<LanguageName, Language>> = {
+  python,
+  php,
+  java,
+  go,
+  javascript,
+  csharp,
+};
 
 /** The origin of the exported rule. */
 interface ExportSource {

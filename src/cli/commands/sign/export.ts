@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { LanguageName } from '../../../signing/export/export.js';
+import { type LanguageName, languageNames } from '../../../signing/digest-algorithms.js';
 import { type Call, command } from '../../command.js';
 import { printMessage, write } from '../../io.js';
 import { addRecipeOption, type RecipeOptions, selectRule } from '../../resolve-signing.js';
@@ -8,9 +8,6 @@ interface ExportOptions extends RecipeOptions {
   readonly lang: LanguageName;
   readonly test?: boolean;
 }
-
-/** The keys of `languages`, which only a run of the command loads. */
-const names: readonly LanguageName[] = ['python', 'php', 'java', 'go', 'javascript', 'csharp'];
 
 export const declareSignExport = command({
   name: 'export',
@@ -28,7 +25,9 @@ export const declareSignExport = command({
     addRecipeOption(
       command
         .addOption(
-          new Option('--lang <language>', 'language of the source file').choices(names).makeOptionMandatory(),
+          new Option('--lang <language>', 'language of the source file')
+            .choices(languageNames)
+            .makeOptionMandatory(),
         )
         .option('--test', 'print the test of that file'),
     ),
