@@ -29,7 +29,10 @@ export type NoAnswerReason =
   | 'reset'
   /** Something answered, but not with the envelope of §1. */
   | 'not-envelope'
-  /** A success, but its `data` names no user, or another user than the passback named (§4.1, §4.2). */
+  /**
+   * A success whose `data` names no user, or another user than the passback named (§4.1, §4.2); or an answer that names
+   * the user with a code that is neither 200 nor known as a refusal.
+   */
   | 'wrong-data'
   /** The function `appSecret` failed, returned no secret, or did not return in time: the request was not signed. */
   | 'secret';

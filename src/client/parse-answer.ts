@@ -2,13 +2,15 @@ import { isAscii } from 'node:buffer';
 import type { Platform } from '../platform/platform.js';
 import { parseEnvelope } from '../protocol/envelope.js';
 import { isObject } from '../protocol/fields.js';
+import { isPersonalName, maskWords } from '../protocol/masking.js';
 import { readDataWarnings } from '../protocol/read-data.js';
 import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';
-import type { AttemptOutcome } from './retry.js';
+import { type AttemptOutcome, parseRetryAfter } from './retry.js';
+import { doubtHint } from './transport-errors.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -29,35 +31,68 @@ export function parseAnswer(
   const { httpStatus, headers } = received;
   const decoded = decodeBody(received);
   const { body } = decoded;
-  const envelope = 'fault' in decoded ? decoded : parseEnvelope(decoded.text);
-  if ('fault' in envelope) {
-    return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${describeBody(received, envelope)}`, {
+  const parsed = 'fault' in decoded ? decoded : parseEnvelope(decoded.text);
+  const details = { received: true, httpStatus, headers, body };
+  if ('fault' in parsed) {
+    return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${describeBody(received, parsed)}`, {
+      ...details,
       reason: 'not-envelope',
-      received: true,
-      httpStatus,
-      headers,
-      body,
-      hint: 'Check that the base URL is that of the service: a proxy or another site may have answered.',
+      hint: hintFor(received, 'members' in parsed ? parsed.members : undefined, request),
     });
   }
+  const { envelope } = parsed;
   const { data } = envelope;
   const date = headerOf(headers, 'date');
   const requestId = request.random;
   const isRead = envelope.code === resultCode.ok && request.endpoint.operation === 'read';
-  const warnings = isRead ? readDataWarnings(data, request.infoNames, platform) : [];
+  const warnings = [
+    ...parsed.warnings,
+    ...(isRead ? readDataWarnings(data, request.infoNames, platform) : []),
+  ];
   const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt, warnings };
-  if (envelope.code !== resultCode.ok) return new RejectedError(answer, resultCodes);
-  const fault = dataFault(data, request, platform);
+  const isOtherSuccess = envelope.code !== resultCode.ok && !resultCodes.has(envelope.code) && namesUser(data);
+  if (envelope.code !== resultCode.ok && !isOtherSuccess) return new RejectedError(answer, resultCodes);
+  const fault = isOtherSuccess ? 'it names the user' : dataFault(data, request, platform);
   if (fault === null) return answer;
-  return new NoAnswerError(`${host} answered ${envelope.code}, but ${fault}`, {
+  const msg = isOtherSuccess ? ` ${quoteName(envelope.msg)}` : '';
+  return new NoAnswerError(`${host} answered ${envelope.code}${msg}, but ${fault}`, {
+    ...details,
     reason: 'wrong-data',
-    received: true,
-    httpStatus,
-    headers,
-    body,
     answer,
-    hint: 'Whether the request was carried out is not known: ask the operator of the service.',
+    hint: isOtherSuccess
+      ? otherSuccessHint
+      : 'Whether the request was carried out is not known: ask the operator of the service.',
   });
+}
+
+/** Of an answer that names the user, without the 200 of a success. */
+const otherSuccessHint =
+  'It may be carried out: this platform may have another code of success than 200 (§7.1). Ask its operator.';
+
+function namesUser({ union_id }: Readonly<Record<string, unknown>>): boolean {
+  return (typeof union_id === 'string' && union_id !== '') || Number.isInteger(union_id);
+}
+
+/** What an answer that is no envelope means for its request, and the next step. */
+function hintFor(
+  { httpStatus, headers, body }: WireAnswer,
+  members: Readonly<Record<string, unknown>> = {},
+  { endpoint: { operation } }: SignedRequest,
+): string {
+  const { data } = members;
+  if (namesUser(isObject(data) ? data : members)) return otherSuccessHint;
+  if (httpStatus === 429) {
+    const pauseMs = parseRetryAfter(headers, Date.now());
+    const when = pauseMs === undefined ? 'later' : `in ${Math.ceil(pauseMs / 1000)} s`;
+    return `Too many requests: this one was not carried out. Try again ${when}.`;
+  }
+  if (httpStatus === 401 || httpStatus === 403)
+    return 'A gateway before the service may want a header, such as a key: name it under "headers" in the platform file.';
+  if (httpStatus >= 502 && httpStatus <= 504)
+    return `A gateway answered, not the service. ${doubtHint[operation]}`;
+  if (httpStatus < 300 && body.length === 0)
+    return `${doubtHint[operation]} §1 has an envelope in every answer: ask the operator of the service.`;
+  return 'Check that the base URL is that of the service: a proxy or another site may have answered.';
 }
 
 /** §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named. */
@@ -118,12 +153,12 @@ function decode(decoder: typeof utf8, body: Buffer): string | null {
   }
 }
 
-/** Members by which an answer that is not an envelope may say what it is about. */
-const tellingMembers = ['code', 'message', 'error'] as const;
+/** Maximum length of a text that says what an answer is about, and how many are shown. */
+const tellingLimits = { characters: 200, members: 6 };
 
 /**
- * Describes an answer that is not an envelope: JSON by its code and messages, an HTML page by its title, anything else
- * by type and size. The body itself may hold personal data and is not quoted.
+ * Describes an answer that is not an envelope: JSON by its short texts and numbers, an HTML page by its title, anything
+ * else by type and size. What may be personal data is masked or left out.
  */
 function describeBody(
   { headers, body }: WireAnswer,
@@ -141,12 +176,16 @@ function describeBody(
   return parts.join(', ');
 }
 
-/** `code "A001"`, `message "bad sign"`; of an `error` that is an object, its members. */
+/** `code "A001"`, `errmsg "bad sign"`; of an `error` that is an object, its members. A user's data is not shown. */
 function describeMembers(members: Readonly<Record<string, unknown>>): string[] {
-  return tellingMembers.flatMap((name) => {
-    const value = Object.hasOwn(members, name) ? members[name] : undefined;
-    if (typeof value === 'string') return [`${name} ${quoteName(value)}`];
-    if (typeof value === 'number' || typeof value === 'boolean') return [`${name} ${value}`];
+  if (namesUser(members)) return [];
+  const told = Object.entries(members).flatMap(([name, value]) => {
+    const isTelling = /^\w{1,30}$/.test(name) && !isPersonalName(name) && !/name$/i.test(name);
+    if (isTelling && typeof value === 'string' && value.length <= tellingLimits.characters)
+      return [`${name} ${quoteName(maskWords(value))}`];
+    if (isTelling && (typeof value === 'number' || typeof value === 'boolean'))
+      return [`${name} ${maskWords(String(value))}`];
     return name === 'error' && isObject(value) ? describeMembers({ ...value, error: undefined }) : [];
   });
+  return told.slice(0, tellingLimits.members);
 }

@@ -1,5 +1,6 @@
 import { isObject } from './fields.js';
-import { isNestedBeyond, topLevelKeys } from './json-tokens.js';
+import { kindOf } from './fields.js';
+import { isNestedBeyond, memberText, topLevelKeys } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
 import { JsonNumber } from './user-info.js';
 import type { AnswerShape } from './user-record.js';
@@ -49,12 +50,19 @@ interface NotEnvelope {
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
+/** An envelope, and where it does not have the types of §1 and §4. */
+interface ParsedEnvelope {
+  readonly envelope: Envelope;
+  readonly warnings: readonly string[];
+}
+
 /**
- * Parses a body into the envelope of §1, or returns why it is none. §7.2 does not show failures, and gateways have
- * their own: a failure may come without `msg`, with its `code` as digits in a text, without `data`, or with one that is
- * no object, which then is `{}`.
+ * Parses a body into the envelope of §1, or returns why it is none. Its `code` may be digits in a text, its `msg`
+ * missing, and `union_id` of its data a whole number: a success that is not taken costs its authorization code. §7.2
+ * does not show failures, and gateways have their own: a failure may have no `data`, or one that is no object, which
+ * then is `{}`.
  */
-export function parseEnvelope(text: string): Envelope | NotEnvelope {
+export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
   if (text.trim() === '') return { fault: 'an empty body' };
   // Checked first: JSON.parse takes 10 seconds for 8 million levels.
   if (/^\s*[[{]/.test(text) && isNestedBeyond(text, maxLevels))
@@ -67,22 +75,30 @@ export function parseEnvelope(text: string): Envelope | NotEnvelope {
   }
   if (!isObject(value)) return { fault: 'JSON that is not an object' };
   if (hasDuplicateMember(text)) return { fault: 'JSON with a duplicate "code", "msg" or "data"' };
-  const { msg, data } = value;
   const code = codeOf(value.code);
   if (code === null) return { fault: 'JSON without an integer "code"', members: value };
-  if (code !== resultCode.ok) return { code, msg: msgOf(value), data: isObject(data) ? data : {} };
-  if (typeof msg !== 'string') return { fault: 'a success without a text "msg"', members: value };
-  if (!isObject(data)) return { fault: 'a success without an object "data"', members: value };
-  return { code, msg, data };
+  const envelope = { code, msg: msgOf(value), data: isObject(value.data) ? value.data : {} };
+  if (code !== resultCode.ok) return { envelope, warnings: [] };
+  if (!isObject(value.data)) return { fault: 'a success without an object "data"', members: value };
+  const { union_id } = value.data;
+  // Its digits: a number of JavaScript has 16 of them.
+  const digits = typeof union_id === 'number' ? memberText(memberText(text, 'data') ?? '', 'union_id') : '';
+  const isDigits = /^-?\d+$/.test(digits ?? '');
+  const warnings = [
+    ...(typeof value.code === 'string' ? ['"code" is text, not an integer'] : []),
+    ...(typeof value.msg === 'string'
+      ? []
+      : [`"msg" is ${value.msg === undefined ? 'missing' : `${kindOf(value.msg)}, not text`}`]),
+    ...(isDigits ? ['"union_id" is a number, not text'] : []),
+  ];
+  const data = isDigits ? { ...value.data, union_id: digits } : value.data;
+  return { envelope: { ...envelope, data }, warnings };
 }
 
-/**
- * The code of an envelope; `null` if there is none. A success has an integer; of a failure, digits in a text will do.
- */
+/** The code of an envelope, an integer or its digits in a text; `null` if there is none. */
 function codeOf(value: unknown): number | null {
   if (Number.isInteger(value)) return value as number;
-  const code = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : resultCode.ok;
-  return code === resultCode.ok ? null : code;
+  return typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : null;
 }
 
 function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>): string {

@@ -32,6 +32,26 @@ export function* jsonTokens(json: string): Generator<JsonToken> {
   }
 }
 
+/** The last value of a key of the object in a JSON text, on one line, its numbers and escapes as they are. */
+export function memberText(json: string, key: string): string | undefined {
+  let value: string[] | undefined;
+  let depth = 0;
+  let last = '';
+  let isValue = false;
+  for (const { start, end } of jsonTokens(json)) {
+    const token = json.slice(start, end);
+    if (token === '}' || token === ']') depth -= 1;
+    if (depth === 1 && token === ':') {
+      isValue = JSON.parse(last) === key;
+      if (isValue) value = [];
+    } else if (depth === 1 && token === ',') isValue = false;
+    else if (isValue && depth > 0) value?.push(token);
+    if (token === '{' || token === '[') depth += 1;
+    last = token;
+  }
+  return value?.join('');
+}
+
 /** The keys of the object in a JSON text, in order, with duplicates. */
 export function topLevelKeys(json: string): string[] {
   const keys: string[] = [];

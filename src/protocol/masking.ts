@@ -48,6 +48,13 @@ export function maskText(text: string): string {
   return `${characters.slice(0, 3).join('')}****${characters.slice(-4).join('')}`;
 }
 
+/** Masks what may be personal in a text without structure: long numbers, and the parameters of a request's URL. */
+export function maskWords(text: string): string {
+  return text
+    .replace(/\b(code|sign|app_sign|user_info)=[^&\s"'<>]+/g, '$1=****')
+    .replace(/\d{6,}/g, (digits) => maskText(digits));
+}
+
 /**
  * A parameter of a request for a log: `code` and the values of `user_info` are masked; its keys are kept if they
  * look like names. An invalid `user_info` is masked whole.

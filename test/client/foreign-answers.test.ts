@@ -67,11 +67,39 @@ it.each<[string, readonly string[], readonly string[]]>([
   expect(platform.requests).toHaveLength(1);
 });
 
+/** Envelopes that differ from §1 in what a reader of them takes all the same. */
+const loose: readonly (readonly [code: string, warning: string, unionId: string])[] = [
+  ['quoted', '"code" is text, not an integer', 'u1'],
+  ['silent', '"msg" is missing', 'u1'],
+  ['message', '"msg" is missing', 'u1'],
+  ['numbered', '"union_id" is a number, not text', '90071992547409931'],
+];
+
+it.each(loose)('is one, with a warning, where its envelope differs: %s', async (code, warning, unionId) => {
+  const { data, warnings, envelope } = await client.read({ code, infoNames: ['name'] });
+  expect([data.union_id, envelope.code, warnings]).toEqual([unionId, 200, [warning]]);
+});
+
 it('is one for a row of many, too', async () => {
   const outcomes: unknown[] = [];
-  const rows = [{ code: 'empty' }, { code: 'nulls' }];
+  const rows = ['empty', 'nulls', ...loose.map(([code]) => code)].map((code) => ({ code }));
   for await (const one of readAll(rows, { baseUrl: platform.url, ...app })) outcomes.push(one);
-  expect(outcomes).toMatchObject(Array(2).fill({ outcome: 'ok', attempts: 1 }));
+  expect(outcomes).toMatchObject(Array(6).fill({ outcome: 'ok', attempts: 1 }));
+});
+
+it.each([
+  ['zero', 'wrong-data', 'answered 0 "success", but it names the user'],
+  ['word', 'not-envelope', 'code "SUCCESS", msg "fine", application/json'],
+  ['bare', 'not-envelope', 'JSON without an integer "code", application/json'],
+])('an answer with another code that names the user may be carried out: %s', async (code, reason, words) => {
+  const error = (await errorOf(client.read({ code }))) as NoAnswerError;
+  expect(error).toMatchObject({ reason, received: true, retryable: false });
+  expect(error.message).toContain(words);
+  expect(error.hint).toContain('It may be carried out');
+  expect(error.body?.length).toBeGreaterThan(20);
+  expect(inspect(error, { depth: null })).not.toMatch(/13800138000|Lhasa/);
+  for await (const one of readAll([{ code }], { baseUrl: platform.url, ...app }))
+    expect(one.outcome).toBe('unknown');
 });
 
 it.each([
@@ -91,7 +119,8 @@ it.each([
 
 it.each([
   ['letters', 'code "A001", message "bad sign", error "SIGN_INVALID", application/json'],
-  ['nested', 'code 4011, message "no route", application/json'],
+  ['nested', 'code 4011, message "no route", trace_id "t-1", application/json'],
+  ['errcode', 'errcode 40001, errmsg "invalid credential of 138****8000", application/json'],
   ['unreadable', 'a body that is not gb18030'],
 ])('another answer is described by its code and messages, and kept: %s', async (code, words) => {
   const error = await errorOf(client.read({ code }));

@@ -12,6 +12,11 @@ const replies: Readonly<Record<string, Reply>> = {
   empty: success('{"union_id":"u1","basic_info":[],"extension_info":[],"login_device_info":[]}'),
   // Java and Go write what is not there as null.
   nulls: success('{"union_id":"u1","basic_info":null,"extension_info":null,"login_device_info":null}'),
+  // Successes that any client takes: their codes are used up.
+  quoted: ['{"code":"200","msg":"ok","data":{"union_id":"u1"}}'],
+  silent: ['{"code":200,"data":{"union_id":"u1"}}'],
+  message: ['{"code":200,"message":"ok","data":{"union_id":"u1"}}'],
+  numbered: success('{"union_id":90071992547409931,"name":"Ming"}'),
   named: success(
     '{"union_id":"u1","mobile":null,"level":3,"vip":true,"tags":["a"],"more":{"a":1},"name":"Ming"}',
   ),
@@ -21,6 +26,11 @@ const replies: Readonly<Record<string, Reply>> = {
   gateway: ['{"code":40001,"message":"bad sign \\u001b[31m","request_id":"r-18"}'],
   unexplained: ['{"code":1001,"msg":null,"data":[]}'],
   digits: ['{"code":"40106","msg":"code expired"}'],
+  // Successes with another code.
+  zero: ['{"code":0,"msg":"success","data":{"union_id":"u1","mobile":"13800138000"}}'],
+  word: ['{"code":"SUCCESS","msg":"fine","data":{"union_id":"u1","mobile":"13800138000"}}'],
+  bare: ['{"union_id":"u1","city":"Lhasa","mobile":"13800138000"}'],
+  errcode: ['{"errcode":40001,"errmsg":"invalid credential of 13800138000","nickname":"Ming"}'],
   letters: ['{"code":"A001","message":"bad sign","error":"SIGN_INVALID","mobile":"13800138000"}'],
   nested: ['{"error":{"code":4011,"message":"no route"},"trace_id":"t-1"}'],
   page: [

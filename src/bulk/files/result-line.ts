@@ -1,6 +1,5 @@
-import type { Answer } from '../../client/answer.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
-import { jsonTokens } from '../../protocol/json-tokens.js';
+import { memberText } from '../../protocol/json-tokens.js';
 import type { RowOutcome } from '../outcome.js';
 
 /** The keys of a results line that are ours. */
@@ -11,6 +10,7 @@ const ownKeys: readonly string[] = [
   'msg',
   'request_id',
   'data',
+  'body',
   'error',
   'primary_key',
 ];
@@ -30,8 +30,9 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
   const { outcome } = result;
   const head = `"outcome":"${outcome}"`;
   if (outcome === 'ok') {
-    const { envelope, requestId } = result.answer;
-    const data = keepsData ? dataMember(result.answer) : '';
+    const { answer } = result;
+    const { envelope, requestId } = answer;
+    const data = keepsData ? receivedMember({ answer, body: undefined }) : '';
     return `${head},"code":${envelope.code},"msg":${JSON.stringify(envelope.msg)}${idMember(requestId)}${data}`;
   }
   const { error } = result;
@@ -41,8 +42,8 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
   }
   const text = `${head},"error":${JSON.stringify(error.message)}`;
   if (!(error instanceof NoAnswerError)) return text;
-  // The read may have used the code up: keep the data of an answer that was not accepted.
-  return `${text}${idMember(error.requestId)}${keepsData ? dataMember(error.answer) : ''}`;
+  // The read may have used the code up: keep what came with it.
+  return `${text}${idMember(error.requestId)}${keepsData ? receivedMember(error) : ''}`;
 }
 
 function idMember(requestId: string | undefined): string {
@@ -61,28 +62,12 @@ function formatUser(key: string | null, user: string | null): string {
   return `,"primary_key":${JSON.stringify(key)},"value":${JSON.stringify(user)}`;
 }
 
-const decoder = new TextDecoder();
+/** Maximum length of a body that is no envelope in the results, in characters. */
+const maxBody = 65_536;
 
-function dataMember(answer: Answer | undefined): string {
-  return answer === undefined ? '' : `,"data":${dataOf(decoder.decode(answer.body))}`;
-}
-
-/** The value of the last top-level `data` of an envelope, on one line, its numbers and escapes as received. */
-function dataOf(json: string): string {
-  let data: string[] = [];
-  let depth = 0;
-  let last = '';
-  let isData = false;
-  for (const { start, end } of jsonTokens(json)) {
-    const token = json.slice(start, end);
-    if (token === '}' || token === ']') depth -= 1;
-    if (depth === 1 && token === ':') {
-      isData = JSON.parse(last) === 'data';
-      if (isData) data = [];
-    } else if (depth === 1 && token === ',') isData = false;
-    else if (isData && depth > 0) data.push(token);
-    if (token === '{' || token === '[') depth += 1;
-    last = token;
-  }
-  return data.join('');
+/** The data of an answer as received; the body of one that is no envelope. */
+function receivedMember({ answer, body }: Pick<NoAnswerError, 'answer' | 'body'>): string {
+  const text = new TextDecoder().decode(answer?.body ?? body);
+  if (answer !== undefined) return `,"data":${memberText(text, 'data') ?? 'null'}`;
+  return text === '' ? '' : `,"body":${JSON.stringify(text.slice(0, maxBody))}`;
 }

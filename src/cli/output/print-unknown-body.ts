@@ -1,5 +1,5 @@
 // Apart from print-answer.ts: only an answer that is not an envelope needs it.
-import { maskText } from '../../protocol/masking.js';
+import { maskWords } from '../../protocol/masking.js';
 import { formatCount } from '../../support/count.js';
 import { type Io, printMessage, write } from '../io.js';
 import { maskPersonalData } from './print.js';
@@ -44,11 +44,4 @@ function isValidJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Masks what may be personal in a text without structure: long numbers, and the parameters of a request's URL. */
-function maskWords(text: string): string {
-  return text
-    .replace(/\b(code|sign|app_sign|user_info)=[^&\s"'<>]+/g, '$1=****')
-    .replace(/\d{6,}/g, (digits) => maskText(digits));
 }
