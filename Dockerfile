@@ -8,7 +8,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY bin bin/
 COPY scripts scripts/
 COPY src src/
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+RUN npm run build
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production USERINFO_HOST=0.0.0.0 USERINFO_NO_PAGE=1 USERINFO_LOG_FORMAT=json \
@@ -16,7 +16,6 @@ ENV NODE_ENV=production USERINFO_HOST=0.0.0.0 USERINFO_NO_PAGE=1 USERINFO_LOG_FO
 # A volume that is mounted at /data gets this owner and mode.
 RUN install -d -o node -g node -m 0700 /data && ln -s /userinfo/bin/userinfo.cjs /usr/local/bin/userinfo
 COPY --from=build /userinfo/package.json /userinfo/
-COPY --from=build /userinfo/node_modules /userinfo/node_modules/
 COPY --from=build /userinfo/bin /userinfo/bin/
 COPY --from=build /userinfo/dist /userinfo/dist/
 USER node

@@ -8,9 +8,25 @@ import { dirname, join, relative } from 'node:path';
 import { build } from 'rolldown';
 import { billOfMaterials, licenseTexts, packagesOf } from './bundled-packages.mjs';
 
-/** Native code, which no bundle can hold. */
-const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-const external = (id) => isBuiltin(id) || Object.hasOwn(optionalDependencies, id);
+const prebuilt = 'node_modules/@photostructure/sqlite/prebuilds';
+
+/**
+ * The native SQLite: its code is in the bundle, and its prebuilt file for each system in dist/sqlite, so that nothing
+ * that is installed needs an install script. `folder` is dist/sqlite, as seen from the chunk.
+ */
+const sqlite = (folder) => ({
+  name: 'sqlite',
+  resolveId: (id) => (id === 'node-gyp-build' ? '\0sqlite' : null),
+  load(id) {
+    if (id !== '\0sqlite') return null;
+    return `
+      import { existsSync } from 'node:fs';
+      import { createRequire } from 'node:module';
+      const libc = existsSync('/etc/alpine-release') ? 'musl' : 'glibc';
+      const file = \`${folder}/\${process.platform}-\${process.arch}.\${libc}.node\`;
+      export default () => createRequire(import.meta.url)(file);`;
+  },
+});
 
 /** Of undici's exports those that `client` imports, by the modules that make them: its index loads all others. */
 const exportsOfUndici = `
@@ -93,8 +109,8 @@ const builtins = {
 await build({
   platform: 'node',
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
-  external,
-  plugins: [undici, apartParser, collected],
+  external: isBuiltin,
+  plugins: [undici, apartParser, sqlite('../sqlite'), collected],
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
   output: {
@@ -133,9 +149,9 @@ const table = execFileSync(process.execPath, ['bin/userinfo.cjs', 'completion-ta
 writeFileSync('dist/cli/completion.json', table);
 
 /** The SDK, as modules and, in a folder with types of its own, as CommonJS. */
-for (const [format, dir] of [
-  ['es', 'dist'],
-  ['cjs', 'dist/cjs'],
+for (const [format, dir, folderOfSqlite] of [
+  ['es', 'dist', './sqlite'],
+  ['cjs', 'dist/cjs', '../sqlite'],
 ]) {
   await build({
     platform: 'node',
@@ -144,8 +160,8 @@ for (const [format, dir] of [
       'service/index': 'src/service/index.ts',
       'sdk/profiles': 'src/sdk/profiles.ts',
     },
-    external,
-    plugins: [undici, ...(format === 'es' ? [builtins] : []), collected],
+    external: isBuiltin,
+    plugins: [undici, sqlite(folderOfSqlite), ...(format === 'es' ? [builtins] : []), collected],
     output: {
       dir,
       format,
@@ -158,6 +174,7 @@ for (const [format, dir] of [
       // The SDK loads these two files; what the service alone needs is in others.
       codeSplitting: {
         groups: [
+          { name: 'sqlite', test: /node_modules\/@photostructure\/|^\0sqlite$/, priority: 3 },
           { name: 'client', test: /src\/(client\/|bulk\/|sdk\/client)/, priority: 1 },
           {
             name: 'signing',
@@ -220,6 +237,10 @@ for (const path of types) {
   }
 }
 for (const path of sources) cpSync(path, join('dist', path));
+
+for (const system of readdirSync(prebuilt))
+  for (const file of readdirSync(join(prebuilt, system)))
+    cpSync(join(prebuilt, system, file), `dist/sqlite/${system}${/\.\w+\.node$/.exec(file)?.[0]}`);
 
 const packages = packagesOf([...bundled]);
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licenseTexts(packages));

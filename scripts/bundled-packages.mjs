@@ -32,8 +32,9 @@ function licenseOf({ folder, name, license }) {
   const text =
     textOf(/^licen[cs]e/i) || (/^#+ *licen[cs]e\b.*?\n(.*)$/ims.exec(textOf(/^readme/i))?.[1] ?? '');
   if (text.trim() === '') throw new Error(`${name}: found no licence`);
-  const { author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return `License: ${license}\nAuthor: ${author?.name ?? author ?? 'see below'}\n\n${text.replace(/^\s*\n/, '')}`;
+  const { author, repository } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const source = repository?.url ?? repository ?? `the package ${name} of the npm registry`;
+  return `License: ${license}\nAuthor: ${author?.name ?? author ?? 'see below'}\nSource: ${source}\n\n${text.replace(/^\s*\n/, '')}`;
 }
 
 /** A bill of materials (CycloneDX 1.5), without a time and a serial number: the same lock file gives the same bill. */

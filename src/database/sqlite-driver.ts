@@ -18,16 +18,17 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
 }
 
-/** Loads the native package, or, where it is not installed or not made for this system, the SQLite of Node itself. */
+/** Loads the native SQLite of this package, or, where it has none for this system, the one of Node itself. */
 async function loadSqlite(file: string): Promise<SqliteLibrary> {
   try {
     return await import('@photostructure/sqlite');
   } catch (cause) {
     const own = process.getBuiltinModule('node:sqlite');
     if (own !== undefined) return own as unknown as SqliteLibrary;
-    const problem = `@photostructure/sqlite cannot be loaded, and Node ${process.version} has no SQLite of its own`;
+    const system = `${process.platform}-${process.arch}`;
+    const problem = `there is no SQLite for ${system} beside the program, and Node ${process.version} has none`;
     throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${file}: ${problem}`, {
-      hint: 'It was not downloaded with userinfo-cli: install that again. Or use Node 22.13 or later, or a database of PostgreSQL.',
+      hint: 'Use Node 22.13 or later, or a database of PostgreSQL. A bundler must leave userinfo-cli/service as it is (external).',
       cause,
     });
   }

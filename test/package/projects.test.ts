@@ -18,7 +18,7 @@ beforeAll(() => {
   for (const name of ['client.ts', 'lambda.ts'])
     cpSync(join(project, 'examples', name), join(consumer, name));
   // Not in `dependencies`, which tsup would leave out of its bundle.
-  run(consumer, 'npm', 'install', '--ignore-scripts', '--silent', '--save-dev', inject('tarball'));
+  run(consumer, 'npm', 'install', '--silent', '--save-dev', inject('tarball'));
 });
 
 /** A registry with the tarball, which leads to the usual one for all else. */
@@ -119,7 +119,7 @@ describe('Bun and Deno', () => {
 
   it('install it, Bun from the tarball', () => {
     const folder = withPrograms('by Bun');
-    run(folder, bun, 'add', '--silent', '--ignore-scripts', inject('tarball'));
+    run(folder, bun, 'add', '--silent', inject('tarball'));
     expectWorking(folder, bun);
     expect(run(folder, bun, 'x', 'userinfo', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
