@@ -50,7 +50,8 @@ export function parseAnswer(
     ...(isRead ? readDataWarnings(data, request.infoNames, platform) : []),
   ];
   const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt, warnings };
-  const isOtherSuccess = envelope.code !== resultCode.ok && !resultCodes.has(envelope.code) && namesUser(data);
+  const isOtherSuccess =
+    envelope.code !== resultCode.ok && !resultCodes.has(envelope.code) && namesUser(data);
   if (envelope.code !== resultCode.ok && !isOtherSuccess) return new RejectedError(answer, resultCodes);
   const fault = isOtherSuccess ? 'it names the user' : dataFault(data, request, platform);
   if (fault === null) return answer;

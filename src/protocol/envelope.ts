@@ -1,5 +1,4 @@
-import { isObject } from './fields.js';
-import { kindOf } from './fields.js';
+import { isObject, kindOf } from './fields.js';
 import { isNestedBeyond, memberText, topLevelKeys } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
 import { JsonNumber } from './user-info.js';

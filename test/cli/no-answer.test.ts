@@ -39,8 +39,16 @@ describe('a command that gets no valid answer ends with status 5', () => {
     ['an empty body', answer('200 OK\r\nContent-Length: 0', ''), 'an empty body'],
     ['an HTML 503', answer('503 Unavailable', '<title>no</title>'), 'Whether the code was used is not known'],
     ['a 204', answer('204 No Content', ''), 'Whether the code was used is not known'],
-    ['a 429', answer('429 No\r\nRetry-After: 3600', '{"message":"busy"}'), 'was not carried out. Try again in 3600 s'],
-    ['a 401 of a gateway', answer('401 No', '{"error_msg":"No API key found"}'), 'error_msg "No API key found"'],
+    [
+      'a 429',
+      answer('429 No\r\nRetry-After: 3600', '{"message":"busy"}'),
+      'was not carried out. Try again in 3600 s',
+    ],
+    [
+      'a 401 of a gateway',
+      answer('401 No', '{"error_msg":"No API key found"}'),
+      'error_msg "No API key found"',
+    ],
     ['a 403 of a gateway', answer('403 No', '{"message":"no"}'), 'may want a header'],
     ['half an envelope', answer('200 OK', '{"code":200,"msg":"ok","da'), 'not JSON'],
     ['a closed connection', (socket: Socket) => socket.destroy(), 'closed the connection'],

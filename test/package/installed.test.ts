@@ -173,7 +173,12 @@ it.each(managers)('%s installs it without a flag, silently, and it works', (name
       env: { ...process.env, YARN_ENABLE_TELEMETRY: '0', USERINFO_CONFIG_DIR: join(folder, 'config') },
       encoding: 'utf8',
     });
-    expect([args, status, stderr, isPnp ? '' : stdout]).toEqual([args, 0, '', isPnp ? '' : expect.anything()]);
+    expect([args, status, stderr, isPnp ? '' : stdout]).toEqual([
+      args,
+      0,
+      '',
+      isPnp ? '' : expect.anything(),
+    ]);
     return stdout;
   };
   manager(...add, isPnp ? `userinfo-cli@file:${tarball}` : tarball);
@@ -187,7 +192,5 @@ it.each(managers)('%s installs it without a flag, silently, and it works', (name
 
 it('runs by npx without being installed', () => {
   const nowhere = emptyProject('by npx');
-  expect(run(nowhere, 'npx', '-y', '-p', tarball, 'userinfo', 'demo')).toMatch(
-    goldInTable,
-  );
+  expect(run(nowhere, 'npx', '-y', '-p', tarball, 'userinfo', 'demo')).toMatch(goldInTable);
 });

@@ -170,7 +170,8 @@ describe('the bundled packages', () => {
   it('have their licences beside them', () => {
     const texts = inTarball('dist/THIRD-PARTY-LICENSES.txt').split(`\n${'-'.repeat(80)}\n\n`);
     const licensed = texts.map(
-      (text) => /^(\S+) (\S+)\n\nLicense: .+\nAuthor: .+\n\n *\S/.exec(text)?.slice(1).join('@') ?? text,
+      (text) =>
+        /^(\S+) (\S+)\n\nLicense: .+\nAuthor: .+\nSource: .+\n\n *\S/.exec(text)?.slice(1).join('@') ?? text,
     );
     expect(licensed.sort()).toEqual([...references].sort());
   });
