@@ -1,137 +1,94 @@
 // Apart from profile-store.ts: only commands that change profiles load this, and conf with it.
-import { randomUUID } from 'node:crypto';
-import {
-  chownSync,
-  closeSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { platform } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import type Conf from 'conf';
-import type { FileLock } from '../support/file-lock.js';
+import { closeSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Conf from 'conf';
+import { isSystemError } from '../support/errors.js';
+import { findJsonFault } from '../support/json-fault.js';
+import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileFileError } from './errors.js';
-import { formatVersion, parseProfileText, readProfileText } from './profile-file.js';
-import {
-  fileSchema,
-  formatProfileList,
-  type ProfileFileJson,
-  type ProfileList,
-  parseProfileList,
-  schemaRules,
-  upgradeProfiles,
-} from './profile-json.js';
+import { faultyJson, howToRepair, parseProfileJson, readProfileText } from './profile-file.js';
+import { fileSchema, formatProfileList, type ProfileList } from './profile-json.js';
+
+/** Maximum time to wait for other commands that change the file, in milliseconds. Each of them needs a few. */
+const lockMs = 5_000;
 
 /**
- * Changes the profile file through conf, which handles schema, defaults, format version, migrations and mode. Call
- * it under the lock.
+ * Changes the profile file through conf, which checks it by its schema, and replaces it atomically: a new file of mode
+ * 0600 and of the same owner, synced before it takes the place of the old one. A symbolic link stays.
  *
- * conf changes a copy next to the file, `<file>.new-…`, which then replaces the file atomically. conf alone writes
- * more than once (a migration, then the change), may install a file that a full disk truncated, writes in place
- * under snap, and on a migration overwrites content that it has not validated. Therefore the file is validated
- * before, the copy after, and the lock is checked once more; the copy is synced before the rename, the folder
- * after it.
+ * While a file `….lock` is there, another command is at it. From its creation to its removal nothing is awaited: only
+ * a kill leaves one behind.
  *
  * @returns the profiles after the change
  * @throws ProfileFileError, what `change` throws, or a system error; the file is then unchanged
  */
 export async function changeProfileFile(
   path: string,
-  lock: Pick<FileLock, 'isHeld'>,
   change: (list: ProfileList) => ProfileList,
+  waitMs = lockMs,
 ): Promise<ProfileList> {
-  const text = readProfileText(path);
-  if (text !== null) await parseProfileText(text, path, { beforeWriting: true });
-  removeLeftOvers(path);
-  const copy = `${path}.new-${randomUUID().slice(0, 8)}`;
+  const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  const lock = `${isThere ? realpathSync(path) : path}.lock`;
+  await takeLock(lock, waitMs);
   try {
-    if (text !== null) writeFileSync(copy, text, { flag: 'wx', mode: 0o600 });
-    const conf = await openConf(copy);
-    const list = change(parseProfileList(conf.store));
-    conf.set(formatProfileList(list));
-    void conf.store; // reads and validates it again
-    if (!lock.isHeld()) throw notWritten(path, 'another userinfo process took over the lock', 'Try again.');
-    keepOwner(path, copy);
-    sync(copy, 'r+');
-    renameSync(copy, path);
-    if (platform() !== 'win32') sync(dirname(path), 'r');
+    const text = readProfileText(path) ?? '{}';
+    // JSON.parse keeps the last of duplicate keys: writing would lose the others.
+    const fault = findJsonFault(text);
+    if (fault !== null) throw faultyJson(fault, path);
+    const list = change(parseProfileJson(JSON.parse(text), path));
+    const conf = openConf(path);
+    const before = conf.store;
+    conf.store = formatProfileList(list);
+    try {
+      void conf.store; // reads it again
+    } catch {
+      // A disk with little room took a part of it. The old text had room. V8's message quotes the text, with secrets.
+      conf.store = before;
+      const problem = 'cannot be written: only a part of it reached the disk';
+      throw new ProfileFileError(`${path}: ${problem}`, { hint: 'Free disk space and try again.' });
+    }
     return list;
-  } catch (error) {
-    // V8's message is dropped: it quotes the text, which may contain a secret.
-    if (!(error instanceof SyntaxError)) throw error;
-    throw notWritten(path, 'only a part of it reached the disk', 'Free disk space and try again.');
   } finally {
-    removeLeftOvers(path, copy);
+    rmSync(lock, { force: true });
   }
 }
 
-/** Opens conf's store at a path. The first call loads conf, which takes 100 ms of CPU. */
-export async function openConf(path: string): Promise<Conf<ProfileFileJson>> {
-  const { default: ConfStore } = await import('conf');
-  const { properties, ...rootSchema } = fileSchema;
-  return new ConfStore<ProfileFileJson>({
-    cwd: dirname(path),
-    configName: basename(path),
-    fileExtension: '',
-    configFileMode: 0o600,
-    defaults: { active: null, profiles: {} },
-    schema: properties as never,
-    rootSchema: rootSchema as never,
-    // A test validates this constant schema; conf would validate it at every start.
-    ajvOptions: {
-      validateSchema: false,
-      keywords: [{ keyword: 'rule', schemaType: 'string', validate: followsRule }],
-    },
-    projectVersion: formatVersion,
-    // Keyed by the format version that each one leads to.
-    migrations: {
-      '2.0.0': (store) => store.set('profiles', upgradeProfiles(store.get('profiles')) as never),
-    },
-    accessPropertiesByDotNotation: false,
-    clearInvalidConfig: false,
-    serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,
-  });
-}
-
-function followsRule(rule: string, json: unknown): boolean {
+/** @throws ProfileFileError for a file that breaks the schema */
+function openConf(path: string) {
   try {
-    schemaRules[rule]?.(json, rule);
-    return true;
-  } catch {
-    return false;
+    return new Conf({
+      cwd: dirname(path),
+      configName: basename(path),
+      fileExtension: '',
+      configFileMode: 0o600,
+      schema: fileSchema as never,
+      rootSchema: { additionalProperties: false },
+      ajvOptions: { validateSchema: false }, // it is constant, and the check takes 25 ms
+      accessPropertiesByDotNotation: false,
+      serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,
+      deserialize: (text) => JSON.parse(text.replace(/^\ufeff/, '')),
+    });
+  } catch (cause) {
+    if (isSystemError(cause)) throw cause;
+    throw new ProfileFileError(`${path}: ${(cause as Error).message}`, { hint: howToRepair });
   }
 }
 
-/** Removes copies and conf's temporary files: a killed process may have left them, with secrets in them. */
-function removeLeftOvers(path: string, copy = path): void {
-  for (const name of readdirSync(dirname(path))) {
-    const rest = name.startsWith(basename(copy)) ? name.slice(basename(path).length) : '';
-    if (/^\.new(-[\da-f]{8})?(\.tmp-[\da-f]{16})?$/.test(rest))
-      rmSync(join(dirname(path), name), { force: true });
+/** Creates the lock file; `waitMs` is how long another may be there. */
+async function takeLock(path: string, waitMs: number): Promise<void> {
+  for (const began = performance.now(); ; ) {
+    try {
+      return closeSync(openSync(path, 'wx', 0o600));
+    } catch (cause) {
+      if (!isSystemError(cause, 'EEXIST')) throw cause;
+      if (performance.now() - began >= waitMs) {
+        throw new ProfileFileError(`another userinfo command changes the profiles: ${path} is there`, {
+          hint: 'Try again. If none runs, one was killed: remove it.',
+          commands: [`rm ${quoteWhereNeeded(path)}`],
+        });
+      }
+    }
+    await sleep(5 + 20 * Math.random());
   }
-}
-
-/** Keeps the owner of the file: under sudo it would become root's, and unreadable to its owner. */
-function keepOwner(path: string, copy: string): void {
-  const before = statSync(path, { throwIfNoEntry: false });
-  const now = statSync(copy);
-  if (before && (before.uid !== now.uid || before.gid !== now.gid)) chownSync(copy, before.uid, before.gid);
-}
-
-function sync(path: string, flags: 'r' | 'r+'): void {
-  const file = openSync(path, flags);
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function notWritten(path: string, problem: string, hint: string): ProfileFileError {
-  return new ProfileFileError(`${path}: cannot be written: ${problem}`, { hint });
 }

@@ -3,14 +3,14 @@ import { dirname, resolve } from 'node:path';
 import { InvalidInputError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
+import type { JsonFault } from '../support/json-fault.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileError, ProfileFileError } from './errors.js';
-import { noProfiles, type ProfileFileJson, type ProfileList, parseProfileList } from './profile-json.js';
+import { noProfiles, type ProfileList, parseProfileList } from './profile-json.js';
 
-const howToRepair = 'Correct it by hand, or move it away and add the profiles again. It was not changed.';
-
-/** The format version that conf writes into the file. Increase the major number with every change. */
-export const formatVersion = '2.0.0';
+/** What to do with a file that is damaged. */
+export const howToRepair =
+  'Correct it by hand, or move it away and add the profiles again. It was not changed.';
 
 /**
  * Reads and validates the file without conf, which takes 100 ms of CPU to load, longer than a whole read. A
@@ -63,20 +63,20 @@ function refuseDanglingLink(path: string): void {
   });
 }
 
-/**
- * Validates the text of the file and returns its profiles. `beforeWriting` refuses duplicate keys too: JSON.parse
- * keeps the last one, so writing would lose the others.
- *
- * @throws ProfileFileError
- */
-export async function parseProfileText(
-  text: string,
-  path: string,
-  { beforeWriting = false } = {},
-): Promise<ProfileList> {
-  const json = parseJson(text);
-  if (json === undefined || beforeWriting) await refuseFaultyJson(text, path);
-  refuseNewer(json, path);
+/** @throws ProfileFileError */
+async function parseProfileText(text: string, path: string): Promise<ProfileList> {
+  try {
+    return parseProfileJson(JSON.parse(text), path);
+  } catch (error) {
+    // V8's message is dropped: it quotes the text, which may contain a secret.
+    if (!(error instanceof SyntaxError)) throw error;
+    const { findJsonFault } = await import('../support/json-fault.js');
+    throw faultyJson(findJsonFault(text), path);
+  }
+}
+
+/** @throws ProfileFileError for an invalid value */
+export function parseProfileJson(json: unknown, path: string): ProfileList {
   try {
     return parseProfileList(json);
   } catch (error) {
@@ -86,29 +86,9 @@ export async function parseProfileText(
   }
 }
 
-/** `undefined` for invalid JSON. V8's message is dropped: it quotes the text, which may contain a secret. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-async function refuseFaultyJson(text: string, path: string): Promise<void> {
-  const { findJsonFault } = await import('../support/json-fault.js');
-  const fault = findJsonFault(text);
-  if (fault === null) return;
-  const problem = fault.doubled ? 'duplicate key' : 'invalid JSON';
-  throw new ProfileFileError(`${path}: ${problem} at line ${fault.line}, column ${fault.column}`, {
-    hint: howToRepair,
-  });
-}
-
-/** Refuses a file of a newer format: conf would treat it as its own version, and write that into it. */
-function refuseNewer(json: unknown, path: string): void {
-  const version = (json as ProfileFileJson | null)?.__internal__?.migrations?.version;
-  if (version === undefined || Number.parseInt(String(version), 10) <= Number.parseInt(formatVersion, 10))
-    return;
-  throw new ProfileFileError(`${path}: was written by a newer userinfo`, { hint: 'Upgrade userinfo.' });
+/** The error of a file that is not JSON, or has a key twice. */
+export function faultyJson(fault: JsonFault | null, path: string): ProfileFileError {
+  const problem = fault?.doubled ? 'duplicate key' : 'invalid JSON';
+  const place = fault === null ? '' : ` at line ${fault.line}, column ${fault.column}`;
+  return new ProfileFileError(`${path}: ${problem}${place}`, { hint: howToRepair });
 }

@@ -2,18 +2,17 @@ import { isAbsolute } from 'node:path';
 import { formatPlatform, parsePlatform } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { checkFields, isObject } from '../protocol/fields.js';
+import { checkFields } from '../protocol/fields.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { Secret } from '../signing/secret.js';
-import { checkProfileName, type Profile, parseEnvironment, parseIdentifier } from './profile.js';
-import { keychainCommand, type SecretSource } from './secret.js';
-
-/** The content of the file. (A type, not an interface: conf needs an index signature.) */
-export type ProfileFileJson = {
-  readonly active?: string | null;
-  readonly profiles?: Readonly<Record<string, JsonObject>>;
-  readonly __internal__?: { readonly migrations?: { readonly version?: unknown } };
-};
+import {
+  checkProfileName,
+  environments,
+  type Profile,
+  parseEnvironment,
+  parseIdentifier,
+} from './profile.js';
+import type { SecretSource } from './secret.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -30,56 +29,37 @@ const parseText: Parse<string> = (json, label) => {
   return json;
 };
 
-type Parsers<T> = { readonly [Field in keyof T]-?: Parse<NonNullable<T[Field]> | Extract<T[Field], null>> };
-
 /** A text that a further rule parses, or checks. */
 function textBy<T>(parse: (text: string, label: string) => T): Parse<T> {
   return (json, label) => parse(parseText(json, label), label);
 }
 
-function textMatching(isRight: (text: string) => boolean, problem: string, hint?: string): Parse<string> {
-  return textBy((text, label) => {
-    if (isRight(text)) return text;
-    throw new InvalidInputError(`${label} ${problem}`, { hint });
-  });
-}
-
 /** The name of an environment variable, without the $ that a shell writes before it. */
-export const parseVariableName = textMatching(
-  (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
-  'is not the name of an environment variable',
-  'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
-);
-
-/** The account becomes part of a command: no shell metacharacters. */
-const parseAccount = textMatching(
-  (name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name),
-  'is not the name of an entry: letters, digits, ".", "_", "-"',
-);
+export const parseVariableName = textBy((name, label) => {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;
+  throw new InvalidInputError(`${label} is not the name of an environment variable`, {
+    hint: 'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
+  });
+});
 
 const parseSecret: Parse<SecretSource> = (json, label) => {
-  const { kind, ...rest } = checkFields(json, label);
-  const parse = <T extends object>(parsers: Parsers<T>) => parseFields(parsers, rest, label);
+  const { kind, value, name, command } = checkFields(json, label);
   switch (kind) {
     case 'file':
-      return { kind, ...parse<{ value: Secret }>({ value: textBy((value) => new Secret(value)) }) };
+      return { kind, value: new Secret(parseText(value, `${label}.value`)) };
     case 'environment':
-      return { kind, ...parse({ name: parseVariableName }) };
+      return { kind, name: parseVariableName(name, `${label}.name`) };
     case 'command':
-      return { kind, ...parse({ command: parseText }) };
-    case 'keychain': {
-      const { keychain, account } = parse({ keychain: parseText, account: parseAccount });
-      return keychainCommand(keychain, account);
-    }
+      return { kind, command: parseText(command, `${label}.command`) };
     default:
-      throw new InvalidInputError(`${label}.kind is none of file, environment, command, keychain`, {
-        hint: newer,
-      });
+      throw new InvalidInputError(`${label}.kind is none of file, environment, command`);
   }
 };
 
 /** The fields of a profile, with the only parser of each. */
-const profileFields: Parsers<Omit<Profile, 'name'>> = {
+const profileFields: {
+  readonly [Field in keyof Omit<Profile, 'name'>]-?: Parse<NonNullable<Profile[Field]>>;
+} = {
   environment: textBy(parseEnvironment),
   base_url: textBy(parseBaseUrl),
   tenant_code: textBy(parseIdentifier),
@@ -88,7 +68,10 @@ const profileFields: Parsers<Omit<Profile, 'name'>> = {
   secret: parseSecret,
   platform: parsePlatform,
   key_prefix: textBy(parseIdentifier),
-  ca_file: textMatching(isAbsolute, 'is not an absolute path'),
+  ca_file: textBy((path, label) => {
+    if (isAbsolute(path)) return path;
+    throw new InvalidInputError(`${label} is not an absolute path`);
+  }),
   proxy: textBy(parseIdentifier),
   allow_http: (json, label) => {
     if (json === true) return true;
@@ -97,89 +80,50 @@ const profileFields: Parsers<Omit<Profile, 'name'>> = {
 };
 const requiredFields = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'];
 
-/** The schema of the file for conf. `rule` names one of `schemaRules`. */
+/** The JSON schema by which conf checks the file at each change: its shape, and that nothing in it is unknown. */
 export const fileSchema = {
-  type: 'object',
-  properties: {
-    active: { type: ['string', 'null'] },
-    profiles: {
+  active: { type: ['string', 'null'] },
+  profiles: {
+    type: 'object',
+    additionalProperties: {
       type: 'object',
-      propertyNames: { rule: 'name' },
-      additionalProperties: {
-        type: 'object',
-        properties: Object.fromEntries(Object.keys(profileFields).map((field) => [field, { rule: field }])),
-        required: requiredFields,
-        additionalProperties: false,
+      properties: {
+        environment: { enum: environments },
+        base_url: { type: 'string' },
+        tenant_code: { type: 'string' },
+        channel: { type: 'string' },
+        app_key: { type: 'string' },
+        secret: {
+          type: 'object',
+          properties: {
+            kind: { enum: ['file', 'environment', 'command'] },
+            value: { type: 'string' },
+            name: { type: 'string' },
+            command: { type: 'string' },
+          },
+          additionalProperties: false,
+        },
+        platform: { type: 'object' },
+        key_prefix: { type: 'string' },
+        ca_file: { type: 'string' },
+        proxy: { type: 'string' },
+        allow_http: { const: true },
       },
+      required: requiredFields,
+      additionalProperties: false,
     },
-    /** conf stores the format version here. */
-    __internal__: { type: 'object' },
   },
-  additionalProperties: false,
-} as const;
-
-/** The rules of `fileSchema`, by the value of the keyword `rule`. */
-export const schemaRules: Readonly<Record<string, Parse<unknown>>> = {
-  name: textBy(checkProfileName),
-  ...profileFields,
 };
 
-const newer = 'A newer userinfo may have written it: upgrade, or correct it by hand.';
-
-/** Parses an object that has the `required` fields, by default all, and no others than `parsers`. */
-function parseFields<T extends object>(
-  parsers: Parsers<T>,
-  json: unknown,
-  label: string,
-  required: readonly string[] = Object.keys(parsers),
-): T {
-  const object = checkFields(json, label, Object.keys(parsers), newer);
-  const parsed: Record<string, unknown> = {};
-  for (const [name, parse] of Object.entries<Parse<unknown>>(parsers)) {
-    const field = label.startsWith('the ') ? name : `${label}.${name}`;
-    if (Object.hasOwn(object, name)) parsed[name] = parse(object[name], field);
-    else if (required.includes(name)) throw new InvalidInputError(`${field} is missing`);
-  }
-  return parsed as T;
-}
-
-/** Begins the message of an invalid input with a label. */
-function withLabel<T>(label: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (cause) {
-    if (!(cause instanceof InvalidInputError)) throw cause;
-    const { message, hint, commands } = cause;
-    throw new InvalidInputError(`${label}: ${message}`, { hint, commands, cause });
-  }
-}
-
-/** @throws InvalidInputError for an invalid field */
+/** @throws InvalidInputError for an invalid field; one that is unknown is not looked at */
 export function parseProfile(name: string, json: unknown): Profile {
-  const fields = upgradeProfile(json);
-  return {
-    name,
-    ...parseFields<Omit<Profile, 'name'>>(profileFields, fields, 'the profile', requiredFields),
-  };
-}
-
-/** The fields of a platform file that a profile of format 1 has for itself. */
-const movedFields = ['signing', 'result_codes'];
-
-/** The profiles of a file of format 1; what is no profile stays, and is refused as in any file. */
-export function upgradeProfiles(json: unknown): unknown {
-  if (!isObject(json)) return json;
-  return Object.fromEntries(Object.entries(json).map(([name, profile]) => [name, upgradeProfile(profile)]));
-}
-
-/** A profile as this format has it: the recipes and result codes of format 1 are fields of its platform. */
-function upgradeProfile(json: unknown): unknown {
-  if (!isObject(json) || !movedFields.some((field) => Object.hasOwn(json, field))) return json;
-  const entries = Object.entries(json);
-  const isMoved = ([field]: readonly [string, unknown]) => movedFields.includes(field);
-  const given = isObject(json.platform) ? json.platform : {};
-  const platform = { ...Object.fromEntries(entries.filter(isMoved)), ...given };
-  return { ...Object.fromEntries(entries.filter((entry) => !isMoved(entry))), platform };
+  const given = checkFields(json, 'the profile');
+  const parsed: Record<string, unknown> = { name };
+  for (const [field, parse] of Object.entries<Parse<unknown>>(profileFields)) {
+    if (Object.hasOwn(given, field)) parsed[field] = parse(given[field], field);
+    else if (requiredFields.includes(field)) throw new InvalidInputError(`${field} is missing`);
+  }
+  return parsed as unknown as Profile;
 }
 
 /** A snapshot of the profile file. */
@@ -198,25 +142,33 @@ export const noProfiles: ProfileList = { active: null, profiles: new Map() };
  * @throws InvalidInputError or ProfileError
  */
 export function parseProfileList(json: unknown): ProfileList {
-  const { active = null, profiles = {} } = parseFields<ProfileFileJson>(
-    {
-      active: (value, label) => (value === null || value === '' ? null : parseText(value, label)),
-      profiles: checkFields as Parse<Readonly<Record<string, JsonObject>>>,
-      __internal__: (value, label) => checkFields(value, label),
+  const { active = null, profiles = {} } = checkFields(json, 'the file');
+  const entries = Object.entries(checkFields(profiles, 'profiles')).map(
+    ([name, fields]): [string, Profile] => {
+      checkProfileName(name);
+      return [name, withLabel(`profile ${quoteName(name)}`, () => parseProfile(name, fields))];
     },
-    json,
-    'the file',
-    [],
   );
-  const entries = Object.entries(profiles).map(([name, fields]): [string, Profile] => {
-    checkProfileName(name);
-    return [name, withLabel(`profile ${quoteName(name)}`, () => parseProfile(name, fields))];
-  });
-  return { active, profiles: new Map(entries) };
+  const isNone = active === null || active === '';
+  return { active: isNone ? null : parseText(active, 'active'), profiles: new Map(entries) };
+}
+
+/** Begins the message of an invalid input with a label. */
+function withLabel<T>(label: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    if (!(cause instanceof InvalidInputError)) throw cause;
+    const { message, hint, commands } = cause;
+    throw new InvalidInputError(`${label}: ${message}`, { hint, commands, cause });
+  }
 }
 
 /** The content of the file, with the secrets that it stores in plain text. */
-export function formatProfileList({ active, profiles }: ProfileList): Omit<ProfileFileJson, '__internal__'> {
+export function formatProfileList({ active, profiles }: ProfileList): {
+  active: string | null;
+  profiles: Readonly<Record<string, JsonObject>>;
+} {
   const entries = [...profiles].map(([name, profile]) => [name, formatProfile(profile)] as const);
   return { active, profiles: Object.fromEntries(entries) };
 }

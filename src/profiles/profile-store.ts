@@ -1,4 +1,3 @@
-import { chmodSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
@@ -21,7 +20,7 @@ export function refuseUnsafeFile(path: string): void {
 
 /**
  * The profiles, in one file of mode 0600. Reading creates nothing and takes no lock. `change` locks the file, reads
- * it again, changes it and replaces it atomically.
+ * it again, and has conf replace it.
  *
  * All methods throw ProfileFileError if the file cannot be read, parsed or written; it is then unchanged.
  */
@@ -65,18 +64,11 @@ export class ProfileStore {
    * @throws what `change` throws
    */
   async change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
-    const { lockFile, silentMs } = await import('../support/file-lock.js');
+    // Loads conf, which takes 100 ms of CPU.
     const { changeProfileFile } = await import('./conf-store.js');
-    await import('conf'); // takes 100 ms: not under the lock
     try {
-      prepareFolder(this.#folder);
-      const file = followLinks(this.path);
-      const lock = await lockFile(`${file}.lock`, { takeOverMs: silentMs });
-      try {
-        return await changeProfileFile(file, lock, change);
-      } finally {
-        lock.release();
-      }
+      createFolder(this.#folder);
+      return await changeProfileFile(this.path, change);
     } catch (cause) {
       if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError)) throw cause;
       throw new ProfileFileError(`${this.path}: cannot be written: ${describeSystemError(cause)}`, {
@@ -87,24 +79,6 @@ export class ProfileStore {
       });
     }
   }
-}
-
-/** Creates the folder. An existing folder is made private only if it contains nothing but our files. */
-function prepareFolder(folder: string): void {
-  if (createFolder(folder)) return;
-  const isOpen = (statSync(folder).mode & 0o077) !== 0;
-  if (!isOpen || !readdirSync(folder).every((name) => name.startsWith(profileFileName))) return;
-  try {
-    chmodSync(folder, 0o700);
-  } catch (error) {
-    // Owned by another user, or on a file system without modes.
-    if (!isSystemError(error, 'EPERM')) throw error;
-  }
-}
-
-/** The target if `path` is a symbolic link, for example into a dotfiles folder: the link stays. */
-function followLinks(path: string): string {
-  return statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path;
 }
 
 /**

@@ -139,18 +139,6 @@ async function readOutput(
   return new Secret(text);
 }
 
-/**
- * The command that prints an entry of the system keychain, which the profiles of userinfo 0.1 may name. The keychain
- * of Windows has none: the secret must be set again.
- */
-export function keychainCommand(keychain: string, account: string): SecretSource {
-  if (keychain === 'secret-service')
-    return { kind: 'command', command: `secret-tool lookup service userinfo account ${account}` };
-  if (keychain === 'macos')
-    return { kind: 'command', command: `security find-generic-password -s userinfo -a ${account} -w` };
-  return { kind: 'environment', name: 'USERINFO_APP_SECRET' };
-}
-
 /** The output of a command without the line break at its end; `null` if it is not UTF-8. */
 function outputText(output: Uint8Array): string | null {
   try {

@@ -171,7 +171,7 @@ export const presets: readonly Preset[] = [
     'sorted-values-sha1',
     'SHA-1 of the secret, the timestamp and the random string, sorted as texts and glued together (WeChat).',
     {
-      params: { ...valuesOnly, include: ['timestamp', 'random'], order: 'value', secretAs: 'token' },
+      params: { ...valuesOnly, include: ['timestamp', 'random'], order: 'value', add: { token: '$secret' } },
       message: ['$params'],
       steps: ['sha1'],
     },

@@ -3,7 +3,6 @@ import { compileRecipe } from './compile-recipe.js';
 import { outputs } from './digest-algorithms.js';
 import { blockEncodings, cases, textEncodings } from './encodings.js';
 import {
-  completeParams,
   type EncodeRule,
   emptyRules,
   fieldPath,
@@ -101,7 +100,7 @@ export function parseObject(value: unknown, field: string): Record<string, unkno
 const parseOrder: Parse<ParamsRule['order']> = (value, field) =>
   Array.isArray(value) ? parseTexts(value, field) : oneOf(orders)(value, field);
 
-const parseParamFields = fields<ParamsRule & { readonly secretAs: string | null }>(
+const parseParams = fields<ParamsRule>(
   {
     exclude: parseTexts,
     include: nullOr(parseTexts),
@@ -119,17 +118,9 @@ const parseParamFields = fields<ParamsRule & { readonly secretAs: string | null 
     nameCase: oneOf(cases),
     json: oneOf(jsonTexts),
     add: parseTextMap,
-    secretAs: nullOr(parseText),
   },
-  { ...recipeDefaults.params, secretAs: null },
+  recipeDefaults.params,
 );
-
-const parseParams: Parse<ParamsRule> = (value, field) => {
-  const params = parseParamFields(value, field);
-  const { add, secretAs } = params;
-  if (secretAs === null || !Object.hasOwn(add, secretAs)) return completeParams(params);
-  throw new RecipeError(fieldPath(field, 'secretAs'), `${secretAs} is in params.add too`);
-};
 
 const parseEncode = fields<EncodeRule>(
   { block: oneOf(blockEncodings), message: oneOf(textEncodings), lower: parseFlag },

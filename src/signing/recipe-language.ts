@@ -89,7 +89,7 @@ export const digestStepText =
 
 type FieldPath =
   | Exclude<keyof Recipe, 'params' | 'encode' | 'key' | 'sub'>
-  | `params.${keyof ParamsRule | 'secretAs'}`
+  | `params.${keyof ParamsRule}`
   | `encode.${keyof EncodeRule}`
   | `key.${keyof KeyRule}`
   | `sub.${keyof SubRule}`;
@@ -104,7 +104,6 @@ export const fieldTexts: Readonly<Record<FieldPath, string>> = {
   'params.add':
     'values by name that are signed but not sent, literals and tokens: ' +
     '`{"v": "1", "nonce": "$extra:X-Nonce", "key": "$secret"}`; `include` and `exclude` do not concern them',
-  'params.secretAs': 'NAME: the same as `add` of `{"NAME": "$secret"}`',
   'params.order': 'how parameters are sorted, or a list of names, which leaves out all others',
   'params.names': 'whether names are written',
   'params.values': 'whether values are written',

@@ -112,10 +112,7 @@ export type KeyDecoding = (typeof keyDecodings)[number];
  * const json: RecipeJson = { message: ['$params', '$secret'], steps: ['sha256'] };
  */
 export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | 'key' | 'message' | 'steps'>> {
-  readonly params?: Partial<ParamsRule> & {
-    /** The same as `add: {[secretAs]: '$secret'}`. */
-    readonly secretAs?: string | null;
-  };
+  readonly params?: Partial<ParamsRule>;
   readonly message: readonly string[];
   readonly encode?: Partial<EncodeRule>;
   readonly steps: readonly string[];
@@ -167,16 +164,10 @@ export function completeRecipe(json: RecipeJson): Recipe {
   return {
     ...recipeDefaults,
     ...json,
-    params: completeParams({ ...recipeDefaults.params, ...json.params }),
+    params: { ...recipeDefaults.params, ...json.params },
     encode: { ...recipeDefaults.encode, ...json.encode },
     key: { ...recipeDefaults.key, ...json.key },
   };
-}
-
-/** Replaces `secretAs`, the older way to add the secret. */
-export function completeParams(params: ParamsRule & { readonly secretAs?: string | null }): ParamsRule {
-  const { secretAs = null, ...rule } = params;
-  return secretAs === null ? rule : { ...rule, add: { ...rule.add, [secretAs]: '$secret' } };
 }
 
 /**

@@ -131,7 +131,7 @@ describe('a host that gets the requests of an imported profile', () => {
     sub: { message: ['x'], steps: ['md5', 'append:$secret', `slice:${from}:${to}`] },
   });
   const ofValues = (slice: string) => ({
-    params: { include: [], secretAs: 'k' },
+    params: { include: [], add: { k: '$secret' } },
     message: ['$values'],
     steps: [slice, 'md5'],
   });
@@ -141,13 +141,13 @@ describe('a host that gets the requests of an imported profile', () => {
     letters.map((letter) => [letter, /[aeiou1234]/i.test(letter) ? '1' : '0']),
   );
   const merged = {
-    params: { include: [], secretAs: 'k', escape: vowels },
+    params: { include: [], add: { k: '$secret' }, escape: vowels },
     message: ['$values'],
     steps: ['md5'],
   };
   const names = ['app_key', 'channel', 'tenant_code', 'k'];
   const placed = {
-    params: { include: names.slice(0, 3), secretAs: 'k', order: 'value' },
+    params: { include: names.slice(0, 3), add: { k: '$secret' }, order: 'value' },
     message: ['$names'],
     steps: ['md5'],
   };

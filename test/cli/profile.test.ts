@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
 
@@ -122,27 +122,28 @@ describe('profile add', () => {
     expect(set.stderr).toBe(`changed "shop" (test, test.example.com)\n${inPlainText()}`);
   });
 
-  it('reads the keychain entry of an old profile by the command of the keychain', async () => {
-    machine.apart = true;
-    await add('shop');
-    const stored = file();
-    stored.profiles.shop.secret = { kind: 'keychain', keychain: 'secret-service', account: 'shop-1a2b' };
-    writeFileSync(machine.profileFile, JSON.stringify(stored));
-    const tools = dirname(machine.profileFile);
-    writeFileSync(join(tools, 'secret-tool'), '#!/bin/sh\necho "$*" >&2\nexit 7\n', { mode: 0o755 });
-    const read = await machine.run(['read', 'c1'], { env: { PATH: tools } });
-    expect(read).toMatchObject({ status: 3, stdout: '' });
-    expect(read.stderr).toContain('lookup service userinfo account shop-1a2b\n');
-    expect(read.stderr).toContain('ended with exit status 7');
-    await machine.run(['profile', 'set', 'shop', '--channel', 'app']);
-    const command = 'secret-tool lookup service userinfo account shop-1a2b';
-    expect(file().profiles.shop).toMatchObject({ channel: 'app', secret: { kind: 'command', command } });
-  });
-
   it.each([['constructor'], ['__proto__'], [''], ['a b'], ['a/b']])('refuses the name "%s"', async (name) => {
     expect(await add(name)).toMatchObject({ status: 3 });
     expect(existsSync(machine.profileFile)).toBe(false);
   });
+});
+
+it('a profile that is added or changed is on the disk before it takes the place of the old file', async () => {
+  const log = join(machine.folder, 'disk.json');
+  const preload = join(import.meta.dirname, '..', 'support', 'disk-log.cjs');
+  const env = { NODE_OPTIONS: `--require ${preload}`, DISK_LOG: log };
+  machine.apart = true;
+  for (const args of [
+    ['profile', 'add', 'shop', ...values, '--app-secret-env', 'HOME'],
+    ['profile', 'set', 'shop', '--channel', 'app'],
+  ]) {
+    expect(await machine.run(args, { env })).toMatchObject({ status: 0 });
+    const events: string[][] = JSON.parse(readFileSync(log, 'utf8'));
+    const renamed = events.findIndex(([kind, , to]) => kind === 'rename' && to === 'profiles.json');
+    const before = events.slice(0, renamed).filter(([, name]) => name === events[renamed]?.[1]);
+    expect(before.map(([kind]) => kind)).toEqual(['write', 'sync']);
+    expect(before[0]?.[1]).toMatch(/^profiles\.json\.tmp-/);
+  }
 });
 
 describe('profiles', () => {

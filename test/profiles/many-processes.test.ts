@@ -1,26 +1,18 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import {
-  activateProfile,
-  addProfile,
-  ProfileStore,
-  removeProfile,
-} from '../../src/profiles/profile-store.js';
+import { addProfile, ProfileStore } from '../../src/profiles/profile-store.js';
 import { builtModule } from '../support/built-module.js';
-import { lockRecord } from '../support/lock-record.js';
 import { sampleProfile, temporaryFolder } from './fixtures.js';
 
 const script = await builtModule(join(import.meta.dirname, '../support/add-profiles.ts'));
 
 describe('processes that write at the same time', () => {
-  it('lose nothing despite a stale lock', async () => {
+  it('lose nothing', async () => {
     const folder = temporaryFolder();
-    const { pid } = spawnSync(process.execPath, ['-e', '0']);
-    writeFileSync(join(folder, 'profiles.json.lock'), lockRecord({ pid }));
     const prefixes = ['a', 'b', 'c'];
     await Promise.all(
       prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '8'])),
@@ -33,31 +25,32 @@ describe('processes that write at the same time', () => {
 });
 
 describe('a process that is killed while it writes', () => {
-  it('leaves the old or the new file, and its temporary file is removed later', async () => {
+  it('leaves the old or the new file, and nothing that others can read', async () => {
     const folder = temporaryFolder();
     const store = new ProfileStore(folder);
     await store.change((list) => addProfile(list, sampleProfile()));
-    // conf writes in place under snap, which is to harm nothing either.
-    for (const env of [{}, { SNAP: '/snap/userinfo' }]) {
-      for (let kill = 0; kill < 4; kill += 1) {
-        const writer = spawn(process.execPath, [script, folder, `k${kill}-`, '1000', '20000'], { env });
-        let changes = 0;
-        const watcher = watch(folder, () => {
-          changes += 1;
-          if (changes === 3 + 7 * kill) writer.kill('SIGKILL');
-        });
-        await once(writer, 'close');
-        watcher.close();
-        const names = (await store.list()).map(({ name }) => name);
-        expect(names).toContain('shop');
-        expect(names.filter((name) => name.startsWith(`k${kill}-`))).toEqual(
-          names.filter((name) => name.startsWith(`k${kill}-`)).map((_, index) => `k${kill}-${index}`),
-        );
-        for (const name of names)
-          if (name !== 'shop') await store.change((list) => removeProfile(list, name));
-        await store.change((list) => activateProfile(list, 'shop'));
-        expect(readdirSync(folder)).toEqual(['profiles.json']);
+    const before = readFileSync(store.path);
+    for (let kill = 0; kill < 6; kill += 1) {
+      const writer = spawn(process.execPath, [script, folder, `k${kill}-`, '1000', '20000']);
+      let changes = 0;
+      const watcher = watch(folder, () => {
+        changes += 1;
+        if (changes === 3 + 5 * kill) writer.kill('SIGKILL');
+      });
+      await once(writer, 'close');
+      watcher.close();
+      const names = (await store.list()).map(({ name }) => name);
+      expect(names).toContain('shop');
+      expect(names.filter((name) => name.startsWith(`k${kill}-`))).toEqual(
+        names.filter((name) => name.startsWith(`k${kill}-`)).map((_, index) => `k${kill}-${index}`),
+      );
+      const left = readdirSync(folder).filter((name) => name !== 'profiles.json');
+      for (const name of left) {
+        expect(name).toMatch(/^profiles\.json\.(lock|tmp-[\da-f]+)$/);
+        expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
+        rmSync(join(folder, name));
       }
+      writeFileSync(store.path, before);
     }
   });
 });

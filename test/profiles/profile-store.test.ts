@@ -15,13 +15,12 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { changeProfileFile } from '../../src/profiles/conf-store.js';
 import { ProfileFileError } from '../../src/profiles/errors.js';
-import { formatProfile, noProfiles } from '../../src/profiles/profile-json.js';
+import { formatProfile } from '../../src/profiles/profile-json.js';
 import {
   activateProfile,
   addProfile,
   ProfileStore,
   removeProfile,
-  updateProfile,
 } from '../../src/profiles/profile-store.js';
 import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
@@ -81,35 +80,29 @@ describe('the mode of written files', () => {
     expect(mode(join(store.path, '../..'))).toBe('700');
   });
 
-  it('is 0600 for the file that is being written as well', async () => {
+  it('is 0600 for the file and the lock while they are written as well', async () => {
     process.umask(0);
-    const path = join(temporaryFolder(), 'profiles.json');
-    const modes: string[] = [];
-    const look = () => {
-      modes.push(...readdirSync(join(path, '..')).map((name) => mode(join(path, '..', name))));
-      return true;
-    };
-    await changeProfileFile(path, { isHeld: look }, (list) => {
-      look();
-      return list;
+    const store = newStore();
+    const modes: Record<string, string> = {};
+    await store.change((list) => {
+      const names = readdirSync(join(store.path, '..'));
+      for (const name of names) modes[name] = mode(join(store.path, '..', name));
+      return addProfile(list, sampleProfile());
     });
-    expect(modes).toEqual(['600', '600']);
+    expect(modes).toEqual({ 'profiles.json.lock': '600' });
   });
 
-  it('is corrected if others can read the file, or a folder that holds nothing else', async () => {
+  it('of the file is corrected if others can read it', async () => {
     const store = newStore();
     await store.change((list) => addProfile(list, sampleProfile()));
     chmodSync(store.path, 0o644);
-    chmodSync(join(store.path, '..'), 0o755);
     await store.change((list) => activateProfile(list, 'shop'));
     expect(mode(store.path)).toBe('600');
-    expect(mode(join(store.path, '..'))).toBe('700');
   });
 
-  it('is unchanged for a folder that also holds other files', async () => {
+  it('is unchanged for a folder that is there', async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o755);
-    mkdirSync(join(folder, 'work'));
     await new ProfileStore(folder).change((list) => addProfile(list, sampleProfile()));
     expect(mode(folder)).toBe('755');
   });
@@ -128,11 +121,6 @@ describe('a file that is damaged', () => {
     ['a list', '[]', 'the file is not an object'],
     ['null', 'null', 'the file is not an object'],
     ['with profiles of another type', '{"profiles":[]}', 'profiles is not an object'],
-    [
-      'of a newer format',
-      '{"__internal__":{"migrations":{"version":"3.0.0"}}}',
-      'was written by a newer userinfo',
-    ],
     ['with an active profile of another type', '{"active":1,"profiles":{}}', 'active is not text'],
     ['with a bad name', '{"profiles":{"__proto__":{}}}', '"__proto__" is not a valid profile name'],
     ['with a field missing', inProfile('"environment":"test"'), 'profile "shop.cn": base_url is missing'],
@@ -146,13 +134,8 @@ describe('a file that is damaged', () => {
       'secret.name is not the name of an environment variable',
     ],
     [
-      'with a field of a newer version',
-      inProfile(`${whole},"secret":{"kind":"file","value":"s"},"region":"cn"`),
-      'the profile has the unknown field "region"',
-    ],
-    [
       'with a recipe that says nothing sensible',
-      inProfile(`${whole},"secret":{"kind":"file","value":"s"},"signing":{"sign":{"steps":7}}`),
+      inProfile(`${whole},"secret":{"kind":"file","value":"s"},"platform":{"signing":{"sign":{"steps":7}}}`),
       'profile "shop.cn": platform: signing: ',
     ],
   ])('(%s) is named with its fault and never written to', async (_, content, fault) => {
@@ -216,27 +199,35 @@ describe('a file that cannot be read or written', () => {
       ProfileFileError,
     );
   });
-
-  it('is left unchanged if the lock was lost meanwhile', async () => {
-    const path = join(temporaryFolder(), 'profiles.json');
-    writeFileSync(path, '{}');
-    const change = changeProfileFile(path, { isHeld: () => false }, () => noProfiles);
-    expect(await rejection(change)).toBeInstanceOf(ProfileFileError);
-    expect(readFileSync(path, 'utf8')).toBe('{}');
-    expect(readdirSync(join(path, '..'))).toEqual(['profiles.json']);
-  });
 });
 
 describe('writing', () => {
-  it('removes the temporary file of a process that died, and nothing else', async () => {
+  it('says what to remove where a command was killed while it wrote', async () => {
     const folder = temporaryFolder();
-    const left = ['.new', '.new.tmp-0123456789abcdef', '.new-01234567', '.new-01234567.tmp-0123456789abcdef'];
-    const foreign = ['.bak', '.newest', '.new-one'];
-    for (const end of [...left, ...foreign]) writeFileSync(join(folder, `profiles.json${end}`), secretText);
-    await new ProfileStore(folder).change((list) => addProfile(list, sampleProfile()));
-    expect(readdirSync(folder).sort()).toEqual(
-      ['profiles.json', ...foreign.map((end) => `profiles.json${end}`)].sort(),
+    const path = join(folder, 'profiles.json');
+    writeFileSync(`${path}.lock`, '');
+    const change = () => changeProfileFile(path, (list) => addProfile(list, sampleProfile()), 30);
+    const error = await rejection(change());
+    expect(error).toBeInstanceOf(ProfileFileError);
+    expect(error.message).toBe(`another userinfo command changes the profiles: ${path}.lock is there`);
+    expect(readdirSync(folder)).toEqual(['profiles.json.lock']);
+    execFileSync('sh', ['-c', error.commands?.[0] ?? '']);
+    await change();
+    expect(readdirSync(folder)).toEqual(['profiles.json']);
+  });
+
+  it.each([
+    ['the file', { active: null, profiles: {}, region: 'cn' }],
+    ['a profile', { profiles: { shop: { ...formatProfile(sampleProfile()), region: 'cn' } } }],
+  ])('does not change a file with an unknown field in %s, as of a newer version', async (_, json) => {
+    const store = storeWith(JSON.stringify(json));
+    await store.load();
+    const error = await rejection(store.change((list) => ({ ...list, active: null })));
+    expect(error).toBeInstanceOf(ProfileFileError);
+    expect(error.message).toMatch(
+      /profiles\.json: Config schema violation: .* must NOT have additional prop/,
     );
+    expect(readFileSync(store.path, 'utf8')).toBe(JSON.stringify(json));
   });
 
   it('keeps a symbolic link whose target is missing, and creates no target', async () => {
@@ -286,32 +277,5 @@ describe('writing', () => {
     await new ProfileStore(linked).change((list) => addProfile(list, sampleProfile()));
     expect(lstatSync(linked).isSymbolicLink()).toBe(true);
     expect(readdirSync(elsewhere).sort()).toEqual(['profiles.json', 'shared.json']);
-  });
-});
-
-it('reads a file of format 1, and writes its recipes and result codes as the platform of the profile', async () => {
-  const recipe = { message: ['$params', '$secret'], steps: ['sha256'] };
-  const { signing: _, ...old } = { ...formatProfile(sampleProfile()), signing: undefined };
-  const json = {
-    ...old,
-    signing: { app_sign: recipe, sign: recipe },
-    result_codes: { 1001: 'codeNotValid' },
-  };
-  const content = {
-    active: 'shop',
-    profiles: { shop: json },
-    __internal__: { migrations: { version: '1.0.0' } },
-  };
-  const store = storeWith(JSON.stringify(content));
-  const expected = { signing: { app_sign: { steps: ['sha256'] } }, result_codes: { 1001: 'codeNotValid' } };
-  expect((await store.get('shop')).platform).toMatchObject({ ...expected, http_status: 'by-code' });
-  expect(readFileSync(store.path, 'utf8')).toBe(JSON.stringify(content));
-  await store.change((list) => updateProfile(list, 'shop', { channel: 'app' }));
-  const written = JSON.parse(readFileSync(store.path, 'utf8'));
-  expect(written.__internal__.migrations.version).toBe('2.0.0');
-  expect(written.profiles.shop).toEqual({
-    ...old,
-    channel: 'app',
-    platform: { signing: { app_sign: recipe, sign: recipe }, result_codes: { 1001: 'codeNotValid' } },
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CredentialError } from '../../src/profiles/errors.js';
-import { keychainCommand, readSecret, secretWarnings } from '../../src/profiles/secret.js';
+import { readSecret, secretWarnings } from '../../src/profiles/secret.js';
 import { Secret } from '../../src/signing/secret.js';
 import { rejection, secretText, temporaryFolder } from './fixtures.js';
 
@@ -75,15 +75,6 @@ describe('readSecret', () => {
       expect(secret.reveal()).toBe(secretText);
     },
   );
-
-  it.each([
-    ['secret-service', { kind: 'command', command: 'secret-tool lookup service userinfo account shop-1' }],
-    ['macos', { kind: 'command', command: 'security find-generic-password -s userinfo -a shop-1 -w' }],
-    ['windows', { kind: 'environment', name: 'USERINFO_APP_SECRET' }],
-    ['toString', { kind: 'environment', name: 'USERINFO_APP_SECRET' }],
-  ])('reads the keychain entry (%s) of an old profile by its own command', (keychain, source) => {
-    expect(keychainCommand(keychain, 'shop-1')).toEqual(source);
-  });
 
   it('reports a command that does not exist by its exit status', async () => {
     const error = await rejection(readSecret({ kind: 'command', command: 'no-such-command-here 2>&-' }, env));

@@ -46,7 +46,12 @@ test('a secret that was sent as a parameter is not shown there either', () => {
 test('encoding, folding and digesting do not change what the secret is shown as', () => {
   const encode = { block: 'rfc3986', message: 'form', lower: true } as const;
   const message = ['K=$secret.upper', '&', '$secret.md5', '&', '$params'];
-  const shown = explain({ params: { secretAs: 'key', encode: 'form' }, message, encode, steps: ['md5'] });
+  const shown = explain({
+    params: { add: { key: '$secret' }, encode: 'form' },
+    message,
+    encode,
+    steps: ['md5'],
+  });
   expect(shown.params).toBe('code=&key=<secret>&name=%3Csecret%3E+%26+s3cret');
   expect(shown.message).toBe(
     'k%3d<secret>%26<secret>%26code%253d%2526key%253d<secret>%2526name%253d%25253csecret%25253e%252b%252526%252bs3cret',

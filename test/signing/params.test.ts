@@ -91,10 +91,12 @@ test('pairEnd follows every pair, the last one too', () => {
   expect(write({ pairEnd: '<$secret>' }, params.slice(0, 2))).toBe('a_b=<s3cret>&b=2<s3cret>');
 });
 
-test('secretAs sorts the secret in among the parameters', () => {
-  expect(write({ secretAs: 'b' }, params.slice(0, 3))).toBe('B=1&a_b=&b=2&b=s3cret');
-  expect(write({ secretAs: 'key', order: 'sent' }, params.slice(0, 1))).toBe('b=2&key=s3cret');
-  expect(write({ secretAs: 'key', order: ['key', 'b'], names: false, pairSep: '' }, params)).toBe('s3cret20');
+test('a secret that is added is sorted in among the parameters', () => {
+  expect(write({ add: { b: '$secret' } }, params.slice(0, 3))).toBe('B=1&a_b=&b=2&b=s3cret');
+  expect(write({ add: { key: '$secret' }, order: 'sent' }, params.slice(0, 1))).toBe('b=2&key=s3cret');
+  expect(write({ add: { key: '$secret' }, order: ['key', 'b'], names: false, pairSep: '' }, params)).toBe(
+    's3cret20',
+  );
 });
 
 test('joinRepeated makes one parameter of several, at the first one’s place', () => {
@@ -154,6 +156,9 @@ test('any order is stable: what compares equal stays in request order, few or ma
 
 test('signing leaves the request as it was', () => {
   const request = Object.freeze(requestOf(Object.freeze([...params])));
-  signWith({ params: { secretAs: 'key', joinRepeated: ',' }, message: ['$params'], steps: ['md5'] }, request);
+  signWith(
+    { params: { add: { key: '$secret' }, joinRepeated: ',' }, message: ['$params'], steps: ['md5'] },
+    request,
+  );
   expect(request.params).toEqual(params);
 });

@@ -38,12 +38,12 @@ test.each<[string, Given, string]>([
   ],
   [
     'a value',
-    { message: ['$values'], params: { secretAs: 'k' }, steps: ['slice:0:3', 'md5'] },
+    { message: ['$values'], params: { add: { k: '$secret' } }, steps: ['slice:0:3', 'md5'] },
     cut('steps[0]'),
   ],
   [
     'a pair',
-    { message: ['$params'], params: { secretAs: 'k' }, steps: ['slice:0:5', 'md5'] },
+    { message: ['$params'], params: { add: { k: '$secret' } }, steps: ['slice:0:5', 'md5'] },
     cut('steps[0]'),
   ],
   [
@@ -53,61 +53,61 @@ test.each<[string, Given, string]>([
   ],
   [
     'a name list',
-    { message: ['$names'], params: { secretAs: 'k', order: 'value' } },
+    { message: ['$names'], params: { add: { k: '$secret' }, order: 'value' } },
     'params.order: $names would show the place',
   ],
   [
     'names alone',
-    { message: ['$params'], params: { secretAs: 'k', order: 'value', values: false } },
+    { message: ['$params'], params: { add: { k: '$secret' }, order: 'value', values: false } },
     'params.order: $params would show',
   ],
   [
     'a key of names',
-    { message: ['$params'], params: { secretAs: 'k', order: 'pair' }, key: { tokens: ['$names'] } },
+    { message: ['$params'], params: { add: { k: '$secret' }, order: 'pair' }, key: { tokens: ['$names'] } },
     'params.order: $names',
   ],
   [
     'names in a step',
-    { message: ['x'], params: { secretAs: 'k', order: 'value' }, steps: ['append:$names', 'md5'] },
+    { message: ['x'], params: { add: { k: '$secret' }, order: 'value' }, steps: ['append:$names', 'md5'] },
     'params.order: $names',
   ],
   [
     'names in $sub',
     {
       message: ['$sub'],
-      params: { secretAs: 'k', order: 'value' },
+      params: { add: { k: '$secret' }, order: 'value' },
       sub: { message: ['$names'], steps: ['md5'] },
     },
     'params.order: $names',
   ],
   [
     'removed letters',
-    { message: ['$params'], params: { secretAs: 'k', escape: { a: '' } } },
+    { message: ['$params'], params: { add: { k: '$secret' }, escape: { a: '' } } },
     'params.escape: would replace parts',
   ],
   [
     'merged letters',
-    { message: ['$params'], params: { secretAs: 'k', escape: { a: 'xa', b: 'xa' } } },
+    { message: ['$params'], params: { add: { k: '$secret' }, escape: { a: 'xa', b: 'xa' } } },
     'params.escape: would replace',
   ],
   [
     'halves of letters',
-    { message: ['$params'], params: { secretAs: 'k', escape: { '\ude00': 'x\ude00' } } },
+    { message: ['$params'], params: { add: { k: '$secret' }, escape: { '\ude00': 'x\ude00' } } },
     'params.escape: would replace',
   ],
   [
     'two prefixes',
-    { message: ['$params'], params: { secretAs: 'k', escape: { a: 'xa', b: 'yb' } } },
+    { message: ['$params'], params: { add: { k: '$secret' }, escape: { a: 'xa', b: 'yb' } } },
     'params.escape: would replace',
   ],
   [
     'replaced words',
-    { message: ['$params'], params: { secretAs: 'k', escape: { ab: 'xab' } } },
+    { message: ['$params'], params: { add: { k: '$secret' }, escape: { ab: 'xab' } } },
     'params.escape: would replace',
   ],
   [
     'a letter and a replaced word',
-    { message: ['$params'], params: { secretAs: 'k', escape: { b: 'xb', ab: 'xab' } } },
+    { message: ['$params'], params: { add: { k: '$secret' }, escape: { b: 'xb', ab: 'xab' } } },
     'params.escape: would replace',
   ],
   [
@@ -151,7 +151,7 @@ test.each<[string, Given, string]>([
   ['base64 in lower case', { message: ['$secret.base64.lower'] }, caseOf('message')],
   [
     'base64 of a block',
-    { message: ['$params'], params: { secretAs: 'k' }, encode: { block: 'base64', lower: true } },
+    { message: ['$params'], params: { add: { k: '$secret' } }, encode: { block: 'base64', lower: true } },
     caseOf('encode.lower'),
   ],
   ['base64 folded by a step', { message: ['$secret.base64'], steps: ['upper', 'md5'] }, caseOf('steps[0]')],
@@ -191,22 +191,28 @@ test.each<[string, Given]>([
 });
 
 test.each<[string, Given]>([
-  ['sorted values', { params: { secretAs: 'k', order: 'value', names: false }, message: ['$params'] }],
+  [
+    'sorted values',
+    { params: { add: { k: '$secret' }, order: 'value', names: false }, message: ['$params'] },
+  ],
   [
     'its letter case',
-    { params: { secretAs: 'k' }, message: ['$params', '$secret.upper'], encode: { lower: true } },
+    { params: { add: { k: '$secret' } }, message: ['$params', '$secret.upper'], encode: { lower: true } },
   ],
-  ['names by name', { params: { secretAs: 'k' }, message: ['$names', '$values'] }],
+  ['names by name', { params: { add: { k: '$secret' } }, message: ['$names', '$values'] }],
   [
     'names by pair',
-    { params: { secretAs: 'k', order: 'pair', values: false }, message: ['$params', '$secret'] },
+    { params: { add: { k: '$secret' }, order: 'pair', values: false }, message: ['$params', '$secret'] },
   ],
   [
     'a digest of it among sorted names',
     { params: { add: { k: '$secret.md5' }, order: 'value' }, message: ['$names'] },
   ],
   ['its JSON', { params: { add: { k: '$secret' }, json: 'both', case: 'lower' }, message: ['$params'] }],
-  ['backslashes', { params: { secretAs: 'k', escape: { '\\': '\\\\', ':': '\\:' } }, message: ['$params'] }],
+  [
+    'backslashes',
+    { params: { add: { k: '$secret' }, escape: { '\\': '\\\\', ':': '\\:' } }, message: ['$params'] },
+  ],
   ['other values replaced', { params: { escape: { a: '' } }, message: ['$params', '$secret'] }],
 ])('rules that keep the whole secret are taken: %s', (_, given) => {
   expect(() => parseRecipe({ steps: ['md5'], ...given })).not.toThrow();
@@ -224,7 +230,11 @@ test('replacements by one prefix keep different texts different', () => {
       (one, two, prefix, list) => {
         const table = Object.fromEntries(list.map((mark) => [mark, prefix + mark]));
         expect(() =>
-          parseRecipe({ params: { secretAs: 'k', escape: table }, message: ['$params'], steps: ['md5'] }),
+          parseRecipe({
+            params: { add: { k: '$secret' }, escape: table },
+            message: ['$params'],
+            steps: ['md5'],
+          }),
         ).not.toThrow();
         const write = compileParamText({ ...recipeDefaults.params, escape: table });
         expect(write(one) === write(two)).toBe(one === two);

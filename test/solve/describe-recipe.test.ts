@@ -88,7 +88,7 @@ describe('a recipe described in words', () => {
         params: {
           kvSep: '',
           pairSep: '',
-          secretAs: 'key',
+          add: { key: '$secret' },
           joinRepeated: ',',
           encode: 'rfc3986',
           case: 'lower',
