@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 
 /** Maximum size of the code that a command loads, in kB. What a start loads, every user waits for. */
-const budgets = { '--version': 5, '__complete -p': 14, 'read CODE': 610 };
+const budgets = { '--version': 6, '__complete -p': 16, 'read CODE': 670 };
 
 /** Runs the program as bin/userinfo.cjs does, and reports the size of the modules that it loaded to descriptor 3. */
 const measured = `
