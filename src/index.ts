@@ -33,7 +33,13 @@ export type {
   RequestEvent,
   ResponseEvent,
 } from './client/hooks.js';
-export type { CallOptions, DerivedOptions, SecretProvider, UserInfoClientOptions } from './client/options.js';
+export type {
+  CallOptions,
+  DerivedOptions,
+  HeaderProvider,
+  SecretProvider,
+  UserInfoClientOptions,
+} from './client/options.js';
 export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
 export type { HeaderSource, HeaderSources } from './platform/header-source.js';
 export type { PlatformFile } from './platform/platform.js';

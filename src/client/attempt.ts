@@ -14,6 +14,8 @@ export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   /** `Retry-After` of the answer, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** Whether the caller was refused with a value of a header that a function renews: it was not carried out. */
+  readonly isOutdated: boolean;
 }
 
 /** Maximum size of an answer's body, in bytes. A larger one is not an envelope, and is not read to its end. */
@@ -194,13 +196,15 @@ export class Attempt implements DispatchHandler {
       ...showAnswer(answer, outcome),
       durationMs: this.#durationMs(),
     }));
-    this.#done({ outcome, retryAfterMs });
+    const isOutdated = sender.headerValues.isOutdated(outcome, this.#sentAt);
+    this.#done({ outcome, retryAfterMs, isOutdated });
   }
 
   #failed(error: NoAnswerError | CancelledError): void {
     const isCancelled = error instanceof CancelledError;
     this.#reportNoAnswer(isCancelled ? 'cancelled' : error.reason, error);
-    if (!isCancelled) this.#done({ outcome: this.#describe(error), retryAfterMs: undefined });
+    if (!isCancelled)
+      this.#done({ outcome: this.#describe(error), retryAfterMs: undefined, isOutdated: false });
   }
 
   /** Sets the details of an error. */

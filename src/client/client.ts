@@ -171,15 +171,15 @@ export class CallClient implements AsyncDisposable {
             ? new CancelledError(signal.reason, call.received)
             : hasSecret
               ? timedOut(this.sender, call.request, call.limitMs, call.received)
-              : withEarlierAttempts(secretTimedOut(call.limitMs), call.received),
+              : withEarlierAttempts(secretTimedOut(call.limitMs, this.sender.hasSecret), call.received),
         );
       }
-      const { outcome, retryAfterMs } = result;
-      call.received ||= mayHaveActed(outcome);
+      const { outcome, retryAfterMs, isOutdated } = result;
+      call.received ||= !isOutdated && mayHaveActed(outcome);
       const waitMs = pauseBefore(call.attempts + 1, retryAfterMs);
       const isLast =
         call.attempts >= maxAttempts ||
-        !mayRetry(operation, outcome) ||
+        !(isOutdated || mayRetry(operation, outcome)) ||
         performance.now() + waitMs >= call.deadline;
       if (isLast) return settle(outcome, call.received);
       await sleep(waitMs, undefined, { signal }).catch(() => {}); // an early end is noticed above
@@ -187,17 +187,17 @@ export class CallClient implements AsyncDisposable {
   }
 
   /**
-   * Fetches the app secret, for as long as the call may take.
+   * Fetches the app secret and the values of headers, for as long as the call may take.
    *
-   * @returns whether it is there
-   * @throws NoAnswerError if the function that returns it fails
+   * @returns whether they are there
+   * @throws NoAnswerError if a function that returns one fails
    */
   async #prepare(call: Call): Promise<boolean> {
     const { signal } = call.end;
-    const fetched = this.sender.prepare();
-    if (fetched === undefined) return true;
+    const fetched = [this.sender.prepare(), this.sender.headerValues.prepare()];
+    if (fetched.every((one) => one === undefined)) return true;
     let isHere = false;
-    const noticed = fetched.then(() => {
+    const noticed = Promise.all(fetched).then(() => {
       isHere = true;
     });
     noticed.catch(() => {}); // after the end of the call nobody waits for it

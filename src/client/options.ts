@@ -48,8 +48,11 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly platform?: PlatformFile;
   /** Signers of your own (§5.5, §5.6), in place of the recipes of `platform`. */
   readonly signing?: Signers;
-  /** Headers of every request, such as the key of a gateway, besides those whose value `platform` has. */
-  readonly headers?: Readonly<Record<string, string | Secret>>;
+  /**
+   * Headers of every request, such as the key of a gateway, besides those whose value `platform` has: values, or
+   * functions that return them, for a token that expires.
+   */
+  readonly headers?: Readonly<Record<string, string | Secret | HeaderProvider>>;
   /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
   /** Maximum duration of one attempt, of a call and of a row, in milliseconds. Default: `timeoutMs`. */
@@ -93,6 +96,21 @@ export interface UserInfoClientOptions extends ClientHooks {
  * const appSecret: SecretProvider = async () => (await vault.read('app-secret')).value;
  */
 export type SecretProvider = () => string | Secret | Promise<string | Secret>;
+
+/**
+ * Returns the current value of a header: it is called before a request, not more often than once a second, and again,
+ * with `true`, after the service has refused the caller, as by HTTP 401; that request is then sent once more. While it
+ * takes its time, other requests are sent with the last value. If there is none, and it fails, a call throws a
+ * NoAnswerError with the reason `secret`.
+ *
+ * @example
+ * let token = '';
+ * const authorization: HeaderProvider = async (isRefused) => {
+ *   if (token === '' || isRefused) token = await gateway.newToken();
+ *   return `Bearer ${token}`;
+ * };
+ */
+export type HeaderProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
 
 /**
  * The options of a client that `withOptions` can replace: all but those of its connections.

@@ -47,6 +47,15 @@ export function isThrottled(outcome: RejectedError | NoAnswerError): boolean {
   return outcome instanceof RejectedError && outcome.entry?.retry === 'later';
 }
 
+/** Whether another request of this caller, as it is, would be refused like this one. */
+export function refusesCaller(outcome: AttemptOutcome): boolean {
+  if (isSuccess(outcome)) return false;
+  const { httpStatus } = outcome;
+  if (outcome instanceof RejectedError && outcome.entry !== undefined)
+    return outcome.entry.refuses === 'caller';
+  return (httpStatus === 401 || httpStatus === 403) && !concernsEveryRequest(outcome);
+}
+
 /** Whether an envelope reports a server error. */
 export function isFaultOfService(refusal: RejectedError): boolean {
   return refusal.httpStatus >= 500 || refusal.entry?.retry === 'passback';

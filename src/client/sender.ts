@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { checkHeaderName, checkHeaderValue, type HeaderSources } from '../platform/header-source.js';
 import { type Platform, parsePlatform } from '../platform/platform.js';
 import { onlyRecipes } from '../platform/signing-source.js';
 import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../protocol/base-url.js';
@@ -9,17 +8,17 @@ import { randomLength } from '../protocol/limits.js';
 import { checkMembers } from '../protocol/members.js';
 import { parseResultCodes } from '../protocol/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import { Secret } from '../signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { NoAnswerError } from './errors.js';
+import { HeaderValues } from './header-values.js';
 import { Hooks } from './hooks.js';
 import { clientMembers, isSecret, type SecretProvider, type UserInfoClientOptions } from './options.js';
 import { nameHost } from './proxy.js';
 import {
   type PlainRequest,
-  RequestHeaders,
+  type RequestHeaders,
   type SignedRequest,
   type SigningApp,
   signRequest,
@@ -40,7 +39,7 @@ export class Sender {
   readonly hooks: Hooks;
   /** What the spec leaves open, as the service does it. */
   readonly platform: Platform;
-  readonly headers: RequestHeaders;
+  readonly headerValues: HeaderValues;
   /** The result codes of the service. */
   readonly resultCodes: ResultCodeTable;
   readonly #app: SigningApp;
@@ -69,7 +68,6 @@ export class Sender {
     refuseApiPath(this.baseUrl, 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
     this.platform = parsePlatform(options.platform ?? {}, 'the option platform');
-    this.headers = new RequestHeaders(headerValues(this.platform.headers, options.headers ?? {}));
     const { host, origin } = new URL(this.baseUrl);
     this.origin = origin;
     this.pathPrefix = this.baseUrl.slice(origin.length);
@@ -82,16 +80,26 @@ export class Sender {
     const { appSecret } = options;
     this.#provideSecret = typeof appSecret === 'function' ? appSecret : null;
     this.#secret = typeof appSecret === 'function' ? null : toSecret(appSecret);
-    refuseSecretIn(this.headers, this.#secret);
+    this.hooks = new Hooks(options);
+    this.headerValues = new HeaderValues(
+      this.platform.headers,
+      options.headers ?? {},
+      (headers) => refuseSecretIn(headers, this.#secret),
+      (message) => this.hooks.warn('UserInfoSecretWarning', message),
+    );
     const { result_codes } = this.platform;
     this.resultCodes =
       result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the option platform');
     this.#random = options.random ?? randomString;
-    this.hooks = new Hooks(options);
     this.now = options.now ?? Date.now;
     this.connections = connections ?? openConnections(this.baseUrl, options);
     this.#ownsConnections = connections === undefined;
     this.host = nameHost(host, this.connections.proxy);
+  }
+
+  /** The headers of the next request, besides those of HTTP. */
+  get headers(): RequestHeaders {
+    return this.headerValues.current;
   }
 
   /** Whether a request can be signed: a function that returns the app secret has done so. */
@@ -115,7 +123,7 @@ export class Sender {
       .catch(refuseFailure)
       .then((given) => {
         const secret = provided(given);
-        refuseSecretIn(this.headers, secret);
+        refuseSecretIn(this.headerValues.known, secret);
         if (order < this.#secretOrder) return;
         this.#secretOrder = order;
         this.#secret = secret;
@@ -148,9 +156,9 @@ export class Sender {
  *
  * @throws InvalidInputError for a header that holds it
  */
-function refuseSecretIn({ given }: RequestHeaders, secret: Secret | null): void {
-  if (secret === null) return;
-  const [name] = [...given].find(([, value]) => value.includes(secret.reveal())) ?? [];
+function refuseSecretIn(headers: RequestHeaders | null, secret: Secret | null): void {
+  if (secret === null || headers === null) return;
+  const [name] = [...headers.given].find(([, value]) => value.includes(secret.reveal())) ?? [];
   if (name !== undefined) throw new InvalidInputError(`the header ${name} would send the app secret`);
 }
 
@@ -179,18 +187,20 @@ function refuseFailure(cause: unknown): never {
   throw secretFault('failed', 'Its error is the cause; try again when it returns the secret.', cause);
 }
 
-/** The error of a function `appSecret` that took too long. */
-export function secretTimedOut(limitMs: number): NoAnswerError {
+/** The error of a function `appSecret`, or of one of a header, that took too long. */
+export function secretTimedOut(limitMs: number, ofHeader = false): NoAnswerError {
   return secretFault(
     `did not return within ${Math.ceil(limitMs)} ms`,
     'Try again; give the function a shorter time-out of its own, which says what it waits for.',
+    undefined,
+    ofHeader ? 'of a header' : 'appSecret',
   );
 }
 
 /** No request can be signed. Nothing was sent, unless by earlier attempts of the call. */
-function secretFault(did: string, hint: string, cause?: unknown): NoAnswerError {
+function secretFault(did: string, hint: string, cause?: unknown, what = 'appSecret'): NoAnswerError {
   const details = { reason: 'secret', received: false, attempts: 0, hint, cause } as const;
-  return new NoAnswerError(`the function appSecret ${did}`, details);
+  return new NoAnswerError(`the function ${what} ${did}`, details);
 }
 
 async function within(fetched: Promise<void>, limitMs: number): Promise<void> {
@@ -226,35 +236,4 @@ function toSigners({ signing }: Platform): Signers {
   throw new InvalidInputError('the option platform: a module signs, which is not loaded here', {
     hint: 'Give its signers in the option signing.',
   });
-}
-
-/**
- * The headers of a platform and those that are given besides, which take precedence.
- *
- * @throws InvalidInputError for a header whose value is elsewhere and is not given
- */
-function headerValues(
-  sources: HeaderSources,
-  given: Readonly<Record<string, string | Secret>>,
-): ReadonlyMap<string, string> {
-  const values = new Map<string, string>();
-  for (const [name, value] of Object.entries(given)) {
-    const label = `the option headers: ${quoteName(name)}`;
-    checkHeaderName(name, 'the option headers');
-    const text: unknown = value instanceof Secret ? value.reveal() : value;
-    if (typeof text !== 'string') throw new InvalidInputError(`${label} is not text`);
-    if (values.has(name.toLowerCase())) throw new InvalidInputError(`${label} is given twice`);
-    values.set(name.toLowerCase(), checkHeaderValue(text, label));
-  }
-  for (const [name, source] of Object.entries(sources)) {
-    const key = name.toLowerCase();
-    if (values.has(key)) continue;
-    if (typeof source !== 'string') {
-      throw new InvalidInputError(`the option platform: the value of the header ${name} is elsewhere`, {
-        hint: `Give it in the option headers: {${JSON.stringify(name)}: value}.`,
-      });
-    }
-    values.set(key, source);
-  }
-  return values;
 }

@@ -1,15 +1,20 @@
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkFields } from '../protocol/fields.js';
+import { maxSeconds } from '../protocol/limits.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 
 /**
  * The value of a header, or where it is: in an environment variable, or in the output of a command, which a profile
- * alone may name.
+ * alone may name. `expires` is how long that output is good for, in seconds: then the command is run again. It is
+ * anyway after the service has refused the caller.
  *
  * @example
  * const key: HeaderSource = { env: 'GATEWAY_KEY' };
  */
-export type HeaderSource = string | { readonly env: string } | { readonly command: string };
+export type HeaderSource =
+  | string
+  | { readonly env: string }
+  | { readonly command: string; readonly expires?: number };
 
 /**
  * Headers by name.
@@ -75,11 +80,16 @@ export function parseHeaderSources(json: unknown, label: string): HeaderSources 
 
 function parseHeaderSource(json: unknown, label: string): HeaderSource {
   if (typeof json === 'string') return checkHeaderValue(json, label);
-  const hint = 'Write the value as text, or where it is: {"env": "NAME"} or {"command": "…"}.';
-  const { env, command } = checkFields(json, label, ['env', 'command'], hint);
+  const hint =
+    'Write the value as text, or where it is: {"env": "NAME"} or {"command": "…", "expires": 3600}.';
+  const { env, command, expires } = checkFields(json, label, ['env', 'command', 'expires'], hint);
+  const isSeconds = Number.isSafeInteger(expires) && Number(expires) >= 1 && Number(expires) <= maxSeconds;
+  if (expires !== undefined && !(isSeconds && command !== undefined))
+    throw new InvalidInputError(`${label}: expires is not the seconds from 1 to ${maxSeconds} of a command`);
   if (typeof env === 'string' && command === undefined && /^[A-Za-z_][A-Za-z0-9_]*$/.test(env))
     return { env };
-  if (typeof command === 'string' && env === undefined && command !== '') return { command };
+  if (typeof command === 'string' && env === undefined && command !== '')
+    return isSeconds ? { command, expires: Number(expires) } : { command };
   throw new InvalidInputError(`${label} is neither a value nor the name of a variable or a command`, {
     hint,
   });

@@ -219,7 +219,7 @@ const headers: PlatformField<HeaderSources> = {
         },
         {
           type: 'object',
-          properties: { command: { type: 'string' } },
+          properties: { command: { type: 'string' }, expires: { type: 'integer', minimum: 1 } },
           required: ['command'],
           additionalProperties: false,
         },

@@ -56,7 +56,7 @@ function readVariable(name: string, value: string | undefined, what: string): Se
 
 /**
  * Reads the values of headers that are in a variable or the output of a command; `beforeCommand` is called before one is
- * run.
+ * run. A command's is a function, which runs it again when its output has expired or the service refused it.
  *
  * @throws CredentialError for one that has none
  */
@@ -64,19 +64,33 @@ export async function readHeaders(
   sources: HeaderSources,
   env: EnvironmentVariables,
   beforeCommand: () => void,
-): Promise<Readonly<Record<string, Secret>>> {
-  const values: Record<string, Secret> = {};
+): Promise<Readonly<Record<string, Secret | HeaderFunction>>> {
+  const values: Record<string, Secret | HeaderFunction> = {};
   for (const [name, source] of Object.entries(sources)) {
     if (typeof source === 'string') continue;
-    if ('command' in source) beforeCommand();
-    const from =
-      'env' in source
-        ? ({ kind: 'environment', name: source.env } as const)
-        : ({ kind: 'command', command: source.command } as const);
-    values[name] = await readSecret(from, env, { what: `the header ${name}` });
+    const what = `the header ${name}`;
+    if ('env' in source) {
+      values[name] = await readSecret({ kind: 'environment', name: source.env }, env, { what });
+      continue;
+    }
+    beforeCommand();
+    const { command, expires = Number.POSITIVE_INFINITY } = source;
+    let value = await readSecret({ kind: 'command', command }, env, { what });
+    let readAt = performance.now();
+    values[name] = (isRefused) => {
+      if (!isRefused && performance.now() - readAt < expires * 1000) return value;
+      return readSecret({ kind: 'command', command }, env, { what }).then((read) => {
+        readAt = performance.now();
+        value = read;
+        return value;
+      });
+    };
   }
   return values;
 }
+
+/** Returns the current value of a header; `isRefused`: the service refused the last one. */
+type HeaderFunction = (isRefused: boolean) => Secret | Promise<Secret>;
 
 const maxOutputBytes = 65_536;
 

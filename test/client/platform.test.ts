@@ -21,7 +21,8 @@ const row = { unionId: 'u1', userInfo: { acme_level: 'gold' } };
 
 beforeAll(async () => {
   server = await httpServer((_, response) => {
-    const { code, data = { union_id: 'u1' }, status = 200 } = answers.shift() ?? { code: 200 };
+    const { code, status = 200, ...given } = answers.shift() ?? { code: 200 };
+    const { data = code === 200 ? { union_id: 'u1' } : {} } = given;
     const answer = () => response.writeHead(status).end(JSON.stringify({ code, msg: 'm', data }));
     if (held === null) answer();
     else held.push(answer);

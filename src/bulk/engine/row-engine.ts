@@ -176,6 +176,14 @@ export class RowEngine<Row extends SourceRow> {
 
   /** The rows that may be sent now. */
   #pick(): OpenRow<Row>[] {
+    const prepared = this.#options.sender.headerValues.prepare();
+    if (prepared !== undefined) {
+      prepared.then(
+        () => this.resume(),
+        (error) => this.stop(error),
+      );
+      return [];
+    }
     const now = performance.now();
     const mayCome = this.#listener.isFull?.() !== true;
     const picked: OpenRow<Row>[] = [];
@@ -219,13 +227,13 @@ export class RowEngine<Row extends SourceRow> {
     }
   }
 
-  #take(row: OpenRow<Row>, { outcome, retryAfterMs }: AttemptResult): void {
+  #take(row: OpenRow<Row>, { outcome, retryAfterMs, isOutdated }: AttemptResult): void {
     const now = performance.now();
     this.#inFlight -= 1;
     row.pending = null;
-    const verdict = classify(row.request.endpoint.operation, outcome);
+    const verdict = isOutdated ? 'retry' : classify(row.request.endpoint.operation, outcome);
     const error = isSuccess(outcome) ? undefined : outcome;
-    const isLost = missedService(outcome);
+    const isLost = !isOutdated && missedService(outcome);
     this.flow.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
     this.resume();
     switch (verdict) {
@@ -240,12 +248,12 @@ export class RowEngine<Row extends SourceRow> {
           this.stop(new RetryLaterError(this.#options.sender.host, retryAfterMs, error));
           return;
         }
-        this.#countAttempt(row, verdict, isLost);
+        if (!isOutdated) this.#countAttempt(row, verdict, isLost);
         if (row.attempts >= this.#options.attempts) {
           this.#settle(row, rowOutcome(row, outcome, 'unsettled'));
         } else {
-          row.mayHaveActed ||= mayHaveActed(outcome);
-          this.#putBack(row, now, verdict === 'throttled' ? 0 : retryAfterMs);
+          row.mayHaveActed ||= !isOutdated && mayHaveActed(outcome);
+          this.#putBack(row, now, verdict === 'throttled' || isOutdated ? 0 : retryAfterMs);
         }
         if (this.flow.isGivenUp(now)) this.stop(error);
         return;
