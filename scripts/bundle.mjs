@@ -2,7 +2,7 @@
 // them. tsc makes the types. Where this says what a start loads, docs/decisions/start-up.md says what that is worth;
 // docs/decisions/one-install.md says why the packages are in the bundle.
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'rolldown';
@@ -28,16 +28,15 @@ const sqlite = (folder) => ({
   },
 });
 
-/** Of undici's exports those that `client` imports, by the modules that make them: its index loads all others. */
-const exportsOfUndici = `
-  export { default as Pool } from 'undici/lib/dispatcher/pool.js';
-  export { default as buildConnector } from 'undici/lib/core/connect.js';`;
+/** Of undici's exports those that `client` imports, by the files that make them: its index loads all others. */
+const privateFiles = { Pool: 'undici/lib/dispatcher/pool.js', buildConnector: 'undici/lib/core/connect.js' };
+/** A version of undici without one of these files is bundled by its index, which loads more. */
+const hasPrivateFiles = Object.values(privateFiles).every((file) => existsSync(`node_modules/${file}`));
 
 /** What bundled packages would load for what is not used here: it is left out, as if it were not installed. */
 const absent = [
   '@colors/colors/safe', // cli-table3, for colours of its own
   'pg-native',
-  '../web/fetch/body.js', // undici, for bodies that are forms
   // fastify, for schemas, its own log, and requests without a network
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
@@ -45,64 +44,33 @@ const absent = [
   'light-my-request',
 ];
 
-const http2 = './client-h2.js';
-const deferredHttp2 = '\0deferred-http2';
-
-/** undici loads its HTTP/2 client with the other one; here it is loaded for the first server that speaks HTTP/2. */
-const undici = {
-  name: 'undici',
-  resolveId(id, importer = '') {
-    if (id === 'undici') return '\0undici';
-    if (absent.includes(id)) return `\0absent:${id}`;
-    return id === http2 && importer !== deferredHttp2 ? deferredHttp2 : null;
+const narrowed = {
+  name: 'narrowed',
+  resolveId(id) {
+    if (id === 'undici' && hasPrivateFiles) return '\0undici';
+    return absent.includes(id) ? `\0absent:${id}` : null;
   },
   load(id) {
-    if (id === '\0undici') return exportsOfUndici;
     if (id.startsWith('\0absent:'))
       return `throw Object.assign(new Error('not in this bundle: ${id.slice(8)}'), { code: 'MODULE_NOT_FOUND' });`;
-    if (id !== deferredHttp2) return null;
-    return `module.exports = (...args) => require('undici/lib/dispatcher/${http2.slice(2)}')(...args);`;
+    if (id !== '\0undici') return null;
+    const lines = Object.entries(privateFiles).map(
+      ([name, file]) => `export { default as ${name} } from '${file}';`,
+    );
+    return lines.join('\n');
   },
 };
 
-/** The modules of all bundles. */
-const bundled = new Set();
+/** The modules of all bundles, with their sizes, by the files that they are in. */
+const bundled = {};
 
 const collected = {
   name: 'collected',
-  generateBundle(_options, bundle) {
-    for (const { modules = {} } of Object.values(bundle))
-      for (const id of Object.keys(modules)) bundled.add(id);
-  },
-};
-
-const plainParser = 'llhttp-wasm';
-
-/** Keeps undici's parser for CPUs without SIMD in a file of its own, which the command line seldom loads. */
-const apartParser = {
-  name: 'apart-parser',
-  resolveId: (id) =>
-    id === `../llhttp/${plainParser}.js` ? { id: `./${plainParser}.cjs`, external: true } : null,
-  generateBundle() {
-    const source = readFileSync(`node_modules/undici/lib/llhttp/${plainParser}.js`);
-    this.emitFile({ type: 'asset', fileName: `${plainParser}.cjs`, source });
-  },
-};
-
-/**
- * Lets CommonJS packages find Node's modules in an ES module, where there is no `require`, in whatever bundle that
- * ends up.
- */
-const builtins = {
-  name: 'builtins',
-  transform(code, id) {
-    if (!id.includes('/node_modules/') && !id.startsWith('\0')) return null;
-    const given = code
-      .replace(/\brequire\((['"])([\w:/]+)\1\)/g, (call, _, name) =>
-        isBuiltin(name) ? `globalThis.process.getBuiltinModule('${name}')` : call,
-      )
-      .replaceAll('require.cache', 'undefined');
-    return { code: given, map: null };
+  generateBundle({ dir }, bundle) {
+    for (const { fileName, modules = {} } of Object.values(bundle)) {
+      const sizes = Object.entries(modules).map(([id, { renderedLength }]) => [id, renderedLength]);
+      bundled[join(dir, fileName)] = Object.fromEntries(sizes);
+    }
   },
 };
 
@@ -110,7 +78,7 @@ await build({
   platform: 'node',
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
   external: isBuiltin,
-  plugins: [undici, apartParser, sqlite('../sqlite'), collected],
+  plugins: [narrowed, sqlite('../sqlite'), collected],
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
   output: {
@@ -161,12 +129,17 @@ for (const [format, dir, folderOfSqlite] of [
       'sdk/profiles': 'src/sdk/profiles.ts',
     },
     external: isBuiltin,
-    plugins: [undici, sqlite(folderOfSqlite), ...(format === 'es' ? [builtins] : []), collected],
+    plugins: [narrowed, sqlite(folderOfSqlite), collected],
     output: {
       dir,
       format,
       // Jest cannot import() from CommonJS.
       dynamicImportInCjs: false,
+      // The require of the bundled CommonJS packages, all of them for modules of Node.
+      ...(format === 'es' && {
+        polyfillRequire: false,
+        intro: 'const require = globalThis.process?.getBuiltinModule;',
+      }),
       entryFileNames: '[name].js',
       chunkFileNames: '[name].js',
       sourcemap: true,
@@ -242,6 +215,7 @@ for (const system of readdirSync(prebuilt))
   for (const file of readdirSync(join(prebuilt, system)))
     cpSync(join(prebuilt, system, file), `dist/sqlite/${system}${/\.\w+\.node$/.exec(file)?.[0]}`);
 
-const packages = packagesOf([...bundled]);
+const packages = packagesOf(Object.values(bundled).flatMap((modules) => Object.keys(modules)));
+writeFileSync('dist/.modules.json', JSON.stringify(bundled)); // for scripts/check-layers.mjs
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licenseTexts(packages));
 writeFileSync('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials(packages), null, 2)}\n`);

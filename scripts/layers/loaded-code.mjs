@@ -1,23 +1,22 @@
 // The amount of code that frequent commands and the SDK load.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
-/** Maximum size of the code that a command loads, in kB. What a start loads, every user waits for. */
-const budgets = { '--version': 6, '__complete -p': 16, 'read CODE': 670 };
+/** The size of the code that a command loads, in kB. What a start loads, every user waits for. */
+const budgets = { '--version': 4, '__complete -p': 13, 'read CODE': 740 };
+/** A budget may be exceeded by a tenth: set it anew before that is used up. */
+const room = 1.1;
 
-/** Runs the program as bin/userinfo.cjs does, and reports the size of the modules that it loaded to descriptor 3. */
+/** Runs the program as bin/userinfo.cjs does, and reports the files that it loaded to descriptor 3. */
 const measured = `
-  const { statSync, writeSync } = require('node:fs');
   process.argv.splice(1, 0, 'userinfo');
-  process.on('exit', () => {
-    const files = Object.keys(require.cache).filter((file) => !file.endsWith('.json'));
-    writeSync(3, String(files.reduce((sum, file) => sum + statSync(file).size, 0)));
-  });
+  process.on('exit', () => require('node:fs').writeSync(3, JSON.stringify(Object.keys(require.cache))));
   require('./dist/cli/main.cjs').main(process);`;
 
-function loadedBytes(args, env) {
+/** The files of code that the program loads. */
+function loadedFiles(args, env) {
   const child = spawn(process.execPath, ['--eval', measured, '--', ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
@@ -26,7 +25,17 @@ function loadedBytes(args, env) {
   child.stdio[3].on('data', (data) => {
     text += data;
   });
-  return new Promise((resolve) => child.on('close', () => resolve(Number(text))));
+  return new Promise((resolve) => {
+    child.on('close', () => resolve(JSON.parse(text).filter((file) => !file.endsWith('.json'))));
+  });
+}
+
+/** The ten largest modules of files of the build, in lines. */
+function largestModules(files) {
+  const modules = JSON.parse(readFileSync('dist/.modules.json', 'utf8'));
+  const sizes = files.flatMap((file) => Object.entries(modules[relative('.', file)] ?? {}));
+  const largest = sizes.sort(([, one], [, other]) => other - one).slice(0, 10);
+  return largest.map(([id, size]) => `\n  ${(size / 1000).toFixed(1).padStart(6)} kB ${relative('.', id)}`);
 }
 
 export async function* loadFaults() {
@@ -41,10 +50,12 @@ export async function* loadFaults() {
     USERINFO_APP_SECRET: 's',
   };
   for (const [command, budget] of Object.entries(budgets)) {
-    const loaded = await loadedBytes(command.split(' '), env);
-    process.stdout.write(`${command.padEnd(20)} loads ${(loaded / 1000).toFixed(0)} kB of ${budget} kB\n`);
-    if (!(loaded > 0 && loaded <= budget * 1000))
-      yield `${command} loads ${loaded} bytes, more than ${budget} kB`;
+    const files = await loadedFiles(command.split(' '), env);
+    const size = files.reduce((sum, file) => sum + statSync(file).size, 0) / 1000;
+    const most = budget * room;
+    process.stdout.write(`${command.padEnd(20)} loads ${size.toFixed(0)} kB, at most ${most.toFixed(0)}\n`);
+    if (size > most)
+      yield `${command} loads ${size.toFixed(0)} kB, more than ${most.toFixed(0)}; the largest modules are:${largestModules(files).join('')}`;
   }
   server.close();
 }
@@ -62,7 +73,10 @@ export function* sdkFaults() {
       else if (!path.startsWith('node:')) yield `the SDK imports ${path}`;
       else if (path === 'node:process') yield `${file} imports ${path}, which opens the standard streams`;
     }
-    for (const [taken] of code.matchAll(/\b(createRequire|import\.meta|__dirname|__filename)\b|\brequire\(/g))
+    // A require of a module of Node is that of process.getBuiltinModule.
+    for (const [taken] of code.matchAll(
+      /\b(createRequire|import\.meta|__dirname|__filename)\b|\brequire\((?!"(?:node:)?[\w/]+"\))/g,
+    ))
       yield `${file} uses ${taken}`;
   }
   if (new Set(files).size > 4) yield `the SDK is in the files ${files.join(', ')}`;

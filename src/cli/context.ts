@@ -1,4 +1,3 @@
-import { getBuiltinModule } from 'node:process';
 import type { UserInfoClientOptions } from '../client/options.js';
 import { ProfileStore } from '../profiles/profile-store.js';
 import type { Admin } from '../service/index.js';
@@ -20,10 +19,6 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     args,
     async connect(options: UserInfoClientOptions) {
       const { CallClient } = await import('../client/client.js');
-      // Node 20 (V8 11.3) takes 100 ms to optimize undici's parser, which one call does not repay. Set this after
-      // the import: with flags other than at its start, V8 rejects its cache of Node's own code.
-      if (process.versions.v8.startsWith('11.'))
-        getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
       return new CallClient(options);
     },
     /** Opens a sender for many requests. */

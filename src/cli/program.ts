@@ -9,13 +9,11 @@ import { exitStatus } from './exit-status.js';
 import { examples, helpLayout } from './help-layout.js';
 import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
-import { neverWaitForNameServers } from './name-lookup.js';
 import { addCommonOptions, type CommonOptions } from './options.js';
 import { withColorOption } from './output/style.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
 export async function run(args: readonly string[], given: Io, signal: AbortSignal): Promise<number> {
-  neverWaitForNameServers();
   const io = { ...given, env: withColorOption(given.env, args) };
   const context = createContext(io, signal, args);
   const program = await buildProgram(context, args);
