@@ -98,7 +98,7 @@ export class FileRun {
       await this.#orStop(() => this.#recorder.finish());
       const failedRows = await this.#orStop(() => this.#finishFailed());
       // A row with an unknown outcome may be sent again, unless its code may be used up.
-      const hasMore = !operation.usesUpCode && state.unknown.size > 0;
+      const hasMore = operation.endpoint.repeatable && state.unknown.size > 0;
       const isFinished = () => this.#stoppedBy === null && !hasMore;
       await this.#orStop(() => this.#recorder.end(isFinished()));
       return {
@@ -123,7 +123,7 @@ export class FileRun {
     const { operation, state, source } = this.#options;
     const isBegun = state.settled.size + state.unknown.size > 0;
     const isDone = (line: number) =>
-      state.settled.has(line) || (operation.usesUpCode && state.unknown.has(line));
+      state.settled.has(line) || (!operation.endpoint.repeatable && state.unknown.has(line));
     for await (const rows of readRows(source)) {
       yield isBegun ? rows.filter(({ line }) => !isDone(line)) : rows;
     }

@@ -1,4 +1,5 @@
 import { passbackRequest, readRequest } from '../client/request.js';
+import { type Endpoint, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
 import { quoteName, spaceAround } from '../protocol/unsafe-text.js';
@@ -16,9 +17,8 @@ import type { FileRow } from './source/rows.js';
 
 /** The work for each row. */
 export interface RowOperation {
-  readonly name: 'read' | 'passback';
-  /** Whether a row uses up its code: one that may have reached the service is not sent again, and its data is kept. */
-  readonly usesUpCode: boolean;
+  /** A row that may have reached the service is sent again if it is repeatable; otherwise its data is kept. */
+  readonly endpoint: Endpoint;
   /** The names that a read requests; none for a passback. */
   readonly infoNames: readonly string[];
   readonly columns: ColumnRules;
@@ -101,8 +101,7 @@ export function passbackOperation(naming: UserNaming): RowOperation {
   const primaryKey = byUnionId ? naming.primaryKey : naming.key;
   const isKey = (key: string) => !byUnionId || key !== name;
   return {
-    name: 'passback',
-    usesUpCode: false,
+    endpoint: passbackEndpoint,
     infoNames: [],
     columns: {
       required: name,
@@ -138,8 +137,7 @@ const codeColumn = 'code';
 /** Reads with the code of each row (§4.1); other columns are ignored. */
 export function readOperation(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
-    name: 'read',
-    usesUpCode: true,
+    endpoint: readEndpoint,
     infoNames,
     columns: {
       required: codeColumn,

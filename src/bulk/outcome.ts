@@ -8,6 +8,7 @@ import {
   isThrottled,
   mayRetry,
 } from '../client/retry.js';
+import type { Endpoint } from '../protocol/endpoints.js';
 import type { Envelope } from '../protocol/envelope.js';
 import type { InvalidInputError } from '../protocol/errors.js';
 
@@ -51,11 +52,11 @@ export type OutcomeCounts = Readonly<Record<Outcome, number>>;
  */
 export type Verdict = 'done' | 'refused' | 'unsettled' | 'retry' | 'throttled' | 'fatal';
 
-export function classify(operation: 'read' | 'passback', outcome: AttemptOutcome): Verdict {
+export function classify(endpoint: Pick<Endpoint, 'repeatable'>, outcome: AttemptOutcome): Verdict {
   if (isSuccess(outcome)) return 'done';
   if (isThrottled(outcome)) return 'throttled';
   if (concernsEveryRequest(outcome)) return 'fatal';
-  if (mayRetry(operation, outcome)) return 'retry';
+  if (mayRetry(endpoint, outcome)) return 'retry';
   if (outcome instanceof NoAnswerError) return 'unsettled';
   if (outcome.entry?.refuses === 'caller') return 'fatal';
   return isFaultOfService(outcome) ? 'unsettled' : 'refused';

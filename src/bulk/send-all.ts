@@ -4,6 +4,7 @@ import { CancelledError, NoAnswerError } from '../client/errors.js';
 import { clientDefaults } from '../client/options.js';
 import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
 import type { Sender } from '../client/sender.js';
+import { findEndpoint, type OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
 import { checkMembers, isCount, isDuration, isRate, isSignal, type Shape } from '../protocol/members.js';
 import { backOffMs } from '../support/back-off.js';
@@ -154,17 +155,15 @@ export type OfPassbackRows<Row extends PassbackRow> = [Row] extends [PassbackInp
   : Iterable<PassbackInput<Row['userInfo']>> | AsyncIterable<PassbackInput<Row['userInfo']>>;
 
 /** The requests of rows, by their operation. */
-const prepareRow = {
-  passback(row: unknown): PreparedRow {
+const prepareRow: Readonly<Record<OperationName, (row: unknown) => PreparedRow>> = {
+  passback(row) {
     const input = row as PassbackInput;
     return { request: checkedPassback(input, true), user: userOf(input) };
   },
-  read(row: unknown): PreparedRow {
+  read(row) {
     return { request: checkedRead(row as ReadInput, true), user: null };
   },
-} as const;
-
-type Operation = keyof typeof prepareRow;
+};
 
 const bulkMembers: Shape<BulkRunOptions> = {
   what: 'the options of many rows',
@@ -185,7 +184,7 @@ const bulkMembers: Shape<BulkRunOptions> = {
  * @throws InvalidInputError for an invalid option, for rows that cannot be iterated, or if the client is closed
  */
 export function sendAll<Row>(
-  operation: Operation,
+  operation: OperationName,
   rows: Iterable<Row> | AsyncIterable<Row>,
   client: CallClient,
   given: BulkRunOptions,
@@ -257,7 +256,7 @@ async function keepSecret(
 async function* outcomesOf<Row>(
   rows: AsyncIterable<readonly TakenRow<Row>[]>,
   client: CallClient,
-  options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'> & { readonly operation: Operation },
+  options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'> & { readonly operation: OperationName },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   client.refuseIfClosed();
@@ -322,7 +321,7 @@ async function* outcomesOf<Row>(
       throw new CancelledError(reason, engine.isInDoubt, hint).withDetails({
         operation,
         attempts: engine.openRequests,
-        retryable: operation === 'passback' || !engine.isInDoubt,
+        retryable: !engine.isInDoubt || findEndpoint(operation)?.repeatable === true,
       });
     }
   } finally {

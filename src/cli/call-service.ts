@@ -6,16 +6,17 @@ import type { Envelope } from '../protocol/envelope.js';
 import { describeMissing, missingInfoNames } from '../protocol/info-names.js';
 import { clientOptions } from './client-options.js';
 import type { Call } from './command.js';
-import { resolveDeployment } from './deployment.js';
+import { describeProduction, listKeys, resolveDeployment } from './deployment.js';
 import { type Io, printMessage } from './io.js';
 import type { ConnectionOptions } from './options.js';
 import { printAnswer } from './output/print-answer.js';
 import { warn } from './output/style.js';
 import { isPreview, type PreviewOptions, printPreview } from './preview.js';
+import { confirm } from './prompt.js';
 
 /**
- * Makes one call, from options to output: resolves settings, runs `beforeSending` (a confirmation, a warning),
- * sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope whose code is
+ * Makes one call, from options to output: resolves settings, calls `beforeSending` (a warning), asks before a write to
+ * production, sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope whose code is
  * not 200 is printed too, unless there is a query, before its RejectedError is thrown; with `--json` or `--verbose`
  * also an answer that is not an envelope. A preview sends nothing. The connection is left to the end of the process:
  * closing it takes 3 ms.
@@ -28,6 +29,7 @@ export async function callService(
   const { context, io, options, style, isTable } = call;
   const settings = await resolveDeployment(context, options);
   await beforeSending(settings);
+  await confirmWrite(call, request, settings);
   const client = await context.connect(await clientOptions(context, settings, options));
   if (isPreview(options)) return printPreview(call, client.sign(request), settings);
   try {
@@ -51,6 +53,21 @@ export async function callService(
     const message = isSaid ? 'the service refused the request' : undefined;
     throw explainFailure(error, settings, request.endpoint.operation, message);
   }
+}
+
+/** @throws InvalidInputError unless a request that writes to production is confirmed */
+async function confirmWrite(
+  { context, options }: Call<PreviewOptions>,
+  { endpoint, parameters }: PlainRequest,
+  settings: Settings,
+): Promise<void> {
+  if (!endpoint.writes || settings.environment.value !== 'production' || isPreview(options)) return;
+  const unionId = parameters.get('union_id');
+  const user =
+    unionId === undefined ? `the user with that ${parameters.get('primary_key')}` : `the user ${unionId}`;
+  const keys = Object.keys(JSON.parse(parameters.get('user_info') ?? '{}'));
+  const change = keys.length === 0 ? `${endpoint.summary}: ${user}` : `Write ${listKeys(keys)} to ${user}`;
+  await confirm(context, `${change} in ${describeProduction(settings)}?`, options.yes);
 }
 
 /** Reports requested names that the answer lacks: a mistyped name looks like one without a value. */

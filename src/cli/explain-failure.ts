@@ -5,21 +5,28 @@ import { defaultSigning, usesModule } from '../platform/signing-source.js';
 import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
+import type { OperationName } from '../protocol/endpoints.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ExplainedError, type UsedSetting } from './report-error.js';
 
 /** The command that failed. */
-type Failed = 'read' | 'passback' | 'doctor';
+type Failed = OperationName | 'doctor';
+
+/** A request that "sign explain" shows. */
+const examples: Readonly<Record<Failed, string>> = {
+  read: 'read c1',
+  passback: 'passback name=x --union-id u001',
+  doctor: 'read c1',
+};
 
 /** The origin of the secret and of the rule, and the commands that find the fault. */
 function refusedSignature(settings: Settings, operation: Failed) {
   const { profile, environment } = settings;
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
-  const example = operation === 'passback' ? 'passback name=x --union-id u001' : 'read c1';
   const steps: readonly (readonly [purpose: string, command: string])[] = [
-    ['see what is signed', `sign explain ${example}${profileFlag}`],
+    ['see what is signed', `sign explain ${examples[operation]}${profileFlag}`],
     ['find the rule of a request that was accepted', `sign solve -${flag('--save')}${profileFlag}`],
     ...(environment.value === 'production'
       ? []

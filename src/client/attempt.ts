@@ -7,7 +7,7 @@ import { parseAnswer } from './parse-answer.js';
 import { dispatchOptions, type PlainRequest, type SignedRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
-import { doubtHint, TunnelError, toNoAnswerError } from './transport-errors.js';
+import { TunnelError, toNoAnswerError } from './transport-errors.js';
 
 /** The outcome of one attempt. */
 export interface AttemptResult {
@@ -151,8 +151,8 @@ export class Attempt implements DispatchHandler {
   #toNoAnswerError(error: Error): NoAnswerError {
     const { host, connections } = this.#sender;
     const { proxy } = connections;
-    const { operation } = this.#request.endpoint;
-    return toNoAnswerError(error, { host, proxy, started: this.hasStarted, operation });
+    const { endpoint } = this.#request;
+    return toNoAnswerError(error, { host, proxy, started: this.hasStarted, endpoint });
   }
 
   #grow(size: number): void {
@@ -210,12 +210,12 @@ export class Attempt implements DispatchHandler {
   /** Sets the details of an error. */
   #describe<Outcome extends AttemptOutcome>(outcome: Outcome): Outcome {
     if (isSuccess(outcome)) return outcome;
-    const { operation } = this.#request.endpoint;
+    const { endpoint } = this.#request;
     outcome.withDetails({
-      operation,
+      operation: endpoint.operation,
       attempts: this.#attempt,
       requestId: this.#request.random,
-      retryable: mayRetry(operation, outcome),
+      retryable: mayRetry(endpoint, outcome),
     });
     return outcome;
   }
@@ -264,7 +264,7 @@ export function timedOut(
     reason: 'timeout',
     received,
     hint: received
-      ? `${doubtHint[endpoint.operation]} Increase the timeout, or check that the base URL is right and the service is up.`
+      ? `${endpoint.doubt} Increase the timeout, or check that the base URL is right and the service is up.`
       : `The request was not sent: check the base URL, ${route}, and that the service is up.`,
   });
 }

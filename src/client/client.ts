@@ -157,7 +157,6 @@ export class CallClient implements AsyncDisposable {
 
   /** Sends the request until its outcome is final. */
   async #untilSettled(call: Call): Promise<Answer<Envelope>> {
-    const { operation } = call.request.endpoint;
     const maxAttempts = call.options.attempts ?? this.options.attempts ?? clientDefaults.attempts;
     const { signal } = call.end;
     for (;;) {
@@ -179,7 +178,7 @@ export class CallClient implements AsyncDisposable {
       const waitMs = pauseBefore(call.attempts + 1, retryAfterMs);
       const isLast =
         call.attempts >= maxAttempts ||
-        !(isOutdated || mayRetry(operation, outcome)) ||
+        !(isOutdated || mayRetry(call.request.endpoint, outcome)) ||
         performance.now() + waitMs >= call.deadline;
       if (isLast) return settle(outcome, call.received);
       await sleep(waitMs, undefined, { signal }).catch(() => {}); // an early end is noticed above
@@ -214,13 +213,8 @@ export class CallClient implements AsyncDisposable {
   /** Sets the details of an error that is not the outcome of an attempt. */
   #failure<E extends CancelledError | NoAnswerError>(call: Call, error: E): E {
     const { attempts, requestId, request } = call;
-    const { operation } = request.endpoint;
-    error.withDetails({
-      operation,
-      attempts,
-      requestId,
-      retryable: !error.received || operation === 'passback',
-    });
+    const { operation, repeatable } = request.endpoint;
+    error.withDetails({ operation, attempts, requestId, retryable: !error.received || repeatable });
     return error;
   }
 

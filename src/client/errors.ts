@@ -1,7 +1,9 @@
+import { findEndpoint, type OperationName } from '../protocol/endpoints.js';
 import type { Envelope } from '../protocol/envelope.js';
 import { type InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import {
   httpStatusOf,
+  mayRepeat,
   ownResultCodes,
   type ResultCode,
   type ResultCodeEntry,
@@ -37,6 +39,11 @@ export type NoAnswerReason =
   /** The function `appSecret` failed, returned no secret, or did not return in time: the request was not signed. */
   | 'secret';
 
+/** Whether an operation may be carried out twice. */
+function isRepeatable(operation: OperationName): boolean {
+  return findEndpoint(operation)?.repeatable === true;
+}
+
 type CallDetails = Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>;
 
 /**
@@ -51,7 +58,7 @@ export abstract class CallError extends UserInfoError {
   static override readonly name: string = 'CallError';
   /** @internal */
   static readonly codes: readonly string[] = ['NO_ANSWER', 'REJECTED', 'CANCELLED'];
-  declare readonly operation: 'read' | 'passback';
+  declare readonly operation: OperationName;
   /** Number of requests that were sent, or were about to be. */
   declare readonly attempts: number;
   /** The `random` of the last request (§5.4), by which an operator can find it; undefined if none was signed. */
@@ -105,7 +112,7 @@ export class NoAnswerError extends CallError {
     this.#body = options.body;
     this.#answer = options.answer;
     const { operation = 'read', attempts = 1, requestId } = options;
-    const { retryable = !options.received || operation === 'passback' } = options;
+    const { retryable = !options.received || isRepeatable(operation) } = options;
     this.withDetails({ operation, attempts, requestId, retryable });
   }
 
@@ -204,8 +211,7 @@ export class RejectedError extends CallError {
     this.#answer = answer;
     this.#entry = entry;
     if ('envelope' in given) return;
-    const { operation = 'read', retryable = ['always', 'later', operation].includes(entry?.retry ?? '') } =
-      given;
+    const { operation = 'read', retryable = mayRepeat(entry, isRepeatable(operation)) } = given;
     this.withDetails({ operation, retryable, attempts: answer.attempts, requestId: answer.requestId });
   }
 

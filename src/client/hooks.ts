@@ -1,4 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel';
+import type { OperationName } from '../protocol/endpoints.js';
 import { maskJson, maskParameter } from '../protocol/masking.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { type Answer, headerOf, type WireAnswer } from './answer.js';
@@ -13,7 +14,7 @@ import { type AttemptOutcome, isSuccess } from './retry.js';
  * const onRequest = ({ operation, attempt }: RequestEvent) => metrics.count(`${operation} ${attempt}`);
  */
 export interface RequestEvent {
-  readonly operation: 'read' | 'passback';
+  readonly operation: OperationName;
   readonly method: string;
   /** Scheme, host and path, without parameters. */
   readonly url: string;
@@ -116,7 +117,7 @@ export interface Logger {
  * });
  */
 export interface CallTrace {
-  readonly operation: 'read' | 'passback';
+  readonly operation: OperationName;
   readonly baseUrl: string;
   /** `context` of the call's options. */
   readonly context: unknown;

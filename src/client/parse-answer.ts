@@ -10,7 +10,6 @@ import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 import type { SignedRequest } from './request.js';
 import { type AttemptOutcome, parseRetryAfter } from './retry.js';
-import { doubtHint } from './transport-errors.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -44,7 +43,7 @@ export function parseAnswer(
   const { data } = envelope;
   const date = headerOf(headers, 'date');
   const requestId = request.random;
-  const isRead = envelope.code === resultCode.ok && request.endpoint.operation === 'read';
+  const isRead = envelope.code === resultCode.ok && request.endpoint.success === 'information';
   const warnings = [
     ...parsed.warnings,
     ...(isRead ? readDataWarnings(data, request.infoNames, platform) : []),
@@ -78,7 +77,7 @@ function namesUser({ union_id }: Readonly<Record<string, unknown>>): boolean {
 function hintFor(
   { httpStatus, headers, body }: WireAnswer,
   members: Readonly<Record<string, unknown>> = {},
-  { endpoint: { operation } }: SignedRequest,
+  { endpoint }: SignedRequest,
 ): string {
   const { data } = members;
   if (namesUser(isObject(data) ? data : members)) return otherSuccessHint;
@@ -89,10 +88,9 @@ function hintFor(
   }
   if (httpStatus === 401 || httpStatus === 403)
     return 'A gateway before the service may want a header, such as a key: name it under "headers" in the platform file.';
-  if (httpStatus >= 502 && httpStatus <= 504)
-    return `A gateway answered, not the service. ${doubtHint[operation]}`;
+  if (httpStatus >= 502 && httpStatus <= 504) return `A gateway answered, not the service. ${endpoint.doubt}`;
   if (httpStatus < 300 && body.length === 0)
-    return `${doubtHint[operation]} §1 has an envelope in every answer: ask the operator of the service.`;
+    return `${endpoint.doubt} §1 has an envelope in every answer: ask the operator of the service.`;
   return 'Check that the base URL is that of the service: a proxy or another site may have answered.';
 }
 

@@ -2,6 +2,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import {
   type Endpoint,
   formContentType,
+  hasForm,
   type Parameter,
   passbackEndpoint,
   readEndpoint,
@@ -166,7 +167,7 @@ function plainRequest(
  * await fetch(url, { method, body, headers: { ...headers, ...type } });
  */
 export interface WireRequest {
-  readonly method: 'GET' | 'PUT';
+  readonly method: Endpoint['method'];
   readonly url: URL;
   readonly contentType: string | null;
   /** The headers of the platform, such as the key of a gateway. */
@@ -228,7 +229,7 @@ export function signableRequest(
     const value = values.get(name);
     if (value !== undefined) params.push([name, value]);
   }
-  const body = endpoint === passbackEndpoint ? encodeIn(endpoint, 'form', parameters) : null;
+  const body = hasForm(endpoint) ? encodeIn(endpoint, 'form', parameters) : null;
   const signable = { method: endpoint.method, url: baseUrl + endpoint.path, params, body, extra: {} };
   return usesQuery ? { ...signable, query: encodeIn(endpoint, 'query', values) } : signable;
 }

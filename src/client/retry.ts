@@ -1,3 +1,4 @@
+import type { Endpoint } from '../protocol/endpoints.js';
 import type { Envelope } from '../protocol/envelope.js';
 import { maxTimerMs } from '../protocol/limits.js';
 import { backOffMs } from '../support/back-off.js';
@@ -8,13 +9,13 @@ import { NoAnswerError, RejectedError } from './errors.js';
 export type AttemptOutcome = Answer<Envelope> | RejectedError | NoAnswerError;
 
 /**
- * Whether a request may be sent again. A read uses up its code, so only if the service has certainly not acted on
- * it; a passback writes the same values again, so also if that is unknown, and after a server error.
+ * Whether a request may be sent again. A read, which uses up its code, only if the service has certainly not acted on
+ * it; a repeatable one also if that is unknown, and after a server error.
  */
-export function mayRetry(operation: 'read' | 'passback', outcome: AttemptOutcome): boolean {
+export function mayRetry({ repeatable }: Pick<Endpoint, 'repeatable'>, outcome: AttemptOutcome): boolean {
   if (isSuccess(outcome)) return false;
   if (!mayHaveActed(outcome)) return !concernsEveryRequest(outcome);
-  if (operation === 'read') return false;
+  if (!repeatable) return false;
   if (outcome instanceof RejectedError) return isFaultOfService(outcome);
   if (outcome.reason === 'wrong-data') return false;
   return outcome.reason !== 'not-envelope' || (outcome.httpStatus ?? 0) >= 500;
@@ -58,7 +59,7 @@ export function refusesCaller(outcome: AttemptOutcome): boolean {
 
 /** Whether an envelope reports a server error. */
 export function isFaultOfService(refusal: RejectedError): boolean {
-  return refusal.httpStatus >= 500 || refusal.entry?.retry === 'passback';
+  return refusal.httpStatus >= 500 || refusal.entry?.retry === 'repeatable';
 }
 
 /** Pause before attempt number `next` (2 and up), in milliseconds: as the service requested, otherwise back-off. */

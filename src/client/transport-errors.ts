@@ -32,22 +32,12 @@ interface Failure {
 /** Errors of undici's parser have this name, but not always a code. */
 const notHttp = 'HTTPParserError';
 
-/**
- * What to do about a request that may have been carried out. A read differs from a passback: sent again, it may fail
- * because it used up its code itself.
- */
-export const doubtHint = {
-  read: 'Whether the code was used is not known: if it is refused now, have a new one issued.',
-  passback:
-    'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
-} as const;
-
 /** The default, if no code says more. */
 const connectionLost: Failure = {
   reason: 'reset',
   received: true,
   message: (host) => `${host} closed the connection before its answer was complete`,
-  hint: doubtHint.passback,
+  hint: 'Whether the request was carried out is not known.',
 };
 
 /** The connection closed before the whole request was written: the service cannot have acted on it. */
@@ -116,12 +106,12 @@ interface FailedRequest {
   /** Whether the request was being written to a connection. */
   readonly started: boolean;
   /** Undefined for a step that sends no request. */
-  readonly operation?: Endpoint['operation'];
+  readonly endpoint?: Endpoint;
 }
 
 /** Translates an error of the transport. */
 export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedRequest): NoAnswerError {
-  const { host, proxy, operation, started } = request;
+  const { host, proxy, endpoint, started } = request;
   if (error instanceof TunnelError) return refusedByProxy(host, `, which ${error.message}`, error);
   const code = error.name === notHttp ? notHttp : typeof error.code === 'string' ? error.code : '';
   const failure = findFailure(error, code, started);
@@ -130,8 +120,10 @@ export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedReq
   const shown = code === '' || code === notHttp ? '' : ` (${code})`;
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') return refusedByProxy(host, shown, cause);
-  const isDoubtfulRead = received && operation === 'read' && reason !== 'not-envelope';
-  const hint = isDoubtfulRead ? doubtHint.read : failure.hint;
+  // Not known whether it was carried out: what may be repeated is tried again as the failure says.
+  const isDoubtful =
+    failure === connectionLost || (endpoint?.repeatable === false && reason !== 'not-envelope');
+  const hint = (received && isDoubtful && endpoint?.doubt) || failure.hint;
   return new NoAnswerError(message(host) + shown, { reason, received, hint, cause });
 }
 

@@ -18,14 +18,28 @@ export interface Parameter {
   readonly isList?: true;
 }
 
-/** An operation of §4. */
-export interface Endpoint {
-  readonly operation: 'read' | 'passback';
-  readonly method: 'GET' | 'PUT';
+/** The facts of an operation of §4: what the client, the commands, the service and the documents know of it. */
+interface EndpointFacts<Operation extends string, Method extends string> {
+  readonly operation: Operation;
+  readonly method: Method;
   /** Appended to the base URL. */
   readonly path: string;
+  /** The section of the spec. */
+  readonly section: string;
+  readonly summary: string;
+  readonly description: string;
   /** In the order of the spec's tables, in which they are sent. */
   readonly parameters: readonly Parameter[];
+  /** Whether it changes records: before it does so in production, the command line asks. */
+  readonly writes: boolean;
+  /** Whether it may be carried out twice: it is sent again also if it may have been carried out. */
+  readonly repeatable: boolean;
+  /** The next step if it is not known whether it was carried out. */
+  readonly doubt: string;
+  /** What `data` of a success holds: information of the user, or the ID of the user alone. */
+  readonly success: 'information' | 'union_id';
+  /** `data` of successes by a name for each, with the neutral names of §2.2. */
+  readonly examples: Readonly<Record<string, { readonly summary?: string; readonly data: object }>>;
 }
 
 /** §4.1: the default of `scope`. The document lists no other authorization type; a platform may support more. */
@@ -55,11 +69,20 @@ const signature = [
   query('sign', `Data signature, length ${signLength}; a recipe other than the default may yield another`),
 ];
 
-/** §4.1 */
-export const readEndpoint: Endpoint = {
+/** Keeps the literal types of a row. */
+function row<const Operation extends string, const Method extends string>(
+  facts: EndpointFacts<Operation, Method>,
+): EndpointFacts<Operation, Method> {
+  return facts;
+}
+
+const read = row({
   operation: 'read',
   method: 'GET',
   path: '/api/v1/server/user/user_info_for_third',
+  section: '§4.1',
+  summary: 'Read user information',
+  description: 'Reads the user that an authorization code was issued to.',
   parameters: [
     ...application,
     query('code', 'Authorization code'),
@@ -70,13 +93,34 @@ export const readEndpoint: Endpoint = {
       isList: true,
     }),
   ],
-};
+  writes: false,
+  repeatable: false,
+  doubt: 'Whether the code was used is not known: if it is refused now, have a new one issued.',
+  success: 'information',
+  examples: {
+    whole: {
+      summary: 'Without info_name',
+      data: {
+        union_id: 'u001',
+        basic_info: { mobile: '13800138000', chat_nickname: '张三' },
+        extension_info: { acme_level: 'gold' },
+        login_device_info: [{ brand: 'acme', os: 'linux', device_token: 't1' }],
+      },
+    },
+    named: {
+      summary: 'With info_name',
+      data: { union_id: 'u001', mobile: '13800138000', acme_level: 'gold' },
+    },
+  },
+});
 
-/** §4.2 */
-export const passbackEndpoint: Endpoint = {
+const passback = row({
   operation: 'passback',
   method: 'PUT',
   path: '/api/v1/server/user/passback_user_info',
+  section: '§4.2',
+  summary: 'Pass back user information',
+  description: 'Writes key/value pairs about a user, who is named by `union_id` or by one of the pairs.',
   parameters: [
     ...application,
     ...signature,
@@ -84,6 +128,40 @@ export const passbackEndpoint: Endpoint = {
     form('primary_key', 'Name of the key inside user_info that uniquely identifies the user', 'conditional'),
     form('user_info', 'A JSON-encoded object of key/value pairs, one level only', true),
   ],
-};
+  writes: true,
+  repeatable: true,
+  doubt:
+    'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
+  success: 'union_id',
+  examples: { written: { data: { union_id: 'u001' } } },
+});
 
-export const endpoints: readonly Endpoint[] = [readEndpoint, passbackEndpoint];
+const rows = [read, passback] as const;
+
+/**
+ * The name of an operation of §4.
+ *
+ * @example
+ * const counts: Record<OperationName, number> = { read: 0, passback: 0 };
+ */
+export type OperationName = (typeof rows)[number]['operation'];
+
+/** An operation of §4. */
+export type Endpoint = EndpointFacts<OperationName, (typeof rows)[number]['method']>;
+
+/** §4.1 */
+export const readEndpoint: Endpoint = read;
+/** §4.2 */
+export const passbackEndpoint: Endpoint = passback;
+
+export const endpoints: readonly Endpoint[] = rows;
+
+/** The operation with this name; undefined if there is none. */
+export function findEndpoint(name: string): Endpoint | undefined {
+  return endpoints.find(({ operation }) => operation === name);
+}
+
+/** Whether an operation has a body: a form. */
+export function hasForm({ parameters }: Pick<Endpoint, 'parameters'>): boolean {
+  return parameters.some((parameter) => parameter.in === 'form');
+}

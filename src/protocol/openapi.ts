@@ -1,8 +1,9 @@
-import { type Endpoint, endpoints, formContentType, type Parameter } from './endpoints.js';
+import { type Endpoint, endpoints, formContentType, hasForm, type Parameter } from './endpoints.js';
+import { isObject } from './fields.js';
 import { exchangeChatPrefix, specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
 import { type PlatformRefusal, type PlatformResultCodes, platformRefusal } from './result-code-table.js';
-import { entryOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
+import { canAnswer, entryOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
 import {
   type AnswerShape,
@@ -23,7 +24,7 @@ export interface DescribedPlatform extends AnswerShape {
 }
 
 /**
- * The two operations as an OpenAPI 3.1 document of a platform, generated from the tables of this folder. `servers` is
+ * The operations as an OpenAPI 3.1 document of a platform, generated from the tables of this folder. `servers` is
  * its `servers`.
  */
 export function openApiDocument(servers: readonly Json[], platform: DescribedPlatform): Json {
@@ -56,22 +57,8 @@ export function openApiDocument(servers: readonly Json[], platform: DescribedPla
   };
 }
 
-const texts = {
-  read: {
-    summary: 'Read user information',
-    description: 'Reads the user that an authorization code was issued to.',
-    success: schemaRef('ReadSuccess'),
-  },
-  passback: {
-    summary: 'Pass back user information',
-    description: 'Writes key/value pairs about a user, who is named by `union_id` or by one of the pairs.',
-    success: schemaRef('PassbackSuccess'),
-  },
-} as const;
-
 function operation(endpoint: Endpoint, platform: DescribedPlatform): Json {
-  const { summary, description, success } = texts[endpoint.operation];
-  const examples = endpoint.operation === 'read' ? readExamples(platform) : passbackExamples;
+  const { summary, description } = endpoint;
   const form = endpoint.parameters.filter((parameter) => parameter.in === 'form');
   return {
     operationId: endpoint.operation,
@@ -81,10 +68,8 @@ function operation(endpoint: Endpoint, platform: DescribedPlatform): Json {
     parameters: endpoint.parameters
       .filter((parameter) => parameter.in === 'query')
       .map((parameter) => queryParameter(parameter, platform)),
-    ...(form.length === 0 ? {} : { requestBody: formBody(form) }),
-    responses: {
-      ...answers(endpoint.operation, success, examples, platform),
-    },
+    ...(hasForm(endpoint) && { requestBody: formBody(form) }),
+    responses: answers(endpoint, platform),
   };
 }
 
@@ -105,7 +90,7 @@ function queryParameter(parameter: Parameter, { chat_prefix, scopes }: Described
   };
 }
 
-/** §4.2 rule 1: one of the conditional parameters must be present. */
+/** §4.2 rule 1: one of the conditional parameters must be present, if there are any. */
 function formBody(parameters: readonly Parameter[]): Json {
   const withRequired = (required: Parameter['required']) =>
     parameters.filter((parameter) => parameter.required === required).map(({ name }) => name);
@@ -113,11 +98,12 @@ function formBody(parameters: readonly Parameter[]): Json {
     parameter.name,
     { description: parameter.meaning, ...valueSchema(parameter) },
   ]);
+  const anyOf = withRequired('conditional').map((name) => ({ required: [name] }));
   const schema = {
     type: 'object',
     properties: Object.fromEntries(properties),
     required: withRequired(true),
-    anyOf: withRequired('conditional').map((name) => ({ required: [name] })),
+    ...(anyOf.length > 0 && { anyOf }),
   };
   return { required: true, content: { [formContentType]: { schema } } };
 }
@@ -138,16 +124,11 @@ function valueSchema({ name, type, required, length, digits, default: whenAbsent
 }
 
 /** The answers of an operation, by their HTTP status: a refusal may have that of a success. */
-function answers(
-  operation: Endpoint['operation'],
-  success: Json,
-  examples: Json,
-  platform: DescribedPlatform,
-): Json {
+function answers(endpoint: Endpoint, platform: DescribedPlatform): Json {
+  const success = schemaRef(successName(endpoint));
   const byStatus = new Map<number, (PlatformRefusal & { readonly means: ResultCode })[]>([[200, []]]);
   for (const code of resultCodes) {
-    const { operations = [operation] } = entryOf(code);
-    if (code === resultCode.ok || !operations.includes(operation)) continue;
+    if (code === resultCode.ok || !canAnswer(entryOf(code), endpoint.parameters)) continue;
     const refusal = platformRefusal(code, platform.result_codes, platform.http_status);
     byStatus.set(refusal.httpStatus, [
       ...(byStatus.get(refusal.httpStatus) ?? []),
@@ -171,7 +152,7 @@ function answers(
           .filter(Boolean)
           .join(' '),
         ...(isThrottling ? { headers: { 'Retry-After': retryAfter } } : {}),
-        content: json(schema, { ...(isSuccess && examples), ...refusedExample }),
+        content: json(schema, { ...(isSuccess && examplesOf(endpoint, platform)), ...refusedExample }),
       },
     ];
   });
@@ -193,22 +174,27 @@ function orEmpty(schema: Json, { empty_object }: DescribedPlatform): Json {
   return schemas.length === 0 ? schema : { anyOf: [schema, ...schemas] };
 }
 
-function readExamples({ chat_prefix }: DescribedPlatform): Json {
-  const nickname = exchangeChatPrefix('chat_nickname', chat_prefix);
-  const whole = {
-    union_id: 'u001',
-    basic_info: { mobile: '13800138000', [nickname]: '张三' },
-    extension_info: { acme_level: 'gold' },
-    login_device_info: [Object.fromEntries(loginDeviceFields.map((field) => [field, '']))],
+/** The examples of successes, with the names of the platform. */
+function examplesOf({ examples }: Endpoint, { chat_prefix }: DescribedPlatform): Json {
+  const renamed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(renamed);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [exchangeChatPrefix(name, chat_prefix), renamed(member)]),
+    );
   };
-  const named = { union_id: 'u001', mobile: '13800138000', acme_level: 'gold' };
-  return {
-    whole: { summary: 'Without info_name', value: { code: 200, msg: 'ok', data: whole } },
-    named: { summary: 'With info_name', value: { code: 200, msg: 'ok', data: named } },
-  };
+  return Object.fromEntries(
+    Object.entries(examples).map(([name, { data, ...rest }]) => [
+      name,
+      { ...rest, value: { code: resultCode.ok, msg: 'ok', data: renamed(data) } },
+    ]),
+  );
 }
 
-const passbackExamples = { written: { value: { code: 200, msg: 'ok', data: { union_id: 'u001' } } } };
+/** The name of the schema of a success: `ReadSuccess`. */
+function successName({ operation }: Endpoint): string {
+  return `${operation.charAt(0).toUpperCase()}${operation.slice(1)}Success`;
+}
 
 const retryAfter = { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } };
 
@@ -233,8 +219,9 @@ function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Js
       }),
     );
   return {
-    ReadSuccess: success({ anyOf: [schemaRef('User'), schemaRef('NamedPieces')] }),
-    PassbackSuccess: success(object({ union_id: userId }, ['union_id'])),
+    ...Object.fromEntries(
+      endpoints.map((endpoint) => [successName(endpoint), success(successData[endpoint.success])]),
+    ),
     Failure: {
       description: 'What every refusal is answered with',
       ...object({ code: { type: 'integer' }, msg: text, data: orEmpty({ type: 'object' }, platform) }, [
@@ -295,6 +282,12 @@ const userId = { ...text, description: 'User ID' } as const;
 const specialKeys = Object.entries(specialUserInfoKeys)
   .map(([key, meaning]) => `\`${key}\` (${meaning})`)
   .join(', ');
+
+/** `data` of a success, by what it holds. */
+const successData: Readonly<Record<Endpoint['success'], Json>> = {
+  information: { anyOf: [schemaRef('User'), schemaRef('NamedPieces')] },
+  union_id: object({ union_id: userId }, ['union_id']),
+};
 
 /** A value that `user_info` can hold. */
 const scalar = { type: ['string', 'number', 'boolean', 'null'] } as const;

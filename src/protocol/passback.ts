@@ -2,7 +2,6 @@ import { InvalidInputError } from './errors.js';
 import { resultCode } from './result-codes.js';
 import { quoteName } from './unsafe-text.js';
 import { type FlatValue, JsonNumber, reservedKeys, type UserInfoEntries } from './user-info.js';
-import type { AnswerShape, BasicInfo, LoginDevice, UserRecord } from './user-record.js';
 
 /** The user of a passback (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */
 export interface PassbackTarget {
@@ -60,56 +59,4 @@ export function checkPassback(
 export function identifyingText(value: FlatValue | undefined): string | null {
   const text = value instanceof JsonNumber ? value.text : value;
   return typeof text === 'string' && text !== '' ? text : null;
-}
-
-/**
- * The record after a passback, whose values are stored as text; `null` removes a key. `mobile`,
- * `mobile_district_code` and `id_card` go to the record's own fields, `device_token` to the first login device, `gps`
- * to the record, every other key to `extension_info`. With `values` as written, the record also keeps which of them
- * were numbers, `true` or `false`.
- */
-export function applyPassback(
-  record: UserRecord,
-  userInfo: UserInfoEntries,
-  values: AnswerShape['values'],
-): UserRecord {
-  const { tenant_code, union_id, basic_info, extension_info, login_device_info, literals, ...rest } = record;
-  const written = new Set(literals);
-  const basicInfo = new Map(Object.entries(basic_info));
-  const extensionInfo = new Map(Object.entries(extension_info));
-  const own = new Map<string, string>(Object.entries(rest));
-  let devices = login_device_info;
-  for (const [key, value] of userInfo) {
-    const text = value === null ? null : String(value);
-    if (key === 'device_token') devices = withDeviceToken(devices, text);
-    else if (key === 'mobile' || key === 'id_card') put(basicInfo, key, text);
-    else if (key === 'mobile_district_code' || key === 'gps') put(own, key, text);
-    else put(extensionInfo, key, text);
-    if (values === 'as-written' && (value instanceof JsonNumber || typeof value === 'boolean'))
-      written.add(key);
-    else written.delete(key);
-  }
-  return {
-    tenant_code,
-    union_id,
-    basic_info: Object.fromEntries(basicInfo) as BasicInfo,
-    extension_info: Object.fromEntries(extensionInfo),
-    login_device_info: devices,
-    ...Object.fromEntries(own),
-    ...(written.size === 0 ? {} : { literals: [...written] }),
-  };
-}
-
-function put(fields: Map<string, string>, key: string, text: string | null): void {
-  if (text === null) fields.delete(key);
-  else fields.set(key, text);
-}
-
-function withDeviceToken(devices: readonly LoginDevice[], token: string | null): readonly LoginDevice[] {
-  const [first, ...others] = devices;
-  if (token !== null) return [{ ...first, device_token: token }, ...others];
-  if (first === undefined) return devices;
-  const { device_token: _, ...rest } = first;
-  // A device that had nothing but its token is removed with it.
-  return others.length === 0 && Object.keys(rest).length === 0 ? [] : [rest, ...others];
 }

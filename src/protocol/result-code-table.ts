@@ -9,6 +9,7 @@ import {
   type ResultCodeName,
   type ResultCodeTable,
   resultCode,
+  retryClasses,
 } from './result-codes.js';
 import { quoteName } from './unsafe-text.js';
 
@@ -16,7 +17,7 @@ import { quoteName } from './unsafe-text.js';
  * What a platform's result code means: the code of this project with the same meaning, where there is one.
  *
  * @example
- * const maintenance: PlatformResultCode = { retry: 'passback', hint: 'See the status page of the platform.' };
+ * const maintenance: PlatformResultCode = { retry: 'repeatable', hint: 'See the status page of the platform.' };
  */
 export interface PlatformResultCode {
   /** The rest defaults to that of this code; to that of the first, where the platform has one code for several. */
@@ -43,7 +44,7 @@ export interface PlatformResultCode {
  * const resultCodes: PlatformResultCodes = {
  *   1001: 'tooManyRequests',
  *   1003: 'codeNotValid',
- *   1010: { retry: 'passback', hint: 'The platform is under maintenance: see its status page.' },
+ *   1010: { retry: 'repeatable', hint: 'The platform is under maintenance: see its status page.' },
  * };
  */
 export type PlatformResultCodes = Readonly<Record<number | string, ResultCodeName | PlatformResultCode>>;
@@ -64,7 +65,7 @@ const textFields: Readonly<
   msg: null,
   meaning: null,
   hint: null,
-  retry: ['never', 'passback', 'always', 'later'],
+  retry: retryClasses,
   refuses: ['request', 'caller'],
 };
 
@@ -80,7 +81,7 @@ const entryHint = `Write a name (${meanings.join(', ')}), or an object of ${entr
  * @throws InvalidInputError that begins with `label` and names the code
  */
 export function parseResultCodes(json: unknown, label: string): ResultCodeTable {
-  const hint = 'Write it as {"1001": "tooManyRequests", "1010": {"retry": "passback", "hint": "…"}}.';
+  const hint = 'Write it as {"1001": "tooManyRequests", "1010": {"retry": "repeatable", "hint": "…"}}.';
   return new Map(
     Object.entries(checkFields(json, label, undefined, hint)).map(([code, given]) => {
       const where = `${label}: ${quoteName(code)}`;

@@ -52,11 +52,14 @@ export type ResultCodeName = keyof typeof resultCode;
 /** Every code of the table, in ascending order. */
 export const resultCodes: readonly ResultCode[] = Object.values(resultCode);
 
+/** The values of `retry`. */
+export const retryClasses = ['never', 'repeatable', 'always', 'later'] as const;
+
 /**
  * What a result code means, and what follows from it.
  *
  * @example
- * const retry: ResultCodeEntry['retry'] = 'passback';
+ * const retry: ResultCodeEntry['retry'] = 'repeatable';
  */
 export interface ResultCodeEntry {
   /** The code of this project with the same meaning. */
@@ -71,14 +74,14 @@ export interface ResultCodeEntry {
   readonly hint: string;
   /**
    * Which requests may be retried unchanged, but signed anew: `always`, if they were turned away unread; `later`, the
-   * same after a pause, which slows a run of many rows down; `passback`, which writes the same values again, if that
-   * is unknown; `never`, if something has to be fixed first.
+   * same after a pause, which slows a run of many rows down; `repeatable`, if it is unknown, and the operation may be
+   * carried out twice, as a passback may; `never`, if something has to be fixed first.
    */
-  readonly retry: 'always' | 'later' | 'passback' | 'never';
+  readonly retry: (typeof retryClasses)[number];
   /** Whether it refuses one request, or all of the caller: that ends a run of many rows. */
   readonly refuses: 'request' | 'caller';
-  /** The operations that can be answered with it. Default: both. */
-  readonly operations?: readonly ('read' | 'passback')[];
+  /** The parameter without which an operation is not answered with it; `null`: no operation is. Default: each is. */
+  readonly parameter?: string | null;
 }
 
 /** The result codes of a service. */
@@ -92,6 +95,20 @@ export function httpStatusOf(code: ResultCode): number {
 /** The default `msg` of a code. */
 export function messageOf(code: ResultCode): string {
   return entries[code].msg;
+}
+
+/** Whether an operation with these parameters can be answered with a code of this project. */
+export function canAnswer(
+  { parameter }: ResultCodeEntry,
+  parameters: readonly { readonly name: string }[],
+): boolean {
+  return parameter === undefined || parameters.some(({ name }) => name === parameter);
+}
+
+/** Whether a request that was refused so may be sent again, if its operation is `repeatable` or not. */
+export function mayRepeat(entry: Pick<ResultCodeEntry, 'retry'> | undefined, repeatable: boolean): boolean {
+  const retry = entry?.retry ?? 'never';
+  return retry === 'repeatable' ? repeatable : retry !== 'never';
 }
 
 /** The entry of a code of this project. */
@@ -126,26 +143,26 @@ const entries: Readonly<Record<ResultCode, Entry>> = {
     msg: 'reserved key in user_info',
     meaning: 'user_info holds a key that must not be passed back.',
     hint: 'Leave union_id and channel out of user_info.',
-    operations: ['passback'],
+    parameter: 'user_info',
   },
   40004: {
     msg: 'user_info is not a flat JSON object',
     meaning: 'user_info is not JSON, is empty, or holds an object or an array.',
     hint: 'Send one level of key/value pairs: text, numbers, true, false or null.',
-    operations: ['passback'],
+    parameter: 'user_info',
   },
   40005: {
     msg: 'neither union_id nor primary_key',
     meaning: 'Nothing in the request says which user it is for.',
     hint: 'Name the user by one of the two.',
-    operations: ['passback'],
+    parameter: 'primary_key',
   },
   40006: {
     msg: 'primary_key is not in user_info',
     meaning:
       'user_info has no value for the key that should identify the user, or one that is empty, true or false.',
     hint: 'Add the key that primary_key names to user_info, or name the user by union_id.',
-    operations: ['passback'],
+    parameter: 'primary_key',
   },
   40101: {
     msg: 'unknown app_key',
@@ -182,7 +199,7 @@ const entries: Readonly<Record<ResultCode, Entry>> = {
     msg: 'code is unknown, expired or used',
     meaning: 'Application and signatures were accepted; the authorization code was not.',
     hint: 'Have a new code issued to the user: most codes work once and for a few minutes. A code is not a user ID.',
-    operations: ['read'],
+    parameter: 'code',
   },
   40301: {
     msg: 'the app is not allowed for this tenant or channel',
@@ -194,21 +211,21 @@ const entries: Readonly<Record<ResultCode, Entry>> = {
   40401: {
     msg: 'no such user',
     meaning: 'The tenant has no user with that union_id, or with that value of the primary key.',
-    hint: 'Check union_id or the primary key; a passback creates no user.',
-    operations: ['passback'],
+    hint: 'Check union_id or the primary key: no user is created.',
+    parameter: 'union_id',
   },
   40402: {
     msg: 'no such path',
     meaning: 'The address is not that of an operation.',
-    hint: 'Check the base URL: both operations live under /api/v1/server/user/.',
-    operations: [],
+    hint: 'Check the base URL: the operations live under /api/v1/server/user/.',
+    parameter: null,
     refuses: 'caller',
   },
   40501: {
     msg: 'wrong method',
     meaning: 'The operation at this address has another method.',
     hint: 'Read with GET, pass back with PUT.',
-    operations: [],
+    parameter: null,
   },
   40801: {
     msg: 'the request took too long',
@@ -220,7 +237,7 @@ const entries: Readonly<Record<ResultCode, Entry>> = {
     msg: 'the primary key matches several users',
     meaning: 'More than one user of the tenant has that value; nothing was written.',
     hint: 'Name the user by union_id, or by a key that only one user has.',
-    operations: ['passback'],
+    parameter: 'primary_key',
   },
   41301: {
     msg: 'the request is too large',
@@ -239,14 +256,14 @@ const entries: Readonly<Record<ResultCode, Entry>> = {
     meaning: 'The service failed; whether it acted on the request is not known.',
     hint: "A fault of the service: its operator's log says more.",
     fix: 'operator',
-    retry: 'passback',
+    retry: 'repeatable',
   },
   50301: {
     msg: 'the store is unavailable',
     meaning: 'The database of the service is locked, full or down.',
     hint: 'Try again in a moment.',
     fix: 'operator',
-    retry: 'passback',
+    retry: 'repeatable',
   },
 };
 

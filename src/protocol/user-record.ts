@@ -5,7 +5,7 @@ import { type ChatPrefix, exchangeChatPrefix, neutralName } from './info-names.j
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './unsafe-text.js';
-import { JsonNumber } from './user-info.js';
+import { JsonNumber, type UserInfoEntries } from './user-info.js';
 
 /** §2.2: the fields of `basic_info`. */
 export const basicInfoFields = [
@@ -33,6 +33,19 @@ export const loginDeviceFields = [
 
 /** Fields that §4 names without a place in §2: kept next to `basic_info`. */
 const ownFields = ['mobile_district_code', 'gps'] as const;
+
+/**
+ * Where a value is kept: in `basic_info`, next to it, in the first login device, or in `extension_info`. A passback
+ * writes it there, and a read by name, the index of primary keys and the size of a record find it there.
+ */
+type Place = 'basic' | 'own' | 'device' | 'extension';
+
+/** The place of each name that has one of its own. */
+const places: readonly { readonly key: string; readonly where: Exclude<Place, 'extension'> }[] = [
+  ...basicInfoFields.map((key) => ({ key, where: 'basic' }) as const),
+  ...ownFields.map((key) => ({ key, where: 'own' }) as const),
+  { key: 'device_token', where: 'device' },
+];
 
 /**
  * §2.2. Unknown fields are absent.
@@ -158,12 +171,70 @@ export function checkRecordSize(record: UserRecord, old?: UserRecord): UserRecor
 }
 
 /** The number of its values; a login device counts as one at least. */
-function keysOf({ basic_info, extension_info, login_device_info, ...rest }: UserRecord): number {
-  const ownKeys = ownFields.filter((field) => rest[field] !== undefined).length;
-  return [basic_info, extension_info].reduce(
-    (sum, fields) => sum + Object.keys(fields).length,
-    login_device_info.reduce((sum, device) => sum + Math.max(1, Object.keys(device).length), ownKeys),
+function keysOf(record: UserRecord): number {
+  const { basic, own, extension } = fieldsOf(record);
+  return record.login_device_info.reduce(
+    (sum, device) => sum + Math.max(1, Object.keys(device).length),
+    Object.keys(basic).length + Object.keys(own).length + Object.keys(extension).length,
   );
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** The values of a record by their places; of its devices, those of the first. */
+function fieldsOf(record: UserRecord): Readonly<Record<Place, Fields>> {
+  const { basic_info, extension_info, login_device_info } = record;
+  const own = ownFields.flatMap((key) => {
+    const value = record[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return {
+    basic: basic_info as Fields,
+    own: Object.fromEntries(own),
+    device: (login_device_info[0] ?? {}) as Fields,
+    extension: extension_info,
+  };
+}
+
+/**
+ * The record after a passback, whose values are stored as text; `null` removes a key. Each goes to its place. With
+ * `values` as written, the record also keeps which of them were numbers, `true` or `false`.
+ */
+export function applyPassback(
+  record: UserRecord,
+  userInfo: UserInfoEntries,
+  values: AnswerShape['values'],
+): UserRecord {
+  const { tenant_code, union_id, login_device_info } = record;
+  const old = fieldsOf(record);
+  const written = new Set(record.literals);
+  const changed = {
+    basic: new Map(Object.entries(old.basic)),
+    own: new Map(Object.entries(old.own)),
+    device: new Map(Object.entries(old.device)),
+    extension: new Map(Object.entries(old.extension)),
+  };
+  for (const [key, value] of userInfo) {
+    const fields = changed[places.find((place) => place.key === key)?.where ?? 'extension'];
+    if (value === null) fields.delete(key);
+    else fields.set(key, String(value));
+    if (values === 'as-written' && (value instanceof JsonNumber || typeof value === 'boolean'))
+      written.add(key);
+    else written.delete(key);
+  }
+  const others = login_device_info.slice(1);
+  // A device that had nothing but what is removed is removed with it.
+  const isGone = changed.device.size === 0 && others.length === 0 && Object.keys(old.device).length > 0;
+  const hasDevice = login_device_info.length > 0 || changed.device.size > 0;
+  return {
+    tenant_code,
+    union_id,
+    basic_info: Object.fromEntries(changed.basic),
+    extension_info: Object.fromEntries(changed.extension),
+    login_device_info: isGone || !hasDevice ? [] : [Object.fromEntries(changed.device), ...others],
+    ...Object.fromEntries(changed.own),
+    ...(written.size === 0 ? {} : { literals: [...written] }),
+  };
 }
 
 function bytesOf(record: UserRecord): number {
@@ -254,7 +325,7 @@ interface View {
 
 function wholeData(view: View): AnyReadData {
   const { record, allows, shape } = view;
-  const { union_id, basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
+  const { union_id, basic_info, login_device_info } = record;
   const shown = (fields: object, all: readonly string[] = Object.keys(fields)) => {
     const values = new Map(Object.entries(fields));
     const entries = all.flatMap((name) => {
@@ -268,9 +339,8 @@ function wholeData(view: View): AnyReadData {
     allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
   );
   // What was never passed back is no key: only fields of the table can be without a value.
-  const extension = [extension_info, { mobile_district_code, gps }]
-    .flatMap(Object.entries)
-    .filter(([name, value]) => value !== undefined && allows(name));
+  const fields = fieldsOf(record);
+  const extension = [fields.extension, fields.own].flatMap(Object.entries).filter(([name]) => allows(name));
   return {
     union_id,
     basic_info: shown(basic_info, shape.absent === 'omit' ? undefined : basicInfoFields),
@@ -320,11 +390,12 @@ function shownValue({ record, shape }: View, name: string, text: string | undefi
  * record hides an extension key of the same name.
  */
 export function readableValues(record: UserRecord): ReadonlyMap<string, string> {
-  const { basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
-  const device_token = login_device_info[0]?.device_token;
-  const own = [basic_info, { mobile_district_code, gps, device_token }].flatMap(Object.entries);
-  const values = new Map(Object.entries(extension_info));
-  for (const [name, value] of own) if (value !== undefined) values.set(name, value);
+  const fields = fieldsOf(record);
+  const values = new Map(Object.entries(fields.extension));
+  for (const { key, where } of places) {
+    const value = fields[where][key];
+    if (value !== undefined) values.set(key, value);
+  }
   return values;
 }
 

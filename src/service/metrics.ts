@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedTransactions } from '../database/sql-driver.js';
+import { findEndpoint } from '../protocol/endpoints.js';
 import type { Log, LogEvent } from './log.js';
 import type { Store } from './store/store.js';
 
@@ -97,7 +98,7 @@ export function countEvents(log: Log, version: string): Log {
 function count(event: LogEvent): void {
   if (event.event === 'request') {
     const { operation, code, ms } = event;
-    const label = operation === 'read' || operation === 'passback' ? operation : 'other';
+    const label = findEndpoint(operation)?.operation ?? 'other';
     requests.inc({ operation: label, code });
     durations.observe({ operation: label }, ms / 1000);
   } else if ('problem' in event) problems.inc({ event: event.event });

@@ -1,7 +1,7 @@
 // Apart from test-service.ts: what a test says that requests are answered with.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { endpoints } from '../protocol/endpoints.js';
+import { endpoints, type OperationName } from '../protocol/endpoints.js';
 import { envelopeContentType } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { maxTimerMs } from '../protocol/limits.js';
@@ -20,8 +20,6 @@ import { shapeObject } from '../protocol/user-record.js';
 import type { Fault } from './faults.js';
 import type { CheckedSettings } from './settings.js';
 
-type Operation = (typeof endpoints)[number]['operation'];
-
 /**
  * How requests fail. Without anything: they are answered with 50001, and not carried out.
  *
@@ -30,8 +28,8 @@ type Operation = (typeof endpoints)[number]['operation'];
  * testService.failNext(2, failure);
  */
 export interface TestFailure {
-  /** Default: both operations. */
-  readonly operation?: Operation;
+  /** Default: each operation. */
+  readonly operation?: OperationName;
   /** A result code: one of this project becomes that of the platform with the same meaning. Default: 50001. */
   readonly code?: number;
   /** Default: the first three digits of a code of this project, otherwise 200. */
@@ -66,8 +64,8 @@ export interface TestAnswer {
  * const limits: StubLimits = { operation: 'read', times: 1 };
  */
 export interface StubLimits {
-  /** Default: both operations. */
-  readonly operation?: Operation;
+  /** Default: each operation. */
+  readonly operation?: OperationName;
   /** Default: unlimited. */
   readonly times?: number;
 }

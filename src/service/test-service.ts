@@ -1,6 +1,6 @@
 // Apart from index.ts: only tests load it.
 import type { FastifyRequest } from 'fastify';
-import type { Endpoint } from '../protocol/endpoints.js';
+import type { Endpoint, OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers, isA, isCount, isText, type Shape } from '../protocol/members.js';
 import { parameterText } from '../protocol/parameters.js';
@@ -59,8 +59,6 @@ export interface TestServiceOptions extends Omit<ServiceOptions, 'now' | 'faults
  */
 export type TestUser = Pick<UserRecord, 'union_id'> & Partial<Omit<UserRecord, 'tenant_code'>>;
 
-type Operation = Endpoint['operation'];
-
 /**
  * A request that the service received, unmasked.
  *
@@ -69,7 +67,7 @@ type Operation = Endpoint['operation'];
  * testService.requests.map(levelOf);
  */
 export interface TestRequest {
-  readonly operation: Operation;
+  readonly operation: OperationName;
   /** Path and query as sent. */
   readonly target: string;
   /** The decoded parameters of query and form by name. */
@@ -150,7 +148,7 @@ export interface TestService extends Service {
 
 /** The treatment of the next requests, instead of carrying them out. */
 interface Rule {
-  readonly operation: Operation | undefined;
+  readonly operation: OperationName | undefined;
   left: number;
   faultOf(endpoint: Endpoint, request: FastifyRequest): Fault | Promise<Fault>;
 }

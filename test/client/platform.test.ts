@@ -105,7 +105,7 @@ describe("a platform's own result codes", () => {
   const result_codes = {
     1001: 'tooManyRequests',
     1003: { means: ['codeNotValid', 'wrongSign'] },
-    1010: { retry: 'passback', hint: 'See the status page.' },
+    1010: { retry: 'repeatable', hint: 'See the status page.' },
   } as const;
 
   it('decide on retries, hints and meaning in place of those of this project', async () => {

@@ -2,9 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultPlatform } from '../../src/platform/platform.js';
 import type { InvalidInputError } from '../../src/protocol/errors.js';
-import { applyPassback, checkPassback } from '../../src/protocol/passback.js';
-import { parseUserInfo, reservedKeys, toUserInfo } from '../../src/protocol/user-info.js';
-import { readData, type UserRecord } from '../../src/protocol/user-record.js';
+import { checkPassback } from '../../src/protocol/passback.js';
+import {
+  parseUserInfo,
+  reservedKeys,
+  specialUserInfoKeys,
+  toUserInfo,
+} from '../../src/protocol/user-info.js';
+import { applyPassback, basicInfoFields, readData, type UserRecord } from '../../src/protocol/user-record.js';
 
 const nobody: UserRecord = {
   tenant_code: 'acme',
@@ -56,20 +61,18 @@ describe('the rules of a passback', () => {
 describe('what a passback writes', () => {
   it('can be read back by name, whatever the key', () => {
     const key = fc.string({ unit: 'grapheme', minLength: 1 }).filter((name) => !reservedKeys.includes(name));
-    const special = fc.constantFrom(
-      'mobile',
-      'mobile_district_code',
-      'id_card',
-      'device_token',
-      'gps',
-      '__proto__',
-    );
+    const special = fc.constantFrom(...Object.keys(specialUserInfoKeys), ...basicInfoFields, '__proto__');
+    const before = {
+      ...nobody,
+      basic_info: Object.fromEntries(basicInfoFields.map((field) => [field, 'old'])),
+      login_device_info: [{ device_token: 'old' }],
+    };
     const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.boolean());
     const name = fc.oneof(key, special).filter((one) => one !== 'device_info' && one !== 'location_info');
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { minLength: 1 }), (entries) => {
         const userInfo = toUserInfo(new Map(entries));
-        const record = applyPassback(nobody, userInfo, 'text');
+        const record = applyPassback(before, userInfo, 'text');
         const data = readData(record, [...userInfo.keys()], null, defaultPlatform);
         for (const [written, given] of userInfo) {
           expect(Object.getOwnPropertyDescriptor(data, written)?.value).toBe(String(given));

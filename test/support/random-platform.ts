@@ -7,7 +7,7 @@ const resultCodes = fc.dictionary(
     'missingParameter',
     'codeNotValid',
     { means: 'wrongSign', msg: 'sign error', http_status: 403 },
-    { retry: 'passback' },
+    { retry: 'repeatable' },
   ),
   { maxKeys: 4, noNullPrototype: true },
 );

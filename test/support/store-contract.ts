@@ -3,9 +3,8 @@ import { StartError, StoreUnavailableError } from '../../src/database/errors.js'
 import type { Sql, SqlDriver } from '../../src/database/sql-driver.js';
 import { InvalidInputError, UserInfoError } from '../../src/protocol/errors.js';
 import { maxClockWindowSeconds } from '../../src/protocol/limits.js';
-import { applyPassback } from '../../src/protocol/passback.js';
 import { parseUserInfo } from '../../src/protocol/user-info.js';
-import { checkRecordSize, type UserRecord } from '../../src/protocol/user-record.js';
+import { applyPassback, checkRecordSize, type UserRecord } from '../../src/protocol/user-record.js';
 import type { Code } from '../../src/service/store/codes.js';
 import type { PassbackRequest, ReadRequest } from '../../src/service/store/operations.js';
 import { statements, storeSchema } from '../../src/service/store/statements.js';

@@ -231,7 +231,7 @@ export class RowEngine<Row extends SourceRow> {
     const now = performance.now();
     this.#inFlight -= 1;
     row.pending = null;
-    const verdict = isOutdated ? 'retry' : classify(row.request.endpoint.operation, outcome);
+    const verdict = isOutdated ? 'retry' : classify(row.request.endpoint, outcome);
     const error = isSuccess(outcome) ? undefined : outcome;
     const isLost = !isOutdated && missedService(outcome);
     this.flow.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);

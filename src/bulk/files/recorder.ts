@@ -94,9 +94,9 @@ export class Recorder {
   }
 
   onOutcome(outcome: RowOutcome<FileRow>, user: string | null): void {
-    const { userKey, usesUpCode } = this.#operation;
+    const { userKey, endpoint } = this.#operation;
     const { line } = outcome.row;
-    const result = placeOutcome(line, userKey, user, formatOutcome(outcome, usesUpCode));
+    const result = placeOutcome(line, userKey, user, formatOutcome(outcome, !endpoint.repeatable));
     const isUnknown = outcome.outcome === 'unknown';
     this.#pending.push([line, outcome.outcome, isUnknown ? result : '']);
     // Its outcome may change: the line is written when the run ends.
@@ -148,13 +148,13 @@ export class Recorder {
   /** That codes may be used up from now on is on the disk first, and survives a crash of the machine. */
   onSend(rows: readonly FileRow[]): void {
     const { journal } = this.#record;
-    if (!this.#operation.usesUpCode || journal === null) return;
+    if (this.#operation.endpoint.repeatable || journal === null) return;
     appendRecord(journal, { record: 'sent', lines: formatRanges(rows.map(({ line }) => line)) });
     journal.sync();
   }
 
   onTakenBack({ line }: FileRow): void {
-    if (this.#operation.usesUpCode) this.#takenBack.push(line);
+    if (!this.#operation.endpoint.repeatable) this.#takenBack.push(line);
   }
 
   #writeResults(): void {
@@ -177,7 +177,8 @@ export class Recorder {
     const rows = this.#pending.slice(0, this.#written);
     if (rows.length === 0) return;
     // A code cannot be read again: its data must not be lost.
-    if (this.#record.journal !== null) appendOutcomes(this.#record, rows, this.#operation.usesUpCode);
+    if (this.#record.journal !== null)
+      appendOutcomes(this.#record, rows, !this.#operation.endpoint.repeatable);
     this.#pending = this.#pending.slice(this.#written);
     this.#written = 0;
   }

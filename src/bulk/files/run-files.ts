@@ -80,13 +80,13 @@ export class RunFiles {
   constructor(
     paths: RunPaths,
     start: RunStart,
-    { usesUpCode }: Pick<RowOperation, 'usesUpCode'>,
+    { endpoint }: Pick<RowOperation, 'endpoint'>,
     takeOver = false,
   ) {
     this.#paths = paths;
     this.#start = start;
     this.#takeOver = takeOver;
-    this.#usesUpCode = usesUpCode;
+    this.#usesUpCode = !endpoint.repeatable;
   }
 
   /**

@@ -78,8 +78,8 @@ export async function withRows<T>(
     const settings = await resolveDeployment(context, options);
     const checkKeys = (names: Iterable<string>) =>
       refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
-    const isTyped = operation.name === 'passback';
-    const source = await openRows(io, options, operation.columns, isTyped ? checkKeys : undefined);
+    const { columns, endpoint } = operation;
+    const source = await openRows(io, options, columns, endpoint.writes ? checkKeys : undefined);
     try {
       return await work({ ...call, operation, settings, source });
     } finally {
@@ -129,7 +129,7 @@ async function runFile(run: BulkRun): Promise<void> {
       'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
       ...source.identity,
       ...operation.identity,
-      operation: operation.name,
+      operation: operation.endpoint.operation,
       'base URL': settings.base_url.value,
       'tenant code': settings.tenant_code.value,
       channel: settings.channel.value,
@@ -193,7 +193,7 @@ export async function confirmWrite(
   keys: readonly string[] = [],
 ): Promise<void> {
   const { environment, profile, base_url } = settings;
-  if (operation.name === 'read' || environment.value !== 'production' || options.yes) return;
+  if (!operation.endpoint.writes || environment.value !== 'production' || options.yes) return;
   const { host } = new URL(base_url.value);
   const [name, what] = profile === null ? [host, 'the host'] : [profile, 'the profile'];
   if (!prompt.possible) {
@@ -215,7 +215,7 @@ async function dryRun(run: BulkRun): Promise<void> {
 
 /** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */
 export async function reportDryRun(
-  { io, isTable, print, options: { reveal }, operation: { name }, settings }: BulkRun,
+  { io, isTable, print, options: { reveal }, operation: { endpoint }, settings }: BulkRun,
   { rows, keys, sample, hash: sha256 }: CheckedFile,
 ): Promise<void> {
   const { host } = new URL(settings.base_url.value);
@@ -224,9 +224,20 @@ export async function reportDryRun(
     const show = ([key, value]: [string, string]) => [key, reveal ? value : showParameter(key, value)];
     return { line, ...Object.fromEntries([...parameters].map(show)) };
   });
-  await printMessage(io, `dry run: ${name} of ${formatRows(rows ?? 0)} would go to ${host}, ${environment}`);
+  await printMessage(
+    io,
+    `dry run: ${endpoint.operation} of ${formatRows(rows ?? 0)} would go to ${host}, ${environment}`,
+  );
   if (keys.length > 0) await printMessage(io, `keys: ${listKeys(keys)}`);
-  const summary = { dry_run: true, operation: name, rows: rows ?? 0, keys, host, environment, sha256 };
+  const summary = {
+    dry_run: true,
+    operation: endpoint.operation,
+    rows: rows ?? 0,
+    keys,
+    host,
+    environment,
+    sha256,
+  };
   await print(isTable ? shown : { ...summary, sample: shown });
   if (!reveal) await printMessage(io, revealAdvice);
 }
@@ -266,7 +277,7 @@ async function execute(
       const { counts, pausedMs } = run;
       const rows = totalOf(counts);
       const share = total === null ? source.input.share() : rows / total;
-      return { doing: operation.name, rows, share, total, counts, pausedMs };
+      return { doing: operation.endpoint.operation, rows, share, total, counts, pausedMs };
     };
     report = await withProgress(io, options, progressNow, () => run.run());
   } finally {
@@ -283,7 +294,7 @@ async function execute(
   const error = errorOf(report, bulkRun, paths, total);
   if (error === null) return;
   const isCall = error instanceof RejectedError || error instanceof NoAnswerError;
-  throw isCall ? explainFailure(error, settings, operation.name) : error;
+  throw isCall ? explainFailure(error, settings, operation.endpoint.operation) : error;
 }
 
 function errorOf(

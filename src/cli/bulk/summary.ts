@@ -36,15 +36,15 @@ export class FailedRowsError extends UserInfoError {
 /** The summary of a run, for a person; without `paths`, the results go to a stream, and the run cannot be resumed. */
 export function formatSummary(
   report: RunReport,
-  { options: { failed }, operation: { name, usesUpCode } }: BulkRun,
+  { options: { failed }, operation: { endpoint } }: BulkRun,
   paths: RunPaths | null,
 ): string[] {
   const { done, durationMs } = report;
   const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
   const lines = [
     done === 0 && report.isFinished
-      ? `${name}: nothing was left to do`
-      : `${name}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
+      ? `${endpoint.operation}: nothing was left to do`
+      : `${endpoint.operation}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
     ...describeOutcomes(report),
   ];
   if (paths !== null) lines.push(`results  ${paths.results}`);
@@ -52,7 +52,7 @@ export function formatSummary(
   if (report.unwritten > 0) {
     const again = paths === null ? '' : ': --resume sends them again';
     lines.push(
-      `lost     ${formatRows(report.unwritten)}, answered but not written${usesUpCode ? ': their codes are used up' : again}`,
+      `lost     ${formatRows(report.unwritten)}, answered but not written${endpoint.repeatable ? again : ': their codes are used up'}`,
     );
   }
   for (const [warning, rows] of report.warnings) lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
@@ -166,13 +166,14 @@ export function passwordAdvice(args: readonly string[]): string {
 /** The next step for the rows that are not ok; without `paths`, the rows are of a stream. */
 export function retryAdvice(
   { counts, failedRows, stoppedBy }: RunReport,
-  { context: { args }, options: { from, failed }, operation: { usesUpCode } }: BulkRun,
+  { context: { args }, options: { from, failed }, operation: { endpoint } }: BulkRun,
   paths: RunPaths | null,
 ): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
     return { hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}` };
   }
-  const warning = usesUpCode && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
+  const warning =
+    !endpoint.repeatable && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
   if (failed !== undefined && failedRows !== null) {
     const retry = commandLine(args, ['--from', failed], fileOptions);
     return { hint: `${warning}Correct the cause, then retry them:`, commands: [retry] };

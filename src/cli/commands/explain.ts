@@ -1,5 +1,6 @@
 import { defaultPlatform, type Platform } from '../../platform/platform.js';
 import { resolveSigning } from '../../profiles/settings.js';
+import { endpoints } from '../../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { parseResultCodes } from '../../protocol/result-code-table.js';
 import {
@@ -72,16 +73,24 @@ function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [nu
   return { code, ...status, msg, meaning, fix, hint, try_again: tryAgain[retry] };
 }
 
-const tryAgain = { always: 'any', later: 'any', passback: 'passback', never: 'none' } as const;
+const repeatable = endpoints.filter((endpoint) => endpoint.repeatable).map(({ operation }) => operation);
+const others = endpoints.filter((endpoint) => !endpoint.repeatable).map(({ operation }) => operation);
 
-const againInWords = {
+const tryAgain: Readonly<Record<ResultCodeEntry['retry'], string>> = {
+  always: 'any',
+  later: 'any',
+  repeatable: repeatable.join(','),
+  never: 'none',
+};
+
+const againInWords: Readonly<Record<string, string>> = {
   any: 'yes, unchanged: it was not processed',
-  passback: 'a passback, yes: it writes the same again; a read, no: its code may be used up',
   none: 'no',
+  [tryAgain.repeatable]: `${repeatable.join(', ')}: yes, twice is the same as once; ${others.join(', ')}: no, it may be carried out already`,
 };
 
 function inWords({ code, http_status, msg, meaning, fix, hint, try_again }: ReturnType<typeof explain>) {
   const status = http_status === undefined ? {} : { 'HTTP status': http_status };
-  const advice = { 'who fixes it': fix, 'what to do': hint, 'try again': againInWords[try_again] };
+  const advice = { 'who fixes it': fix, 'what to do': hint, 'try again': againInWords[try_again] ?? '' };
   return { code, msg, meaning, ...status, ...advice };
 }

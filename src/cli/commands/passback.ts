@@ -15,14 +15,12 @@ import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from
 import { callService } from '../call-service.js';
 import { type Call, command, UsageError } from '../command.js';
 import type { CliContext } from '../context.js';
-import { describeProduction, listKeys } from '../deployment.js';
 import { listNames } from '../help-layout.js';
 import { inputName, readText } from '../input.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
 import { parsePairs, refuseSlips, warnOfKeys } from '../pairs.js';
-import { addPreviewOptions, isPreview, type PreviewOptions } from '../preview.js';
-import { confirm } from '../prompt.js';
+import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
 export interface PassbackOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly unionId?: string;
@@ -108,13 +106,7 @@ async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]
   const { unionId, primaryKey } = options;
   const userInfo = await readUserInfo(context, pairs, options.userInfo);
   const request = namedRequest({ unionId, primaryKey, userInfo });
-  await callService(call, request, async (settings) => {
-    await warnOfKeys(io, userInfo.keys(), settings.key_prefix);
-    if (settings.environment.value !== 'production' || isPreview(options)) return;
-    const user = unionId === undefined ? `the user with that ${primaryKey}` : `the user ${unionId}`;
-    const question = `Write ${listKeys([...userInfo.keys()])} to ${user} in ${describeProduction(settings)}?`;
-    await confirm(context, question, options.yes);
-  });
+  await callService(call, request, ({ key_prefix }) => warnOfKeys(io, userInfo.keys(), key_prefix));
 }
 
 /**

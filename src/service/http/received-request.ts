@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Platform } from '../../platform/platform.js';
-import { type Endpoint, formContentType, type Parameter } from '../../protocol/endpoints.js';
+import { type Endpoint, formContentType, hasForm, type Parameter } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { maxParameters } from '../../protocol/limits.js';
 import {
@@ -149,10 +149,6 @@ function decoded(pairs: readonly DecodedPair[]): Param[] {
     if (value !== null) return [name, value];
     throw new InvalidInputError(`parameter ${quoteName(name)} is not percent-encoded UTF-8`);
   });
-}
-
-function hasForm(endpoint: Endpoint): boolean {
-  return endpoint.parameters.some((parameter) => parameter.in === 'form');
 }
 
 function withoutForm(endpoint: Endpoint): Endpoint {

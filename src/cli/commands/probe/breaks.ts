@@ -90,10 +90,7 @@ function dataBreaks({ whole, named, written, all }: Evidence, shape: Platform): 
     answer === null ? [] : readDataWarnings(dataOf(answer), answer.asked.request.infoNames, spec),
   );
   return [
-    ...nameless.map(
-      ({ asked }) =>
-        [asked.request.endpoint.operation === 'read' ? '§4.1' : '§4.2', 'data without union_id'] as const,
-    ),
+    ...nameless.map(({ asked }) => [asked.request.endpoint.section, 'data without union_id'] as const),
     ...missing.map((name) => ['§4.1', `a read of the whole record without ${name}`] as const),
     ...warnings.map((warning) => ['§4.1', warning] as const),
     ...(written !== null && isCarriedOut(written.first) && !isObject(written.first.members.data)

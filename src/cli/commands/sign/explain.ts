@@ -1,12 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type PlainRequest, readRequest, signableRequest } from '../../../client/request.js';
+import { endpoints, type OperationName } from '../../../protocol/endpoints.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing/verify/compare-messages.js';
 import { readSecretOf } from '../../client-options.js';
-import { type Call, command } from '../../command.js';
+import { type Call, type CommandSpec, command } from '../../command.js';
 import { resolveDeployment } from '../../deployment.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
@@ -24,38 +25,51 @@ import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-
 
 type ExplainOptions = SampleOptions & RecipeOptions;
 
-const declareRead = command({
-  name: 'read',
-  common: ['profile', 'output'],
-  summary: 'show how a read would be signed',
-  description: 'Show how "userinfo read" with these arguments would be signed. Nothing is sent.',
-  examples: [
-    ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
-    [
-      'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
-      'with a given timestamp and random string',
-    ],
-  ],
-  takes: (command) => addConnectionOptions(addMomentOptions(addReadArguments(command))),
-  run: (call: Call<ReadOptions & RequestOptions>, code: string, names: string[]) =>
-    explainRequest(call, readRequest(readInputOf(code, names, call.options))),
-});
+/** How the request of an operation is named on the command line, as its own command does. */
+interface ExplainedOperation {
+  readonly examples: CommandSpec<object, []>['examples'];
+  readonly takes: (command: Command) => Command;
+  readonly request: (call: Call<never>, ...args: never[]) => PlainRequest | Promise<PlainRequest>;
+}
 
-const declarePassback = command({
-  name: 'passback',
-  common: ['profile', 'output'],
-  summary: 'show how a passback would be signed',
-  description: 'Show how "userinfo passback" with these arguments would be signed. Nothing is sent.',
-  examples: [
-    ['userinfo sign explain passback name=张三 age:=28 --union-id u001', 'both signatures, stage by stage'],
-    ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
-  ],
-  takes: (command) => addConnectionOptions(addMomentOptions(addPassbackArguments(command))),
-  run: async (call: Call<PassbackOptions & RequestOptions>, pairs: string[]) => {
-    const { unionId, primaryKey, userInfo: given } = call.options;
-    const userInfo = await readUserInfo(call.context, pairs, given);
-    await explainRequest(call, namedRequest({ unionId, primaryKey, userInfo }));
+const operations: Readonly<Record<OperationName, ExplainedOperation>> = {
+  read: {
+    examples: [
+      ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
+      [
+        'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
+        'with a given timestamp and random string',
+      ],
+    ],
+    takes: addReadArguments,
+    request: ({ options }: Call<ReadOptions>, code: string, names: string[]) =>
+      readRequest(readInputOf(code, names, options)),
   },
+  passback: {
+    examples: [
+      ['userinfo sign explain passback name=张三 age:=28 --union-id u001', 'both signatures, stage by stage'],
+      ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
+    ],
+    takes: addPassbackArguments,
+    request: async ({ context, options }: Call<PassbackOptions>, pairs: string[]) => {
+      const { unionId, primaryKey, userInfo: given } = options;
+      return namedRequest({ unionId, primaryKey, userInfo: await readUserInfo(context, pairs, given) });
+    },
+  },
+};
+
+const declareOperations = endpoints.map(({ operation }) => {
+  const { examples, takes, request } = operations[operation];
+  return command({
+    name: operation,
+    common: ['profile', 'output'],
+    summary: `show how a ${operation} would be signed`,
+    description: `Show how "userinfo ${operation}" with these arguments would be signed. Nothing is sent.`,
+    examples,
+    takes: (command) => addConnectionOptions(addMomentOptions(takes(command))),
+    run: async (call: Call<RequestOptions>, ...args: never[]) =>
+      explainRequest(call, await request(call as Call<never>, ...args)),
+  });
 });
 
 export const declareSignExplain = command({
@@ -81,7 +95,7 @@ export const declareSignExplain = command({
       addRecipeOption(command.argument('[request]', 'such as a URL or a curl command; - for standard input')),
     ),
   run: explainSample,
-  commands: [declareRead, declarePassback],
+  commands: declareOperations,
 });
 
 async function explainSample(call: Call<ExplainOptions>, request?: string): Promise<void> {
