@@ -46,11 +46,24 @@ const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as co
  * @throws InvalidInputError
  */
 export function parseDuration(text: string): number {
+  return durationUpTo(maxTimerMs, text);
+}
+
+/**
+ * The same, for a time of up to ten years that no timer waits for.
+ *
+ * @throws InvalidInputError
+ */
+export function parseRetention(text: string): number {
+  return durationUpTo(3650 * unitMs.d, text);
+}
+
+function durationUpTo(maxMs: number, text: string): number {
   const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   const ms = found === null ? 0 : Number(found[1]) * unitMs[found[2] as keyof typeof unitMs];
-  if (ms >= 1 && ms <= maxTimerMs) return Math.round(ms);
+  if (ms >= 1 && ms <= maxMs) return Math.round(ms);
   throw new InvalidInputError(`${JSON.stringify(text)} is not a duration`, {
-    hint: 'Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is 24 days.',
+    hint: `Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is ${Math.floor(maxMs / unitMs.d)} days.`,
   });
 }
 

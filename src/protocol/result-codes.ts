@@ -111,10 +111,14 @@ export function mayRepeat(entry: Pick<ResultCodeEntry, 'retry'> | undefined, rep
   return retry === 'repeatable' ? repeatable : retry !== 'never';
 }
 
+const names = new Map(Object.entries(resultCode).map(([name, code]) => [code, name as ResultCodeName]));
+
+/** The name of a code. */
+export const nameOf = (code: ResultCode) => names.get(code) as ResultCodeName;
+
 /** The entry of a code of this project. */
 export function entryOf(code: ResultCode): ResultCodeEntry {
-  const means = (Object.keys(resultCode) as ResultCodeName[]).find((name) => resultCode[name] === code);
-  return { ...defaults, means, ...entries[code] };
+  return { ...defaults, means: nameOf(code), ...entries[code] };
 }
 
 const defaults = { fix: 'caller', retry: 'never', refuses: 'request' } as const;

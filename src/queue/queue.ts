@@ -11,17 +11,23 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { elapsedMs } from '../support/elapsed.js';
 import { cutIntoChunks, type UserDigests } from './load-run.js';
-import { type NewRun, type QueuedOutcome, type QueuedRun, queueSchema, targetDifferences } from './run.js';
+import {
+  maxTakings,
+  type NewRun,
+  type QueuedOutcome,
+  type QueuedRun,
+  queueSchema,
+  targetDifferences,
+} from './run.js';
 
 /** The current time, by the clock of the database; in milliseconds since 1970. */
 const nowMs = 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)';
 
-/** Maximum numbers that one statement removes: one for all might take too long. */
-const [maxRemovedChunks, maxRemovedOutcomes] = [100, 5000];
-/** Maximum number of times that workers take a chunk. */
-const maxTakings = 1000;
-const isLeased = `leased_until > ${nowMs}`;
-const hasFailed = `NOT done AND NOT ${isLeased} AND takings >= ${maxTakings}`;
+/** Numbers of chunks, and of lines of the input, that one statement clears: one for all might take too long. */
+const [clearedChunks, clearedLines] = [100, 5000];
+/** A worker has the chunk. The first condition is that of its index. */
+const isLeased = `leased_until > 0 AND leased_until > ${nowMs}`;
+const hasFailed = `takings >= ${maxTakings} AND NOT done AND leased_until <= ${nowMs}`;
 
 /** The properties of a run, its state and its counts. A cancelled run is awaited until its last lease has ended. */
 const selectRuns = (condition: string) => `SELECT properties, run, state, ${outcomes.join(', ')},
@@ -29,20 +35,22 @@ const selectRuns = (condition: string) => `SELECT properties, run, state, ${outc
     SELECT COALESCE(json_agg(awaited), '[]') FROM json_array_elements_text(CAST(waits_for AS JSON)) AS awaited
     WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = awaited AND state = 'ready')
     OR EXISTS (SELECT 1 FROM userinfo_chunks WHERE run = awaited AND ${isLeased})) AS waits_for,
-  chunks, chunks_left, failed_chunks, workers, created_at / 1000 AS created_at, ended_at / 1000 AS ended_at
-  FROM userinfo_runs, LATERAL (SELECT COUNT(*) AS chunks,
-    COUNT(*) FILTER (WHERE NOT done AND NOT (${hasFailed})) AS chunks_left,
-    COUNT(*) FILTER (WHERE ${hasFailed}) AS failed_chunks, COUNT(*) FILTER (WHERE ${isLeased}) AS workers
-    FROM userinfo_chunks WHERE userinfo_chunks.run = userinfo_runs.run) AS counted
+  chunks, CASE WHEN state IN ('loading', 'ready') THEN chunks - chunks_done - failed_chunks ELSE 0 END AS chunks_left,
+  failed_chunks, workers, created_at / 1000 AS created_at, ended_at / 1000 AS ended_at
+  FROM userinfo_runs runs,
+    LATERAL (SELECT COUNT(*) AS workers FROM userinfo_chunks WHERE run = runs.run AND ${isLeased}) AS leased,
+    LATERAL (SELECT COUNT(*) AS failed_chunks FROM userinfo_chunks WHERE run = runs.run AND ${hasFailed}) AS failing
   WHERE ${condition} ORDER BY created_at, run`;
 
 const countsOf = (outcome: Outcome) => `COUNT(*) FILTER (WHERE outcome = '${outcome}') AS ${outcome}`;
 const sumOf = (outcome: Outcome) => `${outcome} = runs.${outcome} + added.${outcome}`;
 
-const statements = {
+/** The statements of the queue. None of them reads all chunks of a run. */
+export const queueStatements = {
   add: `INSERT INTO userinfo_runs (run, state, properties, created_at) VALUES ($1, 'loading', $2, ${nowMs})`,
-  addChunk: `INSERT INTO userinfo_chunks (run, chunk, data) SELECT run, CAST($2 AS BIGINT), $3 FROM userinfo_runs
-    WHERE run = $1 AND state = 'loading' FOR SHARE`,
+  addChunk: `WITH counted AS (UPDATE userinfo_runs SET chunks = chunks + 1 WHERE run = $1 AND state = 'loading'
+      RETURNING run, chunks - 1 AS chunk)
+    INSERT INTO userinfo_chunks (run, chunk, data) SELECT run, chunk, $2 FROM counted`,
   /** Conflicts with itself, and with nothing else that the queue does. */
   lockReleases: 'LOCK TABLE userinfo_runs IN SHARE UPDATE EXCLUSIVE MODE',
   release: "UPDATE userinfo_runs SET state = 'ready', waits_for = $2 WHERE run = $1 AND state = 'loading'",
@@ -50,38 +58,48 @@ const statements = {
   list: selectRuns('true'),
   ready: selectRuns("state = 'ready'"),
   unfinished: selectRuns("state = 'ready' OR (state = 'cancelled' AND workers > 0)"),
-  lockRun: "SELECT 1 FROM userinfo_runs WHERE run = $1 AND state = 'ready' FOR NO KEY UPDATE",
+  lockReady: "SELECT 1 FROM userinfo_runs WHERE run = $1 AND state = 'ready' FOR NO KEY UPDATE",
   take: `UPDATE userinfo_chunks SET takings = takings + 1, leased_until = ${nowMs} + $2
-    WHERE run = $1 AND chunk = (SELECT chunk FROM userinfo_chunks WHERE run = $1 AND NOT done AND NOT ${isLeased}
-      AND takings < ${maxTakings} ORDER BY chunk LIMIT 1 FOR UPDATE SKIP LOCKED)
+    WHERE run = $1 AND chunk = (SELECT chunk FROM userinfo_chunks WHERE run = $1 AND NOT done
+      AND leased_until <= ${nowMs} AND takings < ${maxTakings} ORDER BY chunk LIMIT 1 FOR UPDATE SKIP LOCKED)
     AND ($3 = 0 OR NOT EXISTS (SELECT 1 FROM userinfo_chunks WHERE run = $1 AND ${isLeased}))
     RETURNING chunk, data, leased_until`,
-  end: `UPDATE userinfo_runs SET state = 'done', ended_at = ${nowMs} WHERE run = $1 AND state = 'ready'
-    AND NOT EXISTS (SELECT 1 FROM userinfo_chunks WHERE run = $1 AND NOT done)`,
   /** The first outcome of a row counts: two workers may have sent it. Returns a row if the worker is to continue. */
   record: `WITH new AS (INSERT INTO userinfo_outcomes (run, line, outcome, result) SELECT $1, line, outcome, result
       FROM json_to_recordset(CAST($4 AS JSON)) AS given (line BIGINT, outcome TEXT, result TEXT)
-      WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = $1 FOR KEY SHARE)
+      WHERE EXISTS (SELECT 1 FROM userinfo_runs WHERE run = $1 AND state <> 'deleting' FOR KEY SHARE)
       ORDER BY line ON CONFLICT (run, line) DO NOTHING RETURNING outcome),
     added AS (SELECT COUNT(*) AS "rows", ${outcomes.map(countsOf)} FROM new),
     counted AS (UPDATE userinfo_runs runs SET ${outcomes.map(sumOf)} FROM added WHERE run = $1 AND added."rows" > 0)
     SELECT 1 FROM userinfo_chunks JOIN userinfo_runs USING (run)
     WHERE run = $1 AND chunk = $2 AND leased_until = $3 AND ${isLeased} AND state = 'ready'`,
-  /** Ends a chunk whose rows all have outcomes, whoever has it. Returns another, unless it was taken meanwhile. */
-  finish: `UPDATE userinfo_chunks SET leased_until = 0, done = done OR complete,
-    data = CASE WHEN complete AND $7 = 0 THEN NULL ELSE data END
-    FROM (SELECT COUNT(*) >= $5 AS complete FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $3 AND $4) AS found
-    WHERE run = $1 AND chunk = $2 AND (complete OR leased_until = $6)`,
+  /**
+   * Ends a chunk whose rows all have outcomes, whoever has it, and with the last one its run. Returns another, unless
+   * it was taken meanwhile.
+   */
+  finish: `WITH found AS (SELECT COUNT(*) >= $5 AS complete FROM userinfo_outcomes
+      WHERE run = $1 AND line BETWEEN $3 AND $4),
+    ended AS (UPDATE userinfo_chunks SET leased_until = 0, done = complete,
+      data = CASE WHEN complete AND $7 = 0 THEN NULL ELSE data END
+      FROM found WHERE run = $1 AND chunk = $2 AND NOT done AND (complete OR leased_until = $6) RETURNING done)
+    UPDATE userinfo_runs SET chunks_done = chunks_done + 1,
+      state = CASE WHEN state = 'ready' AND chunks_done + 1 = chunks THEN 'done' ELSE state END,
+      ended_at = CASE WHEN state = 'ready' AND chunks_done + 1 = chunks THEN ${nowMs} ELSE ended_at END
+    WHERE run = $1 AND EXISTS (SELECT 1 FROM ended WHERE done)`,
   retry: `UPDATE userinfo_chunks SET takings = 0 WHERE run = $1 AND ${hasFailed}`,
   stop: `UPDATE userinfo_runs SET state = 'cancelled', ended_at = ${nowMs} WHERE run = $1 AND state IN ('loading', $2)`,
   /** The leases stay: they say that requests may be under way. */
-  removeData: `UPDATE userinfo_chunks SET data = NULL, done = true WHERE run = $1 AND chunk IN
-    (SELECT chunk FROM userinfo_chunks WHERE run = $1 AND data IS NOT NULL LIMIT ${maxRemovedChunks})`,
-  removeChunks: `DELETE FROM userinfo_chunks WHERE run = $1 AND chunk IN
-    (SELECT chunk FROM userinfo_chunks WHERE run = $1 LIMIT ${maxRemovedChunks})`,
-  removeOutcomes: `DELETE FROM userinfo_outcomes WHERE run = $1 AND line IN
-    (SELECT line FROM userinfo_outcomes WHERE run = $1 ORDER BY line LIMIT ${maxRemovedOutcomes})`,
+  removeData: 'UPDATE userinfo_chunks SET data = NULL WHERE run = $1 AND chunk >= $2 AND chunk < $3',
+  /** Waits for outcomes that are being recorded. */
+  lockWhole: 'SELECT 1 FROM userinfo_runs WHERE run = $1 FOR UPDATE',
+  startRemoval: "UPDATE userinfo_runs SET state = 'deleting' WHERE run = $1",
+  lastLine: 'SELECT MAX(line) AS last FROM userinfo_outcomes WHERE run = $1',
+  removeChunks: 'DELETE FROM userinfo_chunks WHERE run = $1 AND chunk >= $2 AND chunk < $3',
+  removeOutcomes: 'DELETE FROM userinfo_outcomes WHERE run = $1 AND line >= $2 AND line < $3',
   removeRun: 'DELETE FROM userinfo_runs WHERE run = $1',
+  expired: `SELECT run FROM userinfo_runs runs WHERE state IN ('done', 'cancelled', 'deleting')
+    AND ended_at < ${nowMs} - $1 AND NOT EXISTS (SELECT 1 FROM userinfo_chunks WHERE run = runs.run AND ${isLeased})
+    ORDER BY ended_at LIMIT 1`,
   outcomes: 'SELECT line, outcome, result FROM userinfo_outcomes WHERE run = $1 AND line BETWEEN $2 AND $3',
   nextChunk: `SELECT chunk, data FROM userinfo_chunks
     WHERE run = $1 AND chunk > $2 AND data IS NOT NULL ORDER BY chunk LIMIT 1`,
@@ -145,20 +163,18 @@ export class Queue {
     signal: AbortSignal,
   ): Promise<Pick<QueuedRun, 'run' | 'waits_for'>> {
     const run = randomBytes(5).toString('hex');
-    await this.#driver.writeOnce(statements.add, [run, JSON.stringify(given)]);
+    await this.#driver.writeOnce(queueStatements.add, [run, JSON.stringify(given)]);
     try {
-      let chunk = 0;
       for await (const rows of cutIntoChunks(batches, given.rate)) {
         signal.throwIfAborted();
-        requireLoading(run, await this.#change(statements.addChunk, run, chunk, JSON.stringify(rows)));
-        chunk += 1;
+        requireLoading(run, await this.#change(queueStatements.addChunk, run, JSON.stringify(rows)));
       }
       return { run, waits_for: await this.#release(run, given, users, signal) };
     } catch (error) {
       const found = await this.find(run).catch(() => null);
       if (found?.state === 'ready') return found; // only the answer of the database was lost
       // If the database is lost as well, the rest can be deleted.
-      await this.purge(run).catch(() => {});
+      await this.#removeNow(run).catch(() => {});
       throw error;
     }
   }
@@ -171,15 +187,15 @@ export class Queue {
     const compared = new Map<string, boolean>();
     for (;;) {
       const { added, waitsFor } = await this.#driver.write(async (sql) => {
-        await sql.run(statements.lockReleases);
-        const unfinished = await select(sql, statements.unfinished);
+        await sql.run(queueStatements.lockReleases);
+        const unfinished = await select(sql, queueStatements.unfinished);
         const others = unfinished.filter(({ target }) => targetDifferences(target, given.target) === '');
         const added = others.filter((other) => !compared.has(other.run));
         // Requests of a cancelled run may be under way, though its rows are gone.
         const awaited = others.filter((other) => other.state === 'cancelled' || compared.get(other.run));
         const waitsFor = awaited.map((other) => other.run);
         const values = [run, JSON.stringify(waitsFor)];
-        if (added.length === 0) requireLoading(run, await sql.run(statements.release, values));
+        if (added.length === 0) requireLoading(run, await sql.run(queueStatements.release, values));
         return { added, waitsFor };
       });
       if (added.length === 0) return waitsFor;
@@ -204,32 +220,25 @@ export class Queue {
   }
 
   /** @throws InvalidInputError if there is no such run */
-  async find(run: string): Promise<QueuedRun> {
-    const [found] = await this.#driver.read((sql) => select(sql, statements.find, run));
-    if (found !== undefined) return found;
-    throw new InvalidInputError(`there is no run ${quoteName(run)}`, {
-      hint: 'The runs of this queue are listed by "userinfo runs list".',
-    });
+  find(run: string): Promise<QueuedRun> {
+    return this.#driver.read((sql) => findRun(sql, run));
   }
 
   /** All runs, or those that workers may process; the oldest first. */
   list(which: 'list' | 'ready' = 'list'): Promise<QueuedRun[]> {
-    return this.#driver.read((sql) => select(sql, statements[which]));
+    return this.#driver.read((sql) => select(sql, queueStatements[which]));
   }
 
-  /** Takes the first chunk that no worker has; `null` if there is none to take now. Without any, the run is done. */
+  /** Takes the first chunk that no worker has; `null` if there is none to take now. */
   async take(given: QueuedRun): Promise<TakenChunk | null> {
     const { run, rate, leaseMs, waits_for } = given;
     if (waits_for.length > 0) return null; // it never waits again once it does not
     return await this.#driver.write(async (sql) => {
       const askedAt = elapsedMs();
       // One by one: what comes next sees what another worker took.
-      if ((await sql.all(statements.lockRun, [run])).length === 0) return null;
-      const [taken] = await sql.all(statements.take, [run, leaseMs, rate === null ? 0 : 1]);
-      if (taken === undefined) {
-        await sql.run(statements.end, [run]);
-        return null;
-      }
+      if ((await sql.all(queueStatements.lockReady, [run])).length === 0) return null;
+      const [taken] = await sql.all(queueStatements.take, [run, leaseMs, rate === null ? 0 : 1]);
+      if (taken === undefined) return null;
       const [chunk, lease] = [Number(taken.chunk), Number(taken.leased_until)];
       return { run: given, chunk, rows: rowsOf(taken.data), lease, leasedUntil: askedAt + leaseMs };
     });
@@ -241,13 +250,13 @@ export class Queue {
    */
   async record({ run, chunk, lease }: TakenChunk, recorded: readonly QueuedOutcome[]): Promise<boolean> {
     const values = [run.run, chunk, lease, JSON.stringify(recorded)];
-    return (await this.#driver.writeOnce(statements.record, values)).length > 0;
+    return (await this.#driver.writeOnce(queueStatements.record, values)).length > 0;
   }
 
-  /** Ends a chunk whose rows all have outcomes, and hands another back. */
+  /** Ends a chunk whose rows all have outcomes, and with its last one a run; hands another back. */
   async finish({ run, chunk, rows, lease }: TakenChunk): Promise<void> {
     const keeps = run.keepsRows ? 1 : 0;
-    await this.#change(statements.finish, run.run, chunk, ...linesOf(rows), rows.length, lease, keeps);
+    await this.#change(queueStatements.finish, run.run, chunk, ...linesOf(rows), rows.length, lease, keeps);
   }
 
   /**
@@ -257,7 +266,7 @@ export class Queue {
    */
   async retry(run: string): Promise<number> {
     await this.find(run);
-    const retried = await this.#change(statements.retry, run);
+    const retried = await this.#change(queueStatements.retry, run);
     if (retried > 0) return retried;
     throw new InvalidInputError(`run ${run}: none of its chunks has failed`);
   }
@@ -268,51 +277,74 @@ export class Queue {
    * @throws InvalidInputError if it has ended
    */
   async cancel(run: string): Promise<void> {
-    const { state, keepsRows } = await this.find(run);
-    const cancelled = await this.#change(statements.stop, run, 'ready');
+    const { state, keepsRows, chunks } = await this.find(run);
+    const cancelled = await this.#change(queueStatements.stop, run, 'ready');
     if (cancelled === 0) throw new InvalidInputError(`run ${run} is ${state}: there is nothing to cancel`);
-    if (!keepsRows) await this.#removeAll(statements.removeData, run);
+    if (keepsRows) return;
+    for (let from = 0; from < chunks; from += clearedChunks) {
+      await this.#change(queueStatements.removeData, run, from, from + clearedChunks);
+    }
   }
 
   /**
-   * Removes everything about a run that workers do not process.
+   * Removes everything about a run that workers do not process, a part at each step, and yields how many of its outcomes
+   * are removed. A removal that is not continued can be begun again.
    *
-   * @throws InvalidInputError if they do, or may
+   * @throws InvalidInputError if workers process the run, or may
    */
-  async purge(run: string): Promise<void> {
-    await this.#change(statements.stop, run, 'loading');
-    const { state, workers } = await this.find(run);
-    if (state === 'ready') throw new InvalidInputError(`run ${run} is not over: cancel it first`);
-    if (workers > 0) {
-      throw new InvalidInputError(`run ${run} may have requests under way: nothing was deleted`, {
-        hint: 'Delete it when "userinfo runs show" counts no worker, at the latest when their lease has ended.',
-      });
+  async *remove(run: string): AsyncGenerator<number> {
+    const { chunks, last } = await this.#driver.write(async (sql) => {
+      await sql.run(queueStatements.stop, [run, 'loading']);
+      await sql.all(queueStatements.lockWhole, [run]);
+      const { state, workers, chunks } = await findRun(sql, run);
+      if (state === 'ready') throw new InvalidInputError(`run ${run} is not over: cancel it first`);
+      if (workers > 0) {
+        throw new InvalidInputError(`run ${run} may have requests under way: nothing was deleted`, {
+          hint: 'Delete it when "userinfo runs show" counts no worker, at the latest when their lease has ended.',
+        });
+      }
+      await sql.run(queueStatements.startRemoval, [run]);
+      const [found] = await sql.all(queueStatements.lastLine, [run]);
+      return { chunks, last: Number(found?.last ?? 0) };
+    });
+    let removed = 0;
+    for (let from = 0; from < chunks; from += clearedChunks) {
+      await this.#change(queueStatements.removeChunks, run, from, from + clearedChunks);
+      yield removed;
     }
-    await this.#removeAll(statements.removeChunks, run);
-    await this.#removeAll(statements.removeOutcomes, run);
-    await this.#change(statements.removeRun, run);
-    await this.#removeAll(statements.removeOutcomes, run); // what workers recorded meanwhile
+    for (let from = 0; from <= last; from += clearedLines) {
+      removed += await this.#change(queueStatements.removeOutcomes, run, from, from + clearedLines);
+      yield removed;
+    }
+    await this.#change(queueStatements.removeRun, run);
+  }
+
+  async #removeNow(run: string): Promise<void> {
+    for await (const _ of this.remove(run));
+  }
+
+  /** A run that has been over for so many milliseconds, and that no worker has; the one that ended first. */
+  async findExpired(keptMs: number): Promise<string | undefined> {
+    const [found] = await this.#driver.read((sql) => sql.all(queueStatements.expired, [keptMs]));
+    return found && String(found.run);
   }
 
   /** The outcomes of those rows that have one, by line; the rows are in the order of the file. */
   async outcomes(run: string, rows: readonly Pick<FileRow, 'line'>[]): Promise<Map<number, QueuedOutcome>> {
-    const found = await this.#driver.read((sql) => sql.all(statements.outcomes, [run, ...linesOf(rows)]));
+    const found = await this.#driver.read((sql) =>
+      sql.all(queueStatements.outcomes, [run, ...linesOf(rows)]),
+    );
     return new Map(found.map((row) => [Number(row.line), row as unknown as QueuedOutcome]));
   }
 
   /** The rows of a run that are still in the queue, a chunk at a time. */
   async *rows({ run }: QueuedRun): AsyncGenerator<readonly NdjsonRow[]> {
     for (let last = -1; ; ) {
-      const [found] = await this.#driver.read((sql) => sql.all(statements.nextChunk, [run, last]));
+      const [found] = await this.#driver.read((sql) => sql.all(queueStatements.nextChunk, [run, last]));
       if (found === undefined) return;
       yield rowsOf(found.data);
       last = Number(found.chunk);
     }
-  }
-
-  /** Runs a statement that removes some until none is left. */
-  async #removeAll(statement: string, run: string): Promise<void> {
-    while ((await this.#change(statement, run)) > 0);
   }
 
   /** Runs a statement, and returns the number of changed rows. */
@@ -331,6 +363,15 @@ async function select(sql: Sql, statement: string, ...values: readonly SqlParame
   const found = await sql.all(statement, values);
   return found.map(({ properties, waits_for, ...stored }) => {
     return { ...parse(properties), ...stored, waits_for: parse(waits_for) };
+  });
+}
+
+/** @throws InvalidInputError if there is no such run */
+async function findRun(sql: Sql, run: string): Promise<QueuedRun> {
+  const [found] = await select(sql, queueStatements.find, run);
+  if (found !== undefined) return found;
+  throw new InvalidInputError(`there is no run ${quoteName(run)}`, {
+    hint: 'The runs of this queue are listed by "userinfo runs list".',
   });
 }
 

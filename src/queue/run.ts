@@ -37,7 +37,7 @@ export interface NewRun {
 export interface QueuedRun extends NewRun, OutcomeCounts {
   readonly run: string;
   /** `loading` while its rows are added; workers process it once it is `ready`. */
-  readonly state: 'loading' | 'ready' | 'done' | 'cancelled';
+  readonly state: 'loading' | 'ready' | 'done' | 'cancelled' | 'deleting';
   /** Numbers of rows with an outcome, and of rows with another outcome than ok. */
   readonly done: number;
   readonly not_ok: number;
@@ -60,9 +60,11 @@ export interface QueuedOutcome {
   readonly result: string;
 }
 
+/** Maximum number of times that workers take a chunk. */
+export const maxTakings = 1000;
+
 /** The tables of the queue. Times are milliseconds since 1970, by the clock of the database. */
 export const queueSchema: Schema = {
-  // Builds before the first release recorded theirs in another table: where theirs exist, this step fails.
   table: 'userinfo_queue_migrations',
   owner: 'the queue',
   worksWith: 1,
@@ -72,10 +74,15 @@ export const queueSchema: Schema = {
       `CREATE TABLE userinfo_runs (
         run TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, properties TEXT NOT NULL,
         waits_for TEXT NOT NULL DEFAULT '[]', created_at BIGINT NOT NULL, ended_at BIGINT,
+        chunks BIGINT NOT NULL DEFAULT 0, chunks_done BIGINT NOT NULL DEFAULT 0,
         ${outcomes.map((outcome) => `${outcome} BIGINT NOT NULL DEFAULT 0`).join(', ')})`,
       `CREATE TABLE userinfo_chunks (
         run TEXT NOT NULL, chunk BIGINT NOT NULL, data TEXT, done BOOLEAN NOT NULL DEFAULT false,
         takings BIGINT NOT NULL DEFAULT 0, leased_until BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (run, chunk))`,
+      'CREATE INDEX userinfo_runs_by_state ON userinfo_runs (state, ended_at)',
+      'CREATE INDEX userinfo_chunks_left ON userinfo_chunks (run, chunk) WHERE NOT done',
+      'CREATE INDEX userinfo_chunks_leased ON userinfo_chunks (run) WHERE leased_until > 0',
+      `CREATE INDEX userinfo_chunks_failed ON userinfo_chunks (run) WHERE takings >= ${maxTakings} AND NOT done`,
       `CREATE TABLE userinfo_outcomes (
         run TEXT NOT NULL, line BIGINT NOT NULL, outcome TEXT NOT NULL, result TEXT NOT NULL,
         PRIMARY KEY (run, line))`,

@@ -3,14 +3,13 @@ import { FlowControl, type Pacing } from '../bulk/engine/flow-control.js';
 import { RowEngine } from '../bulk/engine/row-engine.js';
 import { formatOutcome } from '../bulk/files/result-line.js';
 import { passbackOperation } from '../bulk/operations.js';
-import type { RowOutcome } from '../bulk/outcome.js';
+import type { OutcomeCounts, RowOutcome } from '../bulk/outcome.js';
 import type { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import { allEnded } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { backOffMs } from '../support/back-off.js';
-import { formatCount } from '../support/count.js';
 import { elapsedMs } from '../support/elapsed.js';
 import type { Queue, TakenChunk } from './queue.js';
 import { type QueuedOutcome, type QueuedRun, type RunTarget, targetDifferences } from './run.js';
@@ -23,13 +22,42 @@ export interface WorkerOptions {
   readonly target: RunTarget;
   /** Whether to end when nothing is left to do. */
   readonly drains: boolean;
-  readonly log: (words: string) => void;
+  /** Time for which finished runs are kept, in milliseconds. Default: unlimited. */
+  readonly keepResultsMs?: number | undefined;
+  readonly log: (event: WorkerEvent) => void;
   /** Ends the worker, and returns its chunk to the queue. */
   readonly signal: AbortSignal;
 }
 
+/** What a worker logs, named as in the JSON log. */
+export type WorkerEvent =
+  /** It begins to process a run, which may wait for others. */
+  | {
+      readonly event: 'run_started';
+      readonly run: string;
+      readonly rows: number;
+      readonly waits_for: readonly string[];
+    }
+  /** It leaves a run to other workers: the named settings of its target are others. */
+  | { readonly event: 'run_skipped'; readonly run: string; readonly differs: string }
+  /** It has processed what was left of a chunk. */
+  | ({
+      readonly event: 'chunk';
+      readonly run: string;
+      readonly chunk: number;
+      readonly ms: number;
+    } & OutcomeCounts)
+  /** The run has ended, or the worker ends: the number of rows that it has processed. */
+  | { readonly event: 'run_ended'; readonly run: string; readonly rows: number }
+  /** A finished run was kept for long enough. */
+  | { readonly event: 'run_deleted'; readonly run: string; readonly outcomes: number }
+  | { readonly event: 'queue_lost'; readonly problem: string }
+  | { readonly event: 'queue_back' };
+
 /** The interval at which an idle worker looks for a chunk, in milliseconds. */
 const idleMs = 500;
+/** The interval at which a worker looks for runs to delete, in milliseconds. */
+const expiryMs = 60_000;
 /** The interval at which a worker records outcomes and checks whether it has to stop, in milliseconds. */
 const recordMs = 200;
 
@@ -59,7 +87,8 @@ export class Worker {
    * @throws InvalidInputError if it drains a queue of which it may process nothing
    */
   async run(): Promise<readonly QueuedRun[]> {
-    const { queue, signal, drains } = this.#options;
+    const { queue, signal, drains, keepResultsMs } = this.#options;
+    const removal = keepResultsMs === undefined ? undefined : this.#removeExpired(keepResultsMs);
     let isForUs = false;
     try {
       for (;;) {
@@ -76,6 +105,7 @@ export class Worker {
           if (taken !== null) await this.#process(taken, work);
           isIdle &&= taken === null;
         }
+        if ((await removal?.next())?.value === true) isIdle = false;
         isForUs ||= ours.length > 0;
         if (drains && isIdle && ours.every((run) => hasNothingLeft(run, ours))) {
           if (isForUs || ready.length === 0) return ours.filter((run) => run.failed_chunks > 0);
@@ -91,11 +121,35 @@ export class Worker {
     }
   }
 
+  /** Removes a part of what was kept for long enough at each step, and yields whether there may be more. */
+  async *#removeExpired(keptMs: number): AsyncGenerator<boolean, never> {
+    const { queue, log } = this.#options;
+    for (;;) {
+      const lookedAt = elapsedMs();
+      try {
+        for (;;) {
+          const run = await queue.findExpired(keptMs);
+          if (run === undefined) break;
+          let outcomes = 0;
+          for await (const removed of queue.remove(run)) {
+            outcomes = removed;
+            yield true;
+          }
+          log({ event: 'run_deleted', run, outcomes });
+        }
+      } catch (error) {
+        // The database is away, or another worker has removed the run.
+        if (!(error instanceof StoreUnavailableError || error instanceof InvalidInputError)) throw error;
+      }
+      while (elapsedMs() - lookedAt < expiryMs) yield false;
+    }
+  }
+
   #reportEnded(ready: readonly QueuedRun[]): void {
     for (const [name, work] of this.#work) {
       if (ready.some(({ run }) => run === name)) continue;
       this.#work.delete(name);
-      if (work !== null) this.#options.log(`run ${name}: ${formatCount(work.rows)} done here`);
+      if (work !== null) this.#options.log({ event: 'run_ended', run: name, rows: work.rows });
     }
   }
 
@@ -108,17 +162,17 @@ export class Worker {
     const flow = new FlowControl({ ...pacing, ratePerSecond: rate }, performance.now());
     const work = differences === '' ? { flow, rows: 0 } : null;
     this.#work.set(run, work);
-    if (work === null)
-      log(`run ${run} is for another ${differences} than this profile: left to other workers`);
-    else log(`run ${run}: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`);
-    if (work !== null && waits_for.length > 0) log(`run ${run} waits for run ${waits_for.join(', ')}`);
+    if (work === null) log({ event: 'run_skipped', run, differs: differences });
+    else log({ event: 'run_started', run, rows, waits_for });
     return work;
   }
 
   /** Sends the rows of a chunk, and ends so early that all requests end before its lease. */
   async #process(taken: TakenChunk, work: Work): Promise<void> {
-    const { queue, sender, pacing, signal } = this.#options;
-    const { run, leasedUntil } = taken;
+    const { queue, sender, pacing, signal, log } = this.#options;
+    const { run, chunk, leasedUntil } = taken;
+    const startedAt = elapsedMs();
+    const counts = { ok: 0, failed: 0, invalid: 0, unknown: 0 };
     const done = await this.#untilAnswered(() => queue.outcomes(run.run, taken.rows));
     const timeoutMs = Math.min(pacing.timeoutMs, (leasedUntil - elapsedMs()) / 2);
     const endsAt = leasedUntil - timeoutMs - recordMs;
@@ -131,6 +185,7 @@ export class Worker {
     const onOutcome = (found: RowOutcome<NdjsonRow>) => {
       unwritten.push({ line: found.row.line, outcome: found.outcome, result: formatOutcome(found, false) });
       work.rows += 1;
+      counts[found.outcome] += 1;
     };
     const engine = new RowEngine(oneBatch(taken.rows.filter(({ line }) => !done.has(line))), {
       ...{ ...pacing, timeoutMs, ratePerSecond: run.rate, flow: work.flow, sender },
@@ -154,6 +209,7 @@ export class Worker {
       // The next chunk may go to another worker: together they keep to the rate.
       if (run.rate !== null) await wait(1000 / run.rate, undefined, { signal }).catch(() => {});
       await this.#untilAnswered(() => queue.finish(taken));
+      log({ event: 'chunk', run: run.run, chunk, ms: Math.round(elapsedMs() - startedAt), ...counts });
     }
   }
 
@@ -167,13 +223,13 @@ export class Worker {
     for (let pauses = 0; ; pauses += 1) {
       try {
         const result = await work();
-        if (this.#isLost) log('the queue is back');
+        if (this.#isLost) log({ event: 'queue_back' });
         this.#isLost = false;
         return result;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
         signal.throwIfAborted();
-        if (!this.#isLost) log(`waiting for the queue: ${error.message}`);
+        if (!this.#isLost) log({ event: 'queue_lost', problem: error.message });
         this.#isLost = true;
       }
       await wait(backOffMs(pauses, Math.random), undefined, { signal });

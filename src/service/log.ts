@@ -1,8 +1,9 @@
 import { StoreUnavailableError } from '../database/errors.js';
 import { UserInfoError } from '../protocol/errors.js';
-import { type ResultCode, resultCode } from '../protocol/result-codes.js';
+import { httpStatusOf, type ResultCodeName, resultCode } from '../protocol/result-codes.js';
 import { escapeUnsafe } from '../protocol/unsafe-text.js';
 import { describeFaults, type FaultSettings } from './fault-settings.js';
+import { UnreadableSecretError } from './store/secret-cipher.js';
 
 /**
  * Events for the operator, named as in the JSON log. Whoever logs masks personal data.
@@ -24,9 +25,12 @@ export type LogEvent =
   | { readonly event: 'log_dropped'; readonly events: number }
   | ProblemEvent;
 
-/** A limit is exceeded, the store does not answer, clocks differ, or the service has an internal error. */
+/**
+ * A limit is exceeded, the store does not answer, the secret of an app cannot be read, clocks differ, or the service has
+ * an internal error.
+ */
 export interface ProblemEvent {
-  readonly event: 'overload' | 'store_unavailable' | 'clock' | 'fault';
+  readonly event: 'overload' | 'store_unavailable' | 'unreadable_secret' | 'clock' | 'fault';
   readonly problem: string;
   /** The first request that it concerned; absent if it concerned none, and from repeats. */
   readonly request_id?: string;
@@ -54,9 +58,10 @@ export interface AnsweredEvent extends Partial<RequestSource> {
   /** Masked if it is not that of the app. */
   readonly tenant_code: string | null;
   readonly status: number;
+  /** The result code that was sent, which may be one of the platform's own. */
   readonly code: number;
-  /** The code of this project with the same meaning, where the platform has codes of its own. */
-  readonly means?: ResultCode;
+  /** What it means. */
+  readonly means: ResultCodeName;
   /** `msg` of the envelope; names that may be values are masked. */
   readonly msg: string;
   /** The keyed digest of the user, as in the audit; absent if the user is not known. */
@@ -120,19 +125,23 @@ export interface LogOptions {
   readonly now: () => number;
 }
 
-/**
- * A log of lines: `pretty` for people, `json` with one object per line for programs.
- *
- * @example
- * const log = createLog({ format: 'pretty', write: console.error, now: Date.now });
- * const service = await createService({ log });
- */
-export function createLog({ format, level = 'info', write, now }: LogOptions): Log {
+/** The level of each kind of event, and its lines for people. */
+export type EventKinds<E extends { readonly event: string }> = {
+  readonly [Name in E['event']]: readonly [
+    LogLevel | ((event: E & { event: Name }) => LogLevel),
+    (event: E & { event: Name }) => string[],
+  ];
+};
+
+/** A log of events of these kinds. */
+export function createEventLog<E extends { readonly event: string }>(
+  kinds: EventKinds<E>,
+  { format, level = 'info', write, now }: LogOptions,
+): (event: E) => void {
   const least = logLevels.indexOf(level);
   return (event) => {
-    const [kindLevel, linesOf] = kinds[event.event] as [LogLevel, (event: LogEvent) => string[]];
-    const isOurFault = event.event === 'request' && event.status >= 500;
-    const eventLevel = isOurFault ? 'warn' : kindLevel;
+    const [levelOf, linesOf] = kinds[event.event as E['event']];
+    const eventLevel = typeof levelOf === 'string' ? levelOf : levelOf(event);
     if (logLevels.indexOf(eventLevel) < least) return;
     const time = new Date(now()).toISOString();
     const lines =
@@ -143,10 +152,18 @@ export function createLog({ format, level = 'info', write, now }: LogOptions): L
   };
 }
 
-/** The level of each event, and its lines for people. A request that fails by no fault of its own is a warning. */
-const kinds: {
-  readonly [Name in LogEvent['event']]: readonly [LogLevel, (event: LogEvent & { event: Name }) => string[]];
-} = {
+/**
+ * A log of lines: `pretty` for people, `json` with one object per line for programs.
+ *
+ * @example
+ * const log = createLog({ format: 'pretty', write: console.error, now: Date.now });
+ * const service = await createService({ log });
+ */
+export function createLog(options: LogOptions): Log {
+  return createEventLog(kinds, options);
+}
+
+const kinds: EventKinds<LogEvent> = {
   listening: ['info', ({ url }) => [`listening on ${url}`]],
   monitoring: ['info', ({ url }) => [`monitoring on ${url}`]],
   unencrypted_token: [
@@ -157,7 +174,11 @@ const kinds: {
   ],
   stopped: ['info', () => ['stopped']],
   faults: ['warn', (faults) => [`warning: injecting faults: ${describeFaults(faults)}`]],
-  request: ['info', (event) => [describeRequest(event)]],
+  request: [
+    // By its meaning: the HTTP status is up to the platform.
+    ({ means }) => (httpStatusOf(resultCode[means]) >= 500 ? 'warn' : 'info'),
+    (event) => [describeRequest(event)],
+  ],
   signature_rejected: [
     'warn',
     (event) => [
@@ -181,6 +202,7 @@ const kinds: {
   ],
   overload: ['warn', (event) => [`warning: ${event.problem}${again(event)}`]],
   store_unavailable: ['error', (event) => [`the store is unavailable: ${event.problem}${again(event)}`]],
+  unreadable_secret: ['error', (event) => [`${event.problem}${again(event)}`]],
   clock: ['error', (event) => [`requests are refused: ${event.problem}${again(event)}`]],
   fault: ['error', (event) => [`internal error${again(event)}:`, ...event.problem.split('\n')]],
 };
@@ -201,7 +223,8 @@ function again({ repeats }: ProblemEvent): string {
  */
 export function logFault(log: Log, error: unknown, request: Pick<ProblemEvent, 'request_id'> = {}): void {
   if (error instanceof StoreUnavailableError) {
-    log({ event: 'store_unavailable', problem: error.message, ...request });
+    const event = error instanceof UnreadableSecretError ? 'unreadable_secret' : 'store_unavailable';
+    log({ event, problem: error.message, ...request });
   } else if (!(error instanceof UserInfoError)) {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
     log({ event: 'fault', problem, ...request });

@@ -13,8 +13,8 @@ const groupSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const register = new Registry();
 const requests = new Counter({
   name: 'userinfo_requests_total',
-  help: 'Answered requests, by operation and result code.',
-  labelNames: ['operation', 'code'],
+  help: 'Answered requests, by operation, meaning of the result code (ok, wrongSign …), and the code that was sent.',
+  labelNames: ['operation', 'means', 'code'],
   registers: [register],
 });
 const durations = new Histogram({
@@ -26,12 +26,13 @@ const durations = new Histogram({
 });
 const problems = new Counter({
   name: 'userinfo_problems_total',
-  help: 'Exceeded limits (overload), failures of the database (store_unavailable), clocks that differ too much (clock) and internal errors (fault).',
+  help: 'Exceeded limits (overload), failures of the database (store_unavailable), secrets of apps that cannot be read (unreadable_secret), clocks that differ too much (clock) and internal errors (fault).',
   labelNames: ['event'],
   registers: [register],
 });
 // From 0 on: Prometheus sees no increase in a series that begins with 1.
-for (const event of ['overload', 'store_unavailable', 'clock', 'fault']) problems.inc({ event }, 0);
+for (const event of ['overload', 'store_unavailable', 'unreadable_secret', 'clock', 'fault'])
+  problems.inc({ event }, 0);
 const build = new Gauge({
   name: 'userinfo_build_info',
   help: 'Versions of userinfo-cli and of Node.js.',
@@ -97,9 +98,9 @@ export function countEvents(log: Log, version: string): Log {
 
 function count(event: LogEvent): void {
   if (event.event === 'request') {
-    const { operation, code, ms } = event;
+    const { operation, means, code, ms } = event;
     const label = findEndpoint(operation)?.operation ?? 'other';
-    requests.inc({ operation: label, code });
+    requests.inc({ operation: label, means, code });
     durations.observe({ operation: label }, ms / 1000);
   } else if ('problem' in event) problems.inc({ event: event.event });
 }

@@ -5,7 +5,7 @@ import { StartError } from '../database/errors.js';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { Turns } from '../support/fair-queue.js';
-import { InFlight, requestLimits } from './http/connections.js';
+import { InFlight, limitConnections, requestLimits } from './http/connections.js';
 import { type Log, logFault } from './log.js';
 import type { CheckedSettings } from './settings.js';
 import type { Store } from './store/store.js';
@@ -69,11 +69,12 @@ export function statusAnswer(isWell: boolean): MonitoringAnswer {
  * @throws StartError if it cannot listen on the address
  */
 export async function startMonitoring(
-  { host, maxConnections, requestTimeoutMs }: CheckedSettings,
+  settings: CheckedSettings,
   port: number,
   answer: AnswerMonitoring,
   log: Log,
 ): Promise<{ readonly url: string; close(): void }> {
+  const { host, requestTimeoutMs } = settings;
   const isHere = isLoopback(urlHost(host));
   const turns = new Turns();
   const server = createServer(requestLimits(requestTimeoutMs), (request, reply) => {
@@ -82,16 +83,9 @@ export async function startMonitoring(
       if (!request.socket.destroyed) await send(request, reply, isMeant ? answer : async () => null);
     });
   });
-  new InFlight(
-    server,
-    () => performance.now(),
-    (problem) => log({ event: 'overload', problem }),
-  );
-  server.maxConnections = maxConnections;
-  server.on('drop', () => {
-    const problem = `${maxConnections} connections to the admin port are open; further ones are closed`;
-    log({ event: 'overload', problem });
-  });
+  const report = (problem: string) => log({ event: 'overload', problem: `admin port: ${problem}` });
+  limitConnections(server, settings, report);
+  new InFlight(server, () => performance.now(), report);
   try {
     server.listen(port, host);
     await once(server, 'listening');

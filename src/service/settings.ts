@@ -46,8 +46,13 @@ export interface ServiceSettings {
   readonly requestTimeoutMs?: number;
   /** Faults to inject. Default: none. */
   readonly faults?: FaultSettings;
-  /** Maximum number of open connections; further ones are closed. Default: 1000. */
+  /**
+   * Maximum number of open connections; further ones are closed. One address that `trustProxy` does not name has at
+   * most a tenth of them. Default: 1000.
+   */
   readonly maxConnections?: number;
+  /** Time for which an idle connection is kept, in milliseconds: longer than a balancer keeps it. Default: 5000. */
+  readonly keepAliveMs?: number;
   /**
    * Whether `GET /` shows the last requests, with secrets and personal data masked, to anyone. Default: only if
    * the service listens on a loopback address.
@@ -124,6 +129,7 @@ export const serviceMembers: Shape<ServiceOptions>['members'] = {
   requestTimeoutMs: later,
   faults: isPlainObject,
   maxConnections: later,
+  keepAliveMs: later,
   page: isBoolean,
   drainMs: later,
   drainDelayMs: later,
@@ -155,6 +161,7 @@ const numbers = {
   maxBodyBytes: [defaultMaxBodyBytes, 1, Number.MAX_SAFE_INTEGER],
   requestTimeoutMs: [30_000, 1, maxTimerMs],
   maxConnections: [1000, 1, Number.MAX_SAFE_INTEGER],
+  keepAliveMs: [5000, 1, maxTimerMs],
   drainMs: [0, 0, maxTimerMs],
   drainDelayMs: [0, 0, maxTimerMs],
   auditDays: [365, 1, 1_000_000],

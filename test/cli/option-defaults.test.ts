@@ -29,7 +29,7 @@ it('a command line without options has the defaults of all options with a value'
     '': { '--timeout': 10_000, '--attempts': 3 },
     read: { '--concurrency': 32 },
     passback: { '--concurrency': 32 },
-    worker: { '--concurrency': 32 },
+    worker: { '--concurrency': 32, '--log-format': 'pretty', '--log-level': 'info' },
     probe: { '--pause': 250 },
     'sign explain read': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
     'sign explain passback': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
@@ -83,6 +83,7 @@ it('a default that the help names is that of the service and of the queue', () =
   };
   const service = checkSettings({});
   expect(named('serve', '--max-connections')).toBe(service.maxConnections);
+  expect(named('serve', '--keep-alive')).toBe(service.keepAliveMs);
   expect(named('serve', '--request-timeout')).toBe(service.requestTimeoutMs);
   expect(named('serve', '--max-body')).toBe(service.maxBodyBytes);
   expect(named('serve', '--drain-delay')).toBe(service.drainDelayMs);

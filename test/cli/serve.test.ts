@@ -1,4 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine, printedBy } from '../support/cli.js';
 import { exchange, openSocket } from '../support/raw-exchange.js';
@@ -35,6 +37,51 @@ describe('serve', () => {
     ['SIGHUP, which a shell sends once more when its terminal closes', ['SIGHUP', 'SIGHUP']],
   ] as const)('ends with status 0 on %s', async (_, signals) => {
     expect(await stop(...signals)).toBe(0);
+  });
+
+  it('logs and counts an error that nobody handles, stops as on SIGTERM, and ends with status 1', async () => {
+    service.kill('SIGKILL');
+    writeFileSync(
+      join(machine.folder, 'fail.cjs'),
+      `process.on('SIGUSR2', () => { void Promise.reject(new Error('nobody handles\\nthis')); });`,
+    );
+    const serve = [
+      'serve',
+      '--port',
+      '0',
+      '--database',
+      ':memory:',
+      '--log-format',
+      'json',
+      '--drain-delay',
+      '10m',
+    ];
+    service = machine.start(serve, { env: { NODE_OPTIONS: '--require ./fail.cjs' } });
+    let log = '';
+    service.stderr?.on('data', (chunk: Buffer) => {
+      log += chunk;
+    });
+    url = (await printedBy(service, /"(http:[^"]+)"/))[1] ?? '';
+    const faults = async () =>
+      /userinfo_problems_total\{event="fault"\} (\d+)/.exec(
+        await (await fetch(`${url}/metrics`)).text(),
+      )?.[1];
+    expect(await faults()).toBe('0');
+    service.kill('SIGUSR2');
+    await expect.poll(faults).toBe('1');
+    expect(await stop('SIGTERM')).toBe(1);
+    const events = log
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        event: 'fault',
+        problem: expect.stringContaining('Error: nobody handles\nthis\n    at'),
+      }),
+    );
+    expect(events.at(-1)).toMatchObject({ event: 'stopped' });
   });
 
   it('hurries on a second SIGTERM, and answers the requests in flight all the same', async () => {

@@ -17,7 +17,7 @@ import { afterAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { migrate } from '../../src/database/migrations.js';
 import { openPostgresDriver } from '../../src/database/postgres-driver.js';
-import { resultCode } from '../../src/protocol/result-codes.js';
+import { type ResultCodeName, resultCode } from '../../src/protocol/result-codes.js';
 import { createService } from '../../src/service/index.js';
 import { storeSchema } from '../../src/service/store/statements.js';
 import { Machine, printedBy } from '../support/cli.js';
@@ -123,12 +123,12 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
     });
   }
   expect(selectors.length).toBeGreaterThanOrEqual(rules.length);
-  const codes = selectors.flatMap((selector) => /code=~?"([^"]*)"/.exec(selector)?.[1]?.split('|') ?? []);
-  expect(codes.filter((code) => !(Object.values(resultCode) as number[]).includes(Number(code)))).toEqual([]);
-  // Prometheus itself has `up`; of a code or a pattern the label alone is compared.
+  const meant = selectors.flatMap((selector) => /means=~?"([^"]*)"/.exec(selector)?.[1]?.split('|') ?? []);
+  expect(meant.filter((name) => !Object.hasOwn(resultCode, name))).toEqual([]);
+  // Prometheus itself has `up`; of a meaning or a pattern the label alone is compared.
   const unknown = selectors.filter((selector) => {
     const [, name, label = '', value = ''] = /^(\w+)(?:\{(\w+=)~?("[^"|]*"?))?/.exec(selector) ?? [];
-    const wanted = value.endsWith('"') && label !== 'code=' ? label + value : label;
+    const wanted = value.endsWith('"') && label !== 'means=' ? label + value : label;
     return (
       name !== 'up' &&
       !metrics
@@ -145,10 +145,11 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
 /** The series of a healthy service, and for each alert those that differ when it has to fire, after 20 minutes. */
 const healthy = {
   'up{job="userinfo"}': '1+0x30',
-  'userinfo_requests_total{operation="read",code="200"}': '0+6000x30',
-  'userinfo_requests_total{operation="read",code="50301"}': '0+6x30',
-  'userinfo_requests_total{operation="read",code="40105"}': '0+6x30',
+  'userinfo_requests_total{operation="read",means="ok",code="200"}': '0+6000x30',
+  'userinfo_requests_total{operation="read",means="storeUnavailable",code="50301"}': '0+6x30',
+  'userinfo_requests_total{operation="read",means="randomReplayed",code="40105"}': '0+6x30',
   'userinfo_problems_total{event="store_unavailable"}': '0+0x30',
+  'userinfo_problems_total{event="unreadable_secret"}': '0+0x30',
   'userinfo_problems_total{event="fault"}': '0+0x30',
   'userinfo_problems_total{event="overload"}': '0+0x30',
   'userinfo_request_duration_seconds_bucket{operation="read",le="1"}': '0+6000x30',
@@ -158,18 +159,24 @@ const healthy = {
   'userinfo_purge_backlog_seconds{table="codes"}': '0 60 0 60 0+0x30',
   'userinfo_database_connections{state="waiting"}': '0 3 0 3 0+0x30',
 };
-const refused = (code: number) => ({
-  [`userinfo_requests_total{operation="read",code="${code}"}`]: '0+600x30',
+/** Of a platform that has codes of its own. */
+const refused = (means: ResultCodeName) => ({
+  [`userinfo_requests_total{operation="read",means="${means}",code="9001"}`]: '0+600x30',
 });
 const unhealthy: readonly (readonly [alert: string, series: object, labels?: object])[] = [
   ['Down', { 'up{job="userinfo"}': '1+0x15 0+0x15' }, { job: 'userinfo' }],
   ['Down', { 'up{job="userinfo"}': '1+0x5 stale' }, { job: 'userinfo' }],
-  ['Errors', refused(50_301)],
-  ['Errors', refused(50_001)],
+  ['Errors', refused('storeUnavailable')],
+  ['Errors', refused('internal')],
   [
     'DatabaseAway',
     { 'userinfo_problems_total{event="store_unavailable"}': '0+0x18 1+1x12' },
     { event: 'store_unavailable' },
+  ],
+  [
+    'SecretUnreadable',
+    { 'userinfo_problems_total{event="unreadable_secret"}': '0+0x18 1+1x12' },
+    { event: 'unreadable_secret' },
   ],
   ['Bug', { 'userinfo_problems_total{event="fault"}': '0+0x18 1+0x12' }, { event: 'fault' }],
   ['Overload', { 'userinfo_problems_total{event="overload"}': '0+1x30' }, { event: 'overload' }],
@@ -178,12 +185,12 @@ const unhealthy: readonly (readonly [alert: string, series: object, labels?: obj
     { 'userinfo_request_duration_seconds_bucket{operation="read",le="1"}': '0+5000x30' },
     { operation: 'read' },
   ],
-  ['Throttled', refused(42_901)],
-  ['WrongSignatures', refused(40_102)],
-  ['WrongSignatures', refused(40_103)],
+  ['Throttled', refused('tooManyRequests')],
+  ['WrongSignatures', refused('wrongAppSign')],
+  ['WrongSignatures', refused('wrongSign')],
   ['Clock', { userinfo_clock_difference_seconds: '-400+0x30' }],
-  ['Late', refused(40_104)],
-  ['Repeated', refused(40_105)],
+  ['Late', refused('timestampOutsideWindow')],
+  ['Repeated', refused('randomReplayed')],
   ['PurgeBehind', { 'userinfo_purge_backlog_seconds{table="codes"}': '0+60x30' }, { table: 'codes' }],
   [
     'ConnectionsExhausted',

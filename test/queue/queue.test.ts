@@ -5,7 +5,6 @@ import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
 import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import type { QueuedRun } from '../../src/queue/run.js';
-import { dump } from '../support/postgres/dump.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
 
 let schema: TestSchema;
@@ -56,6 +55,13 @@ async function load(
   return await queue.find(added.run);
 }
 
+/** The numbers of outcomes that are removed after each step. */
+async function remove(run: string): Promise<number[]> {
+  const steps: number[] = [];
+  for await (const removed of queue.remove(run)) steps.push(removed);
+  return steps;
+}
+
 async function take(run: QueuedRun) {
   const taken = await queue.take(run);
   if (taken === null) throw new Error('there is no chunk');
@@ -102,7 +108,7 @@ describe('a queue', () => {
     }
     expect(await queue.take(run)).toBeNull();
     expect(await queue.find(run.run)).toMatchObject({ state: 'done', chunks: 3, ok: 2400 });
-    await queue.purge(run.run);
+    await remove(run.run);
     expect(await queue.record(chunk, [outcome(2)])).toBe(false);
     expect((await queue.outcomes(run.run, [{ line: 2 }])).size).toBe(0);
   });
@@ -121,7 +127,7 @@ describe('a queue', () => {
     await other.query(`SELECT 1 FROM userinfo_runs WHERE run = '${run.run}' FOR NO KEY UPDATE`);
     const recorded = queue.record(taken, [outcome(2)]);
     await expect.poll(waiting).toBeGreaterThan(0);
-    const removed = queue.purge(run.run);
+    const removed = remove(run.run);
     await expect.poll(waiting).toBeGreaterThan(1);
     await other.query('ROLLBACK');
     await Promise.all([recorded, removed, other.end()]);
@@ -134,10 +140,10 @@ describe('a queue', () => {
     expect(await queue.record(taken, [outcome(2)])).toBe(true);
     await queue.cancel(run.run);
     expect(await queue.record(taken, [outcome(3)])).toBe(false);
-    await expect(queue.purge(run.run)).rejects.toThrow('may have requests under way: nothing was deleted');
+    await expect(remove(run.run)).rejects.toThrow('may have requests under way: nothing was deleted');
     expect([...(await queue.outcomes(run.run, taken.rows)).keys()].sort()).toEqual([2, 3]);
     await queue.finish(taken);
-    await queue.purge(run.run);
+    await remove(run.run);
     await expect(queue.find(run.run)).rejects.toThrow('there is no run');
   });
 
@@ -189,6 +195,37 @@ describe('a queue', () => {
     await expect(queue.retry(run.run)).rejects.toThrow('none of its chunks has failed');
   });
 
+  it('is told of runs that ended longer ago than they are kept, the first one first, and removes them in steps', async () => {
+    for (const { run, state } of await queue.list())
+      if (state === 'done' || state === 'cancelled') await remove(run);
+    const run = await load(1200);
+    expect(await queue.findExpired(0)).toBeUndefined();
+    for (const chunk of [await take(run), await take(run)]) {
+      await queue.record(
+        chunk,
+        linesOf(chunk).map((line) => outcome(line)),
+      );
+      await queue.finish(chunk);
+    }
+    const ended = (days: number) =>
+      query(
+        schema.url,
+        `UPDATE userinfo_runs SET ended_at = ended_at - ${days * 86_400_000} WHERE run = '${run.run}'`,
+      );
+    await ended(29);
+    expect(await queue.findExpired(30 * 86_400_000)).toBeUndefined();
+    await ended(2);
+    expect(await queue.findExpired(30 * 86_400_000)).toBe(run.run);
+    // Stopped after the first step, it is continued.
+    const first = queue.remove(run.run);
+    await first.next();
+    await first.return(0);
+    expect(await queue.find(run.run)).toMatchObject({ state: 'deleting' });
+    expect(await queue.findExpired(30 * 86_400_000)).toBe(run.run);
+    expect((await remove(run.run)).at(-1)).toBe(1200);
+    expect(await queue.findExpired(0)).toBeUndefined();
+  });
+
   it('takes nothing of an input that is not the one that was checked', async () => {
     const before = await queue.list();
     const loading = load(1500, { user: 'changed' }, new InputChangedError('rows.csv'));
@@ -198,9 +235,9 @@ describe('a queue', () => {
     expect(await query(schema.url, jobs)).toEqual([]);
   });
 
-  it.each(['cancel', 'purge'] as const)('can %s a run while it is loaded', async (remove) => {
+  it.each(['cancel', 'remove'] as const)('can %s a run while it is loaded', async (how) => {
     const before = await queue.list();
-    let removed = Promise.resolve();
+    let removed: Promise<unknown> = Promise.resolve();
     async function* batches() {
       for (let batch = 0; batch < 40; batch += 1) {
         yield Array.from(
@@ -209,7 +246,7 @@ describe('a queue', () => {
         );
         if (batch === 10) {
           const run = (await queue.list()).find(({ state }) => state === 'loading')?.run ?? '';
-          removed = queue[remove](run);
+          removed = how === 'cancel' ? queue.cancel(run) : remove(run);
         }
       }
     }
@@ -226,23 +263,5 @@ describe('a queue', () => {
     for (let i = 0; i < 5000; i += 1) users.add(`u${i}`);
     users.add('u4096');
     expect(() => users.sort()).toThrow('rows 4097 and 5001 name the same user');
-  });
-});
-
-describe('a queue of a build before the first release', () => {
-  it('is refused, and left as it is', async () => {
-    const former = await createSchema();
-    await query(former.url, 'CREATE TABLE userinfo_runs_migrations (version BIGINT)');
-    await query(former.url, 'INSERT INTO userinfo_runs_migrations VALUES (1), (2)');
-    await query(former.url, 'CREATE TABLE userinfo_runs (run TEXT, given TEXT)');
-    await query(former.url, "INSERT INTO userinfo_runs VALUES ('5f1e', '{}')");
-    const before = await dump(former.url);
-    await expect(Queue.open(former.url)).rejects.toMatchObject({
-      code: 'CANNOT_OPEN_DATABASE',
-      message: expect.stringContaining('relation "userinfo_runs" already exists'),
-      hint: 'Use a separate database for the queue.',
-    });
-    expect(await dump(former.url)).toEqual(before);
-    await former.remove();
   });
 });

@@ -182,13 +182,16 @@ describe('monitoring', () => {
   });
 
   it('on a port of its own closes connections past the limit, says so, and the service answers meanwhile', async () => {
-    const { url, adminUrl, events } = await start({ maxConnections: 4, adminPort: 0 });
+    const { url, adminUrl, events } = await start({ maxConnections: 40, adminPort: 0 });
     const sockets = Array.from({ length: 4 }, () => openSocket(adminUrl));
     await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
     const live = 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n';
     expect(await exchange(adminUrl, live)).toEqual([]);
     expect(events.filter(({ event }) => event === 'overload')).toEqual([
-      { event: 'overload', problem: '4 connections to the admin port are open; further ones are closed' },
+      {
+        event: 'overload',
+        problem: 'admin port: 4 connections of 127.0.0.1 are open; further ones are closed',
+      },
     ]);
     expect(await statusOf(`${url}/healthz`)).toBe(200);
     for (const socket of sockets) socket.destroy();

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import { takeOverHelp } from '../bulk/bulk-options.js';
+import { withProgress } from '../bulk/progress.js';
 import { type Call, command } from '../command.js';
 import { printMessage } from '../io.js';
 import { printList } from '../output/print.js';
@@ -37,7 +37,7 @@ const declareShow = command({
   description: 'Show a run: its deployment and progress, its workers, and the runs that it waits for.',
   examples: [
     [example('show'), 'as a table'],
-    [`${example('show')} --query state`, 'its state: loading, ready, done or cancelled'],
+    [`${example('show')} --query state`, 'its state: loading, ready, done, cancelled or deleting'],
   ],
   takes: takesRun,
   run: async ({ options, print }: Call<QueueOptions>, run: string) => {
@@ -90,20 +90,36 @@ const declareCancel = command({
     [example('results'), 'the outcomes of the rows that were sent'],
   ],
   takes: takesRun,
-  run: confirmed('Cancel', (queue, run) => queue.cancel(run), 'cancelled; requests in flight still finish'),
+  run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
+    await confirm(context, `Cancel run ${run}?`, options.yes);
+    await withQueue(options.queue, (queue) => queue.cancel(run));
+    await printMessage(io, `run ${run} is cancelled; requests in flight still finish`);
+  },
 });
 
 const declareDelete = command({
   name: 'delete',
   common: ['confirm'],
   summary: 'delete a finished run',
-  description: 'Delete the outcomes of a finished run, and the rows that were kept. Asks first.',
+  description:
+    'Delete the outcomes of a finished run, and the rows that were kept. Asks first. If it is stopped, run it again.',
   examples: [
     [example('delete'), 'delete it'],
     [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
   ],
   takes: takesRun,
-  run: confirmed('Delete', (queue, run) => queue.purge(run), 'deleted'),
+  run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
+    await confirm(context, `Delete run ${run}?`, options.yes);
+    await withQueue(options.queue, async (queue) => {
+      const { done: total } = await queue.find(run);
+      let rows = 0;
+      const progressNow = () => ({ doing: 'deleting', rows, share: total && rows / total, total });
+      await withProgress(io, {}, progressNow, async () => {
+        for await (rows of queue.remove(run)) context.signal.throwIfAborted();
+      });
+    });
+    await printMessage(io, `run ${run} is deleted`);
+  },
 });
 
 export const declareRuns = command({
@@ -130,15 +146,6 @@ function describe({ run, state, target, source, naming, keepsRows, leaseMs: _, .
       : { primary_key: naming.key };
   const found = { run, state, ...target, from: source.from, ...users, keeps_rows: keepsRows, ...progress };
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null));
-}
-
-/** Asks whether to do something with a run, does it, and says what the run is now. */
-function confirmed(verb: string, work: (queue: Queue, run: string) => Promise<void>, now: string) {
-  return async ({ context, io, options }: Call<QueueOptions>, run: string) => {
-    await confirm(context, `${verb} run ${run}?`, options.yes);
-    await withQueue(options.queue, (queue) => work(queue, run));
-    await printMessage(io, `run ${run} is ${now}`);
-  };
 }
 
 async function runResults(

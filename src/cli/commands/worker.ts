@@ -1,15 +1,24 @@
+import { outcomes } from '../../bulk/outcome.js';
+import type { WorkerEvent } from '../../queue/worker.js';
+import type { EventKinds, LogFormat, LogLevel, ProblemEvent } from '../../service/log.js';
+import { formatCount } from '../../support/count.js';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { clientOptions } from '../client-options.js';
 import { type Call, command } from '../command.js';
 import { queueFlag } from '../database.js';
 import { resolveDeployment } from '../deployment.js';
+import { endWhenUnhandled, logOptions } from '../log.js';
+import { parseRetention } from '../option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../options.js';
-import { showText } from '../output/terminal-text.js';
 import { addQueueOption, exampleQueue, type QueueOptions, withQueue } from '../queue/queue-option.js';
 
 interface WorkerOptions extends QueueOptions, ConnectionOptions {
   readonly concurrency: number;
   readonly drain?: true;
+  /** Milliseconds. */
+  readonly keepResults?: number;
+  readonly logFormat: LogFormat;
+  readonly logLevel: LogLevel;
 }
 
 export const declareWorker = command({
@@ -22,13 +31,55 @@ export const declareWorker = command({
   examples: [
     [`userinfo worker ${exampleQueue} -p shop`, 'until it is stopped'],
     [`userinfo worker ${exampleQueue} -p shop --drain`, 'until all rows are done'],
+    [
+      `userinfo worker ${exampleQueue} -p shop --log-format json --keep-results 30d`,
+      'as a daemon, which deletes results after 30 days',
+    ],
   ],
   takes: (command) => {
     addConnectionOptions(addConcurrencyOption(addQueueOption(command)));
-    return command.option('--drain', 'exit when no rows are left');
+    command
+      .option('--drain', 'exit when no rows are left')
+      .option(
+        '--keep-results <duration>',
+        'delete runs that ended longer ago than this (default: keep them)',
+        parseRetention,
+      );
+    for (const option of logOptions()) command.addOption(option);
+    return command;
   },
   run: runWorker,
 });
+
+/** What the program logs of a worker. */
+type WorkerLogEvent = WorkerEvent | Pick<ProblemEvent & { readonly event: 'fault' }, 'event' | 'problem'>;
+
+const kinds: EventKinds<WorkerLogEvent> = {
+  run_started: [
+    'info',
+    ({ run, rows, waits_for }) => [
+      `run ${run}: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`,
+      ...(waits_for.length > 0 ? [`waits for run ${waits_for.join(', ')}`] : []),
+    ],
+  ],
+  run_skipped: [
+    'info',
+    ({ run, differs }) => [`run ${run} is for another ${differs} than this profile: left to other workers`],
+  ],
+  chunk: [
+    'info',
+    ({ run, chunk, ms, ...counts }) => {
+      const found = outcomes.filter((outcome) => counts[outcome] > 0);
+      const shown = found.map((outcome) => `${formatCount(counts[outcome])} ${outcome}`).join(', ');
+      return [`run ${run} chunk ${chunk}: ${shown || 'no row'}, ${ms}ms`];
+    },
+  ],
+  run_ended: ['info', ({ run, rows }) => [`run ${run}: ${formatCount(rows)} done here`]],
+  run_deleted: ['info', ({ run, outcomes }) => [`run ${run} is deleted: ${formatCount(outcomes)} outcomes`]],
+  queue_lost: ['error', ({ problem }) => [`waiting for the queue: ${problem}`]],
+  queue_back: ['info', () => ['the queue is back']],
+  fault: ['error', ({ problem }) => ['internal error:', ...problem.split('\n')]],
+};
 
 async function runWorker({ context, options }: Call<WorkerOptions>): Promise<void> {
   const { io, signal } = context;
@@ -39,8 +90,17 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
   const { targetOf } = await import('../../queue/run.js');
   const { Worker } = await import('../../queue/worker.js');
   const pacing = { concurrency, attempts, timeoutMs };
-  const log = (words: string) => void io.stderr.write(`${showText(words)}\n`);
-  const given = { sender, pacing, target: targetOf(settings), drains: drain, log, signal };
+  const { createEventLog } = await import('../../service/log.js');
+  const write = (line: string) => void io.stderr.write(`${line}\n`);
+  const log = createEventLog<WorkerLogEvent>(kinds, {
+    format: options.logFormat,
+    level: options.logLevel,
+    write,
+    now: Date.now,
+  });
+  endWhenUnhandled((problem) => log({ event: 'fault', problem }));
+  const { keepResults: keepResultsMs } = options;
+  const given = { sender, pacing, target: targetOf(settings), drains: drain, keepResultsMs, log, signal };
   try {
     const [failed] = await withQueue(options.queue, (queue) => new Worker({ ...given, queue }).run());
     if (failed !== undefined) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { BlockList, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** The options of an HTTP server of Node.js for requests that have to arrive within this time. */
@@ -12,6 +12,65 @@ export function requestLimits(requestTimeoutMs: number) {
     // §4: no request header is required.
     requireHostHeader: false,
   };
+}
+
+/** IPv4 is written as such where the service listens on IPv6, too. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=[\d.]+$)/i, '');
+}
+
+/** The network of an address that counts as one client: an IPv6 client has 64 bits to itself. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [start = '', end] = address.replace(/%.*$/, '').split('::');
+  const first = start === '' ? [] : start.split(':');
+  const last = end === undefined || end === '' ? [] : end.split(':');
+  const zeros = end === undefined ? 0 : 8 - first.length - last.length - (address.includes('.') ? 1 : 0);
+  const groups = [...first, ...Array<string>(Math.max(0, zeros)).fill('0'), ...last].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
+/** Limits of the open connections of a server; further ones are closed. */
+interface ConnectionLimits {
+  /** In all. One client has a tenth of them at most. */
+  readonly maxConnections: number;
+  /** The proxies, which have as many as there are. */
+  readonly trustProxy?: readonly string[];
+}
+
+/** Sets these limits. `report` receives that one is exceeded. */
+export function limitConnections(
+  server: Server,
+  { maxConnections, trustProxy = [] }: ConnectionLimits,
+  report: (problem: string) => void,
+): void {
+  server.maxConnections = maxConnections;
+  server.on('drop', () => report(`${maxConnections} connections are open; further ones are closed`));
+  const proxies = new BlockList();
+  for (const range of trustProxy) {
+    const [address = '', bits] = range.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) proxies.addAddress(address, family);
+    else proxies.addSubnet(address, Number(bits), family);
+  }
+  const maxOfOne = Math.ceil(maxConnections / 10);
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = plainAddress(socket.remoteAddress ?? '');
+    if (proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return;
+    const network = networkOf(address);
+    const count = (open.get(network) ?? 0) + 1;
+    if (count > maxOfOne) {
+      socket.destroy();
+      return report(`${maxOfOne} connections of ${network} are open; further ones are closed`);
+    }
+    open.set(network, count);
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 1) - 1;
+      if (left === 0) open.delete(network);
+      else open.set(network, left);
+    });
+  });
 }
 
 /** An open connection. */

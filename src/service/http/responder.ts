@@ -8,13 +8,21 @@ import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { platformRefusal } from '../../protocol/result-code-table.js';
-import { httpStatusOf, messageOf, type ResultCode, resultCode } from '../../protocol/result-codes.js';
+import {
+  httpStatusOf,
+  messageOf,
+  nameOf,
+  type ResultCode,
+  type ResultCodeName,
+  resultCode,
+} from '../../protocol/result-codes.js';
 import { shapeObject } from '../../protocol/user-record.js';
 import type { ServiceContext } from '../context.js';
 import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
 import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
+import { networkOf, plainAddress } from './connections.js';
 import { RefusedError } from './refusal.js';
 
 /** The facts about a request while it is handled. */
@@ -33,12 +41,12 @@ export interface RequestInfo {
   source?: RequestSource;
 }
 
-/** An answer: its envelope, and the code and HTTP status of it. `means` is the code of this project, if another. */
+/** An answer: its envelope, the code and HTTP status of it, and what the code means. */
 interface Answer {
   readonly code: number;
   readonly status: number;
   readonly body: string;
-  readonly means?: ResultCode;
+  readonly means: ResultCodeName;
 }
 
 /** Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the caller. */
@@ -59,7 +67,8 @@ export class Responder {
 
   sendData(reply: FastifyReply, info: RequestInfo, data: object): FastifyReply {
     const { values } = this.#context.settings.platform;
-    return this.#send(reply, info, { code: resultCode.ok, status: 200, body: formatSuccess(data, values) });
+    const body = formatSuccess(data, values);
+    return this.#send(reply, info, { code: resultCode.ok, status: 200, body, means: 'ok' });
   }
 
   sendCode(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): FastifyReply {
@@ -87,7 +96,7 @@ export class Responder {
     // A text of the platform says no more than its code; one of this project names the parameter.
     const text = msg === messageOf(code) ? (own ?? msg) : msg;
     const body = formatFailure(shown, text, shapeObject({}, platform));
-    return { code: shown, status: httpStatus, body, ...(shown === code ? {} : { means: code }) };
+    return { code: shown, status: httpStatus, body, means: nameOf(code) };
   }
 
   #send(
@@ -139,7 +148,7 @@ export class Responder {
       app_key: shownClaim(info, 'app_key'),
       tenant_code: shownClaim(info, 'tenant_code'),
       ...answer,
-      msg: maskQuotedNames(msg ?? messageOf(answer.means ?? (answer.code as ResultCode))),
+      msg: maskQuotedNames(msg ?? messageOf(resultCode[answer.means])),
       ...this.#digestOf(info),
       ms,
       ...info.source,
@@ -163,24 +172,13 @@ function sourceOf({ request }: FastifyReply): RequestSource {
 }
 
 /**
- * The address of the client, without a port; that of the connection where a trusted proxy forwards no address. IPv4 is
- * written as such where the service listens on IPv6, too. Empty if the client closed the connection before it was read.
+ * The address of the client, without a port; that of the connection where a trusted proxy forwards no address. Empty
+ * if the client closed the connection before it was read.
  */
 function clientOf({ ip = '', socket }: FastifyRequest): string {
   const forwarded = ip.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
   const address = isIP(forwarded) ? forwarded : (socket.remoteAddress ?? '');
-  return address.replace(/^::ffff:(?=[\d.]+$)/i, '');
-}
-
-/** The network of an address that counts as one client: an IPv6 client has 64 bits to itself. */
-function networkOf(address: string): string {
-  if (isIP(address) !== 6) return address;
-  const [start = '', end] = address.replace(/%.*$/, '').split('::');
-  const first = start === '' ? [] : start.split(':');
-  const last = end === undefined || end === '' ? [] : end.split(':');
-  const zeros = end === undefined ? 0 : 8 - first.length - last.length - (address.includes('.') ? 1 : 0);
-  const groups = [...first, ...Array<string>(Math.max(0, zeros)).fill('0'), ...last].slice(0, 4);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  return plainAddress(address);
 }
 
 /**

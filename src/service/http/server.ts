@@ -14,7 +14,7 @@ import { type AnswerMonitoring, listenFault } from '../monitoring.js';
 import type { CheckedSettings } from '../settings.js';
 import type { Store } from '../store/store.js';
 import { RequestRing } from '../workbench/request-ring.js';
-import { HeldBodies, InFlight, requestLimits } from './connections.js';
+import { HeldBodies, InFlight, limitConnections, requestLimits } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
 import { addRoutes, noPath, refuseUnrouted } from './routes.js';
@@ -32,9 +32,6 @@ const noCompiler = () => () => {
 /** Adds hooks of a test double before the routes are added. */
 export type ServerExtension = (app: FastifyInstance, responder: Responder, store: Store) => void;
 
-/** Time for which an idle connection is kept, in milliseconds. */
-const keepAliveTimeoutMs = 72_000;
-
 /** Time for which closing waits for a request that is unanswered or incomplete, in milliseconds. */
 const closeGraceMs = 5000;
 
@@ -49,12 +46,12 @@ export async function startServer(
   extension?: ServerExtension,
 ): Promise<HttpServer> {
   const { settings } = context;
-  const { requestTimeoutMs, maxBodyBytes, maxConnections } = settings;
+  const { requestTimeoutMs, maxBodyBytes, keepAliveMs } = settings;
   const app = fastify({
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
-    connectionTimeout: Math.min(requestTimeoutMs + keepAliveTimeoutMs, maxTimerMs),
-    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionTimeout: Math.min(requestTimeoutMs + keepAliveMs, maxTimerMs),
+    keepAliveTimeout: keepAliveMs,
     http: requestLimits(requestTimeoutMs),
     exposeHeadRoutes: false,
     // No route has a schema: without compilers of its own, fastify loads ajv and fast-json-stringify.
@@ -70,10 +67,7 @@ export async function startServer(
     clientErrorHandler: (error, socket) => refuseConnection(error, socket),
   });
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
-  app.server.maxConnections = maxConnections;
-  app.server.on('drop', () =>
-    reportOverload(`${maxConnections} connections are open; further ones are closed`),
-  );
+  limitConnections(app.server, settings, reportOverload);
   app.server.on('connection', () => context.turns.shortenNext());
   const bodies = new HeldBodies(maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow, reportOverload);

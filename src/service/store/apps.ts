@@ -1,7 +1,7 @@
 import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import type { Secret } from '../../signing/secret.js';
 import { nonceSeconds, possibleTimes } from './clock.js';
-import { type SecretCipher, UnreadableSecretError } from './secret-cipher.js';
+import { ChangedSecretError, type SecretCipher } from './secret-cipher.js';
 import { rowStatements, statements } from './statements.js';
 
 /** A server application (§5): the tenant and channel that it may act for, and its recipes. */
@@ -118,7 +118,7 @@ export class Apps {
     return (await this.#sql.all(statements.listApps, [after, limit])).map(toStoredApp);
   }
 
-  /** @throws StoreUnavailableError if one of the keys with which secrets are encrypted is not given */
+  /** @throws UnreadableSecretError if one of the keys with which secrets are encrypted is not given */
   async requireMasterKeys(): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const rows = await this.#sql.all(statements.listSecretStarts, [after, checkedAtOnce]);
@@ -136,8 +136,8 @@ export class Apps {
   async encryptAll(
     after: string,
     limit: number,
-  ): Promise<{ last: string | null; encrypted: number; unreadable: readonly UnreadableSecretError[] }> {
-    const unreadable: UnreadableSecretError[] = [];
+  ): Promise<{ last: string | null; encrypted: number; unreadable: readonly ChangedSecretError[] }> {
+    const unreadable: ChangedSecretError[] = [];
     const rows = await this.#sql.all(statements.listApps, [after, limit]);
     let encrypted = 0;
     for (const { app_key, app_secret, old_secret } of rows) {
@@ -149,7 +149,7 @@ export class Apps {
         const values = [String(app_key), ...stored.map(renew), ...stored];
         encrypted += await this.#sql.run(statements.setStoredSecrets, values);
       } catch (error) {
-        if (!(error instanceof UnreadableSecretError)) throw error;
+        if (!(error instanceof ChangedSecretError)) throw error;
         unreadable.push(error);
       }
     }
@@ -175,7 +175,7 @@ export class Apps {
     try {
       return this.#cipher.decrypt(appKey, stored);
     } catch (error) {
-      if (error instanceof UnreadableSecretError) return null;
+      if (error instanceof ChangedSecretError) return null;
       throw error;
     }
   }

@@ -26,8 +26,11 @@ export function startOfSecret(column: string): string {
   return `CASE WHEN ${begins} THEN substr(${column}, 1, ${startLength}) ELSE '' END`;
 }
 
-/** An encrypted secret was changed in the database. It concerns its app alone. */
+/** An encrypted secret cannot be decrypted: it concerns its app alone. */
 export class UnreadableSecretError extends StoreUnavailableError {}
+
+/** An encrypted secret was changed in the database. */
+export class ChangedSecretError extends UnreadableSecretError {}
 
 /**
  * Encrypts the secrets of apps for the database with AES-256-GCM, bound to the key of the app. Without a key they are
@@ -55,19 +58,19 @@ export class SecretCipher {
     return `${mark}${id}.${Buffer.concat(sealed).toString('base64')}`;
   }
 
-  /** @throws StoreUnavailableError if the secret with this start is encrypted with a key that is not given */
+  /** @throws UnreadableSecretError if the secret with this start is encrypted with a key that is not given */
   requireKey(start: string): void {
     const id = start.slice(mark.length, startLength);
     // Anything else is no ID: the text was changed.
     if (!start.startsWith(mark) || !/^[\da-f]{8}\.$/.test(id) || this.#keys.has(id.slice(0, -1))) return;
-    throw new StoreUnavailableError('the secrets of the database are encrypted with another key', {
+    throw new UnreadableSecretError('the secrets of the database are encrypted with another key', {
       hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',
     });
   }
 
   /**
-   * @throws StoreUnavailableError if its key is not given
-   * @throws UnreadableSecretError if the text was changed
+   * @throws UnreadableSecretError if its key is not given
+   * @throws ChangedSecretError if the text was changed
    */
   decrypt(appKey: string, stored: string): Secret {
     if (!stored.startsWith(mark)) return new Secret(stored);
@@ -75,7 +78,7 @@ export class SecretCipher {
     try {
       return new Secret(this.#open(appKey, stored));
     } catch (cause) {
-      throw new UnreadableSecretError(`the encrypted secret of app ${quoteName(appKey)} was changed`, {
+      throw new ChangedSecretError(`the encrypted secret of app ${quoteName(appKey)} was changed`, {
         hint: 'Give the app a new one:',
         commands: [`userinfo admin app rotate-secret --app-key ${quoteWhereNeeded(appKey)}`],
         cause,

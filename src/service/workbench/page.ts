@@ -1,6 +1,6 @@
 // Apart from routes.ts: loaded with the first request for the page.
 import { createHash } from 'node:crypto';
-import { ownResultCodes, resultCode } from '../../protocol/result-codes.js';
+import { entryOf, resultCode } from '../../protocol/result-codes.js';
 import { maskParameters } from '../rejection.js';
 import { script, style } from './assets.js';
 import { empty, type Html, html } from './html.js';
@@ -16,10 +16,11 @@ function requestsView(requests: readonly RecentRequest[]): Html {
 
 function requestView(request: RecentRequest, isOpen: boolean): Html {
   const { serial, time, event, rejection } = request;
-  const { operation, app_key, tenant_code, code, means = code, msg, ms } = event;
+  const { operation, app_key, tenant_code, code, msg, ms } = event;
+  const means = resultCode[event.means];
   const at = new Date(time).toISOString();
   const tenant = tenant_code === null ? empty : html` <small>${tenant_code}</small>`;
-  const summary = rejection === null ? html`${meaningOf(means)}` : causeOf(rejection);
+  const summary = rejection === null ? html`${entryOf(means).meaning}` : causeOf(rejection);
   return html`<tbody class="${kindOf(means)}" id="r${serial}" data-serial="${serial}">
 <tr><td class="time"><time datetime="${at}">${at.slice(11, 23)}</time></td><th scope="row">${operation}</th><td>${
     app_key ?? '–'
@@ -34,10 +35,6 @@ ${parametersView(request)}
 `;
 }
 
-function meaningOf(code: number): string {
-  return ownResultCodes.get(code)?.meaning ?? 'A result code that is not in the table.';
-}
-
 function kindOf(code: number): 'ok' | 'refused' | 'fault' {
   if (code === resultCode.ok) return 'ok';
   return code < 50_000 ? 'refused' : 'fault';
@@ -45,8 +42,9 @@ function kindOf(code: number): 'ok' | 'refused' | 'fault' {
 
 /** The command that helps with this result, ready to be pasted. */
 function commandFor({ event, rejection, sent }: RecentRequest): string {
-  const { code, means = code } = event;
-  if (rejection === null) return code === resultCode.ok ? similarCommand(sent) : `userinfo explain ${means}`;
+  const { means } = event;
+  if (rejection === null)
+    return means === 'ok' ? similarCommand(sent) : `userinfo explain ${resultCode[means]}`;
   const found = reconstructionOf(rejection.rejected);
   if (!found) return 'userinfo sign solve -';
   const preset = found.finding.find((mistake) => mistake.preset !== undefined)?.preset;

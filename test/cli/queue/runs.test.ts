@@ -166,6 +166,34 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(await dump(schema.url)).not.toContain('li@example.com');
   });
 
+  it('is logged as JSON, and deleted by a worker once its results were kept for long enough', async () => {
+    await machine.putUsers(['j1']);
+    write('json.csv', ['j1,gold,', 'nobody,gold,']);
+    const run = await handOver('json.csv');
+    const work = worker('--drain', '--log-format', 'json', '--keep-results', '30d');
+    const lines = async () => {
+      const { status, stderr } = await machine.run(work);
+      expect(status).toBe(0);
+      return stderr
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.run === run);
+    };
+    const head = { time: expect.stringMatching(/^\d{4}-.*Z$/), level: 'info', run };
+    expect(await lines()).toEqual([
+      { ...head, event: 'run_started', rows: 2, waits_for: [] },
+      { ...head, event: 'chunk', chunk: 0, ms: expect.any(Number), ok: 1, failed: 1, invalid: 0, unknown: 0 },
+      { ...head, event: 'run_ended', rows: 2 },
+    ]);
+    expect((await runs('show', run)).status).toBe(0);
+    await query(schema.url, `UPDATE userinfo_runs SET ended_at = 0 WHERE run = '${run}'`);
+    write('later.csv', ['j1,silver,']);
+    await handOver('later.csv');
+    expect(await lines()).toEqual([{ ...head, event: 'run_deleted', outcomes: 2 }]);
+    expect((await runs('show', run)).status).toBe(2);
+  });
+
   it('has failed chunks, which no worker takes until they are retried', async () => {
     await machine.putUsers(['f1']);
     write('failed.csv', ['f1,gold,']);

@@ -29,7 +29,9 @@ describe('a service of its own process', () => {
   }, 100);
 
   beforeAll(async () => {
-    service = machine.start(['serve', '--port', '0', '--database', ':memory:']);
+    // As many connections as there are, from one address.
+    const limits = ['--trust-proxy', '127.0.0.1', '--keep-alive', '72s'];
+    service = machine.start(['serve', '--port', '0', '--database', ':memory:', ...limits]);
     service.stderr?.on('data', (chunk: Buffer) => {
       log += chunk.toString();
     });
@@ -184,7 +186,11 @@ describe('a service with limits of its own', () => {
 
   it('gives up the largest of too many bodies that never end, says so, and takes small ones', async () => {
     const log: LogEvent[] = [];
-    const service = await createService({ maxBodyBytes: 1000, log: (event) => log.push(event) });
+    const service = await createService({
+      maxBodyBytes: 1000,
+      trustProxy: ['127.0.0.1'],
+      log: (event) => log.push(event),
+    });
     const pile = (size: number) => {
       const socket = openSocket(service.url).resume();
       const chunk = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
@@ -275,20 +281,51 @@ describe('a service with limits of its own', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('closes the connections past its limit at once, says so, and takes new ones when there is room', async () => {
-    const log: LogEvent[] = [];
-    const service = await createService({ maxConnections: 3, log: (event) => log.push(event) });
-    const sockets = [1, 2, 3].map(() => openSocket(service.url));
-    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
-    await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
-    await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
-    expect(log.filter(({ event }) => event === 'overload')).toEqual([
-      { event: 'overload', problem: '3 connections are open; further ones are closed' },
-    ]);
-    sockets[0]?.destroy();
-    const answered = async () => (await exchange(service.url, `${read}Connection: close\r\n\r\n`)).length;
-    await expect.poll(answered).toBe(1);
-    for (const socket of sockets) socket.destroy();
-    await service.close();
-  });
+  it.each([
+    ['in all', ['127.0.0.1'], '3 connections are open; further ones are closed'],
+    ['of one address', [], '1 connections of 127.0.0.1 are open; further ones are closed'],
+  ])(
+    'closes the connections past its limit %s at once, says so, and takes new ones when there is room',
+    async (_, trustProxy, problem) => {
+      const log: LogEvent[] = [];
+      const service = await createService({ maxConnections: 3, trustProxy, log: (event) => log.push(event) });
+      const sockets = Array.from({ length: trustProxy.length === 0 ? 1 : 3 }, () => openSocket(service.url));
+      await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+      await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
+      await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
+      expect(log.filter(({ event }) => event === 'overload')).toEqual([{ event: 'overload', problem }]);
+      sockets[0]?.destroy();
+      const answered = async () => (await exchange(service.url, `${read}Connection: close\r\n\r\n`)).length;
+      await expect.poll(answered).toBe(1);
+      for (const socket of sockets) socket.destroy();
+      await service.close();
+    },
+  );
+
+  it.each(['service', 'admin port'])(
+    'lets others in beside 1,010 idle connections of one address: %s',
+    async (port) => {
+      let adminUrl = '';
+      const log = (event: LogEvent) => {
+        if (event.event === 'monitoring') adminUrl = event.url;
+      };
+      await using service = await createService({ adminPort: 0, log });
+      const url = port === 'service' ? service.url : adminUrl;
+      const live = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n';
+      const isIn = async () => (await exchange(url, `${live}Connection: close\r\n\r\n`)).length === 1;
+      let closed = 0;
+      const idle = Array.from({ length: 1010 }, () => {
+        const socket = openSocket(url).once('close', () => {
+          closed += 1;
+        });
+        socket.write(`${live}\r\n`);
+        return socket;
+      });
+      // All but a tenth of the maximum are closed at once; the others once they were idle for 5 s.
+      await expect.poll(() => closed).toBe(910);
+      expect(await isIn()).toBe(false);
+      await expect.poll(isIn, { timeout: 30_000 }).toBe(true);
+      for (const socket of idle) socket.destroy();
+    },
+  );
 });

@@ -213,7 +213,7 @@ describe('secrets in the database', () => {
       await service.close();
     }
     const problem = 'the encrypted secret of app "app-2" was changed';
-    expect(log).toContainEqual(expect.objectContaining({ event: 'store_unavailable', problem }));
+    expect(log).toContainEqual(expect.objectContaining({ event: 'unreadable_secret', problem }));
 
     const other = await openAdmin({ database, masterKeys: [newer, old] });
     await expect(other.encryptSecrets()).rejects.toThrow('secret of app "app-2" was changed');
@@ -279,7 +279,7 @@ describe('secrets in the database', () => {
     expect((await send(service.url, draft)).envelope.code).toBe(50301);
     await service.close();
     const problem = 'the secrets of the database are encrypted with another key';
-    expect(events).toContainEqual(expect.objectContaining({ event: 'store_unavailable', problem }));
+    expect(events).toContainEqual(expect.objectContaining({ event: 'unreadable_secret', problem }));
   });
 
   it('are bound to their app, and refused when they were changed', () => {

@@ -60,7 +60,7 @@ it('refuses with the codes, texts and HTTP status of the platform, in every stag
   expect(nowhere).toContain('"code":40402');
   expect(nowhere).toContain('"data":[]');
   expect(log).toContainEqual(
-    expect.objectContaining({ event: 'request', status: 404, code: 1003, means: 40401 }),
+    expect.objectContaining({ event: 'request', status: 404, code: 1003, means: 'noSuchUser' }),
   );
 });
 

@@ -13,16 +13,17 @@ function logged(format: LogFormat, event: LogEvent): string[] {
   return lines;
 }
 
-const request: LogEvent = {
+const request = {
   event: 'request',
   operation: 'read',
   app_key: 'k1',
   tenant_code: 'acme',
   status: 401,
   code: 40103,
+  means: 'wrongSign',
   msg: 'sign is wrong',
   ms: 3,
-};
+} satisfies LogEvent;
 const rejected: LogEvent = {
   event: 'signature_rejected',
   signature: 'sign',
@@ -36,11 +37,12 @@ const rejected: LogEvent = {
 it('leaves out events below its level', () => {
   const lines: string[] = [];
   const log = createLog({ format: 'json', level: 'warn', write: (line) => lines.push(line), now: () => 0 });
-  const failed = { ...request, status: 503, code: 50301 };
+  // The platform has a code of its own for it, and one HTTP status for all.
+  const failed: LogEvent = { ...request, status: 200, code: 9001, means: 'storeUnavailable' };
   for (const event of [request, rejected, failed]) log(event);
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { level: 'warn', event: 'signature_rejected' },
-    { level: 'warn', event: 'request', code: 50301 },
+    { level: 'warn', event: 'request', code: 9001 },
   ]);
 });
 

@@ -3,6 +3,7 @@ import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { type Call, command } from '../../command.js';
 import { databaseOption } from '../../database.js';
+import { logOptions } from '../../log.js';
 import { parseCount, parseDuration, parseRate } from '../../option-values.js';
 import { defaultHost, defaultPort, parseFaults, parseSize, type ServeOptions } from './options.js';
 import { runServe } from './run.js';
@@ -62,10 +63,7 @@ function settings(): Option[] {
       'answer 42901 above this rate of requests of an app, or of refused requests of an address',
     ).argParser(parseRate),
     new Option('--platform <file>', 'platform file: answer as that platform does'),
-    new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
-    new Option('--log-level <level>', 'least important events to log')
-      .choices(['info', 'warn', 'error'])
-      .default('info'),
+    ...logOptions(),
     new Option(
       '--admin-port <number>',
       'port for /livez, /readyz and /metrics (default: that of the service; metrics for this machine alone)',
@@ -83,9 +81,14 @@ function settings(): Option[] {
     new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser((text) =>
       parseBaseUrl(text, '--public-url'),
     ),
-    new Option('--max-connections <n>', 'maximum number of open connections (default: 1000)').argParser(
-      parseCount,
-    ),
+    new Option(
+      '--max-connections <n>',
+      'maximum number of open connections, a tenth of it from one address (default: 1000)',
+    ).argParser(parseCount),
+    new Option(
+      '--keep-alive <duration>',
+      'keep idle connections for this long: longer than your balancer does (default: 5s)',
+    ).argParser(parseDuration),
     new Option('--request-timeout <duration>', 'time for a request to arrive (default: 30s)').argParser(
       parseDuration,
     ),

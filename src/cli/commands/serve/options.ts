@@ -34,6 +34,8 @@ export interface ServeOptions extends CommonOptions {
   readonly publicUrl?: string;
   readonly maxConnections?: number;
   /** Milliseconds. */
+  readonly keepAlive?: number;
+  /** Milliseconds. */
   readonly requestTimeout?: number;
   /** Bytes. */
   readonly maxBody?: number;

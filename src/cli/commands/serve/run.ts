@@ -8,6 +8,7 @@ import type { Log, ServiceOptions } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { adminTokens, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage } from '../../io.js';
+import { endWhenUnhandled } from '../../log.js';
 import { readPlatform } from '../../platform-file.js';
 import type { ServeOptions } from './options.js';
 
@@ -62,6 +63,9 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
         })
       : error;
   });
+  const { countEvents } = await import('../../../service/metrics.js');
+  const report = countEvents(log, manifest.version);
+  endWhenUnhandled((problem) => report({ event: 'fault', problem }), service.close);
   context.signal.addEventListener('terminate', (event) => {
     event.preventDefault();
     void service.close();
@@ -140,6 +144,7 @@ function settingsOf(options: ServeOptions): ServiceOptions {
     trustProxy,
     publicUrl,
     maxConnections,
+    keepAliveMs: options.keepAlive,
     requestTimeoutMs: options.requestTimeout,
     maxBodyBytes: options.maxBody,
     version: manifest.version,
