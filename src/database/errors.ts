@@ -45,3 +45,9 @@ export class StoreUnavailableError extends UserInfoError {
   readonly code = 'STORE_UNAVAILABLE';
   readonly resultCode = resultCode.storeUnavailable;
 }
+
+/**
+ * The database is well, but this unit of work got no turn: a row that it needs stays locked, or too many wait. Nothing of
+ * it was stored.
+ */
+export class DatabaseBusyError extends StoreUnavailableError {}

@@ -1,7 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
 import { LockTimeoutError } from './postgres-errors.js';
-import type { Sql, SqlDriver, SqlRow } from './sql-driver.js';
+import type { Sql, SqlDriver } from './sql-driver.js';
 
 /**
  * A schema in steps; a released step never changes. An index of an older table stands in a step after the columns that
@@ -15,36 +14,18 @@ export interface Schema {
   readonly worksWith: number;
   /** The owner of the tables, in messages. */
   readonly owner: string;
-  /** PostgreSQL: the tables that a new database has in partitions. A database that is upgraded keeps them whole. */
-  readonly partitioned?: readonly PartitionedTable[];
 }
-
-/** A table in hash partitions by a column of its primary key, each with storage parameters of PostgreSQL. */
-export interface PartitionedTable {
-  readonly table: string;
-  readonly column: string;
-  readonly storage: string;
-  /** The columns of the primary key in another order, for the plans of PostgreSQL. */
-  readonly key?: string;
-}
-
-/** Each is vacuumed by itself; a statement that names no partition has to look into all. */
-const partitionCount = 4;
 
 const attempts = 5;
 
 /**
  * PostgreSQL: maximum wait for a table that another transaction reads, such as pg_dump. What the service does with that
- * table waits as long.
+ * table waits as long. The driver runs a step that waited in vain again for some seconds.
  */
-const lockTimeout = '1s';
+const lockTimeout = '100ms';
 
-/**
- * Maximum number of waits for such a table, and the pauses between them, in milliseconds: each longer than the last.
- */
-const maxLockTries = 20;
-const pauseStepMs = 1000;
-const longestPauseMs = 5000;
+/** Maximum number of times that the driver does so, for a minute in all. */
+const maxLockTries = 12;
 
 export interface MigrateOptions {
   /** Whether missing tables are created. Default: true. */
@@ -115,9 +96,10 @@ export async function migrate(
  * @throws StartError for that of a newer version that does not work with this one
  */
 async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> {
-  const row = await lastApplied(sql, table);
+  // Without values it is not prepared: a step may change its columns.
+  const [row] = await sql.all(`SELECT * FROM ${table} ORDER BY version DESC LIMIT 1`);
   const version = Number(row?.version ?? 0);
-  if (version <= steps.length || Number(row?.works_with ?? version) <= steps.length) return version;
+  if (version <= steps.length || Number(row?.works_with) <= steps.length) return version;
   throw new StartError(
     'CANNOT_OPEN_DATABASE',
     `the database has schema ${version}, newer than this version`,
@@ -125,12 +107,6 @@ async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> 
       hint: 'Update userinfo-cli, or use another database.',
     },
   );
-}
-
-/** The row of the last applied step; older tables have no column works_with. */
-async function lastApplied(sql: Sql, table: string): Promise<SqlRow | undefined> {
-  // Without values it is not prepared: a step may change its columns.
-  return (await sql.all(`SELECT * FROM ${table} ORDER BY version DESC LIMIT 1`))[0];
 }
 
 function noTable(error: unknown): number {
@@ -141,51 +117,20 @@ function noTable(error: unknown): number {
 /** Returns the number of the last step that was applied before; another process may have applied them all by now. */
 function applyAll(driver: SqlDriver, schema: Schema): Promise<number> {
   return driver.write(async (sql) => {
-    await sql.run(`CREATE TABLE IF NOT EXISTS ${schema.table} (version BIGINT NOT NULL PRIMARY KEY)`);
+    await sql.run(
+      `CREATE TABLE IF NOT EXISTS ${schema.table} (version BIGINT NOT NULL PRIMARY KEY, works_with BIGINT NOT NULL)`,
+    );
     const current = await readVersion(sql, schema);
-    const isPartitioned = current === 0 && driver.engine === 'postgres' && (await canPartition(sql));
-    const partitioned = isPartitioned ? (schema.partitioned ?? []) : [];
-    const inPlace = (statement: string) => {
-      const table = partitioned.find(({ table }) => statement.startsWith(`CREATE TABLE ${table} `));
-      if (table === undefined) return statement;
-      const { key, column } = table;
-      const keyed =
-        key === undefined ? statement : statement.replace(/PRIMARY KEY \(.*?\)/, `PRIMARY KEY (${key})`);
-      return `${keyed} PARTITION BY HASH (${column})`;
-    };
-    for (const index of schema.steps.keys())
-      if (index >= current) await applyStep(sql, schema, index, inPlace);
-    // They get the indexes of their table.
-    for (const table of partitioned) await createPartitions(sql, table);
+    for (const index of schema.steps.keys()) {
+      if (index >= current) await applyStep(sql, schema, index, schema.steps[index] ?? []);
+    }
     return current;
   });
 }
 
-/** Whether the engine has hash partitions: not all that speak PostgreSQL's protocol do. Citus has shards instead. */
-async function canPartition(sql: Sql): Promise<boolean> {
-  await sql.run('SAVEPOINT before_partitions');
-  try {
-    await sql.run('CREATE TABLE userinfo_partitions (id BIGINT) PARTITION BY HASH (id)');
-    await sql.run('DROP TABLE userinfo_partitions');
-    return (await sql.all("SELECT extname FROM pg_extension WHERE extname = 'citus'")).length === 0;
-  } catch {
-    await sql.run('ROLLBACK TO SAVEPOINT before_partitions');
-    return false;
-  }
-}
-
-async function createPartitions(sql: Sql, { table, storage }: PartitionedTable): Promise<void> {
-  for (let remainder = 0; remainder < partitionCount; remainder++) {
-    await sql.run(
-      `CREATE TABLE ${table}_${remainder} PARTITION OF ${table}` +
-        ` FOR VALUES WITH (MODULUS ${partitionCount}, REMAINDER ${remainder}) WITH (${storage})`,
-    );
-  }
-}
-
 /**
- * The same beside a service that runs. On SQLite in one transaction. On PostgreSQL each step is one, which waits for
- * its locks a second at a time, and in which one process at a time builds the indexes, beside reads and writes.
+ * The same beside a service that runs. On SQLite in one transaction. On PostgreSQL each step is one, which waits
+ * for its locks a moment at a time, and in which one process at a time builds the indexes, beside reads and writes.
  */
 async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
   const { runAlone } = driver;
@@ -201,22 +146,18 @@ async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
       if ((await readVersion(sql, schema)) > index) return;
       const renamed = new Map<string, string>();
       for (const { statement, name, table, columns } of indexes) {
-        // The index of a table in partitions consists of theirs.
-        const partitions = await partitionsOf(sql, table);
-        const missing = partitions.map((on, number) => ({ name: `${name}_${index + 1}_${number}`, on }));
-        if (missing.length === 0) {
-          missing.push({ name: `${name}_new`, on: table });
-          renamed.set(statement, `ALTER INDEX ${name}_new RENAME TO ${name}`);
-        }
-        for (const { name, on } of missing) {
-          const valid = `SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('${name}') AND indisvalid`;
-          if ((await sql.all(valid)).length > 0) continue;
-          // Of a process that was killed.
-          await runAlone.call(driver, `DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
-          await runAlone.call(driver, `CREATE INDEX CONCURRENTLY ${name} ON ${on} ${columns}`);
-        }
+        // That of a table in partitions can only be built with them.
+        if (await hasRow(sql, `SELECT FROM pg_partitioned_table WHERE partrelid = to_regclass('${table}')`))
+          continue;
+        renamed.set(statement, `ALTER INDEX ${name}_new RENAME TO ${name}`);
+        const isBuilt = `SELECT FROM pg_index WHERE indexrelid = to_regclass('${name}_new') AND indisvalid`;
+        if (await hasRow(sql, isBuilt)) continue;
+        // Of a process that was killed.
+        await runAlone.call(driver, `DROP INDEX CONCURRENTLY IF EXISTS ${name}_new`);
+        await runAlone.call(driver, `CREATE INDEX CONCURRENTLY ${name}_new ON ${table} ${columns}`);
       }
-      await applyStep(sql, schema, index, (statement) => renamed.get(statement) ?? statement);
+      const inPlace = statements.map((statement) => renamed.get(statement) ?? statement);
+      await applyStep(sql, schema, index, inPlace);
       first = Math.min(first, index);
     };
     await whenUnlocked(schema, () => driver.write(step));
@@ -224,29 +165,21 @@ async function applyEach(driver: SqlDriver, schema: Schema): Promise<number> {
   return first;
 }
 
-async function partitionsOf(sql: Sql, table: string): Promise<string[]> {
-  const rows = await sql.all(
-    `SELECT CAST(inhrelid AS regclass) AS name FROM pg_inherits WHERE inhparent = to_regclass('${table}') ORDER BY 1`,
-  );
-  return rows.map(({ name }) => String(name));
+async function hasRow(sql: Sql, query: string): Promise<boolean> {
+  return (await sql.all(query)).length > 0;
 }
 
-/** Runs the statements of a step, each as `inPlace` gives it, and records the step. */
+/** Runs the statements of a step, and records it. */
 async function applyStep(
   sql: Sql,
-  { table, steps, worksWith }: Schema,
+  { table, worksWith }: Schema,
   index: number,
-  inPlace: (statement: string) => string,
+  statements: readonly string[],
 ): Promise<void> {
   const version = index + 1;
-  for (const statement of steps[index] ?? []) await sql.run(inPlace(statement));
-  await sql.run(`INSERT INTO ${table} (version) VALUES ($1)`, [version]);
-  // A later step adds the column.
-  if (!('works_with' in ((await lastApplied(sql, table)) ?? {}))) return;
-  await sql.run(`UPDATE ${table} SET works_with = $1 WHERE version = $2`, [
-    Math.min(worksWith, version),
-    version,
-  ]);
+  for (const statement of statements) await sql.run(statement);
+  const values = [version, Math.min(worksWith, version)];
+  await sql.run(`INSERT INTO ${table} (version, works_with) VALUES ($1, $2)`, values);
 }
 
 interface NewIndex {
@@ -282,6 +215,5 @@ async function whenUnlocked<T>({ owner }: Schema, work: () => Promise<T>): Promi
         );
       }
     }
-    await wait(Math.min(count * pauseStepMs, longestPauseMs));
   }
 }

@@ -8,8 +8,17 @@ import { ConnectionLostError } from './postgres-errors.js';
 
 type Done = Parameters<Client['connect']>[0];
 
-/** A client that closes its socket if it cannot connect: `pg` leaves it open when it has no password. */
+/**
+ * A client that closes its socket if it cannot connect: `pg` leaves it open when it has no password. Whatever uses a
+ * connection that breaks gets the error, so the event needs no more than a listener; that of the pool comes a turn after
+ * the server is ready, and it may end the connection in the same segment.
+ */
 class PostgresClient extends Client {
+  constructor(config?: string | ClientConfig) {
+    super(config);
+    this.on('error', () => {});
+  }
+
   override connect(): Promise<Client>;
   override connect(done: Done): void;
   override connect(done?: Done): Promise<Client> | undefined {
@@ -50,6 +59,15 @@ const connectTimeoutMs = 3000;
 /** Time for which an idle connection is kept, in milliseconds. */
 const idleTimeoutMs = 60_000;
 
+/**
+ * Time after which a connection is replaced, in seconds, and with it its prepared plans: one that was made while a table
+ * was empty would read all of it.
+ */
+const maxLifetimeSeconds = 60;
+
+/** Maximum wait for a locked row, in milliseconds: longer, work waits without keeping a connection. */
+const lockTimeoutMs = 100;
+
 const integerTypes = new Set([20, 21, 23]);
 
 /**
@@ -78,6 +96,7 @@ export function postgresConfig(url: string): PostgresConfig {
     connectionTimeoutMillis:
       connect_timeout === undefined ? connectTimeoutMs : Number(connect_timeout) * 1000,
     idleTimeoutMillis: idleTimeoutMs,
+    maxLifetimeSeconds,
     ...(pgbouncer === 'true' ? {} : sessionTimeouts(statementTimeoutMs)),
     query_timeout: statementTimeoutMs + answerGraceMs,
   };
@@ -98,6 +117,7 @@ function verifiedTls(given: ClientConfig, hosts: readonly PostgresHost[]): Pick<
 function sessionTimeouts(statementTimeoutMs: number): ClientConfig {
   return {
     statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
     // A process that is stopped or cut off in a transaction must not hold its locks forever.
     idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
   };

@@ -3,7 +3,12 @@ import type { ClientBase, QueryResult } from 'pg';
 import { maxTimerMs } from '../protocol/limits.js';
 import { StartError, StoreUnavailableError } from './errors.js';
 import { isPooled, postgresConfig } from './postgres-config.js';
-import { ConflictError, ConnectionLostError, translatePostgresError } from './postgres-errors.js';
+import {
+  ConflictError,
+  ConnectionLostError,
+  LockTimeoutError,
+  translatePostgresError,
+} from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
 import {
   allEnded,
@@ -26,24 +31,6 @@ export interface PostgresOptions {
 
 const defaultPoolSize = 10;
 
-/**
- * Every statement finds its rows by an index, in its order, and joins in loops. Plans are kept, since one costs more
- * than its execution, but not for long: one that was made while a table was empty would read all of it.
- */
-const planByIndex = [
-  // Before PostgreSQL 18 a sort that is off has the cost at which each execution is compiled, for a second and more.
-  'SET jit = off',
-  'SET plan_cache_mode = force_generic_plan',
-  ...['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `SET enable_${way} = off`),
-].join('; ');
-
-/**
- * How long a connection keeps its plans, in milliseconds: `firstPlansMs`, then twice as long each time, up to
- * `longestPlansMs`. A request waits while its plans are made.
- */
-const firstPlansMs = 1000;
-const longestPlansMs = 10_000;
-
 /** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
 const withoutRowId = ' WITHOUT ROWID';
 
@@ -59,6 +46,12 @@ const maxRuns = 5;
 
 /** Each pause before another run is this much longer, in milliseconds. */
 const pauseStepMs = 5;
+
+/** Maximum wait for rows that other transactions have locked, in milliseconds. */
+const maxLockedMs = 5000;
+
+/** The pause before such work is run again, without a connection: twice as long each time, up to the longest. */
+const [firstLockPauseMs, longestLockPauseMs] = [50, 400];
 
 /**
  * Opens a database by URL: PostgreSQL, or one that speaks its protocol.
@@ -98,37 +91,34 @@ class PostgresDriver implements SqlDriver {
   readonly purgeRows = 5000;
   readonly #pool: PostgresPool;
   readonly #prepares: boolean;
-  /** When the plans of each connection were made, by the monotonic clock, and for how long they are kept. */
-  readonly #plans = new WeakMap<ClientBase, { readonly madeAt: number; readonly keptMs: number }>();
   /** The names of prepared statements. */
   readonly #names = new Map<string, string>();
 
   constructor(url: string, poolSize: number, prepares: boolean) {
     this.#prepares = prepares;
-    // Other engines that speak PostgreSQL's protocol may not have these settings.
-    this.#pool = new PostgresPool(postgresConfig(url), poolSize, prepares ? planByIndex : '');
+    this.#pool = new PostgresPool(postgresConfig(url), poolSize);
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run((client) => work(this.#sqlOver(client)));
+    return this.#run((client) => work(this.#sqlOver(client, [])));
   }
 
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
+    return this.#run((client) => inTransaction(client, (sent) => work(this.#sqlOver(client, sent))));
   }
 
   /** Without BEGIN and COMMIT, which cost two round trips. */
   writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]> {
-    return this.#run((client) => notTwice(this.#sqlOver(client).all(statement, values)));
+    return this.#run((client) => notTwice(this.#sqlOver(client, []).all(statement, values)));
   }
 
   runAlone(statement: string): Promise<void> {
     return this.#run(async (client) => {
-      await send(client, 'SET statement_timeout = 0');
+      await send(client, 'SET statement_timeout = 0; SET lock_timeout = 0');
       try {
         await send(client, { text: statement, values: [], query_timeout: maxTimerMs });
       } finally {
-        await send(client, 'RESET statement_timeout');
+        await send(client, 'RESET statement_timeout; RESET lock_timeout');
       }
     });
   }
@@ -145,31 +135,34 @@ class PostgresDriver implements SqlDriver {
   }
 
   async #run<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    const lockedUntil = performance.now() + maxLockedMs;
+    let lockPauseMs = firstLockPauseMs;
     for (let run = 1; ; run++) {
       try {
-        return await this.#pool.use((client) => {
-          this.#discardOldPlans(client);
-          return work(client);
-        });
+        return await this.#pool.use(work);
       } catch (error) {
+        if (error instanceof LockTimeoutError) {
+          if (performance.now() > lockedUntil) throw error;
+          await wait(lockPauseMs);
+          lockPauseMs = Math.min(2 * lockPauseMs, longestLockPauseMs);
+          continue;
+        }
         const brokenOff = error instanceof ConflictError || error instanceof ConnectionLostError;
-        if (!brokenOff || run === maxRuns) throw error;
+        if (!brokenOff || run >= maxRuns) throw error;
       }
       await wait(run * pauseStepMs);
     }
   }
 
-  /** Sent together with the next statement. Other engines may not know it. */
-  #discardOldPlans(client: ClientBase): void {
-    const [madeAt, old] = [performance.now(), this.#plans.get(client)];
-    if (!this.#prepares || (old !== undefined && madeAt - old.madeAt <= old.keptMs)) return;
-    const keptMs = old === undefined ? firstPlansMs : Math.min(2 * old.keptMs, longestPlansMs);
-    this.#plans.set(client, { madeAt, keptMs });
-    if (old !== undefined) client.query('DISCARD PLANS').catch(() => {});
-  }
-
-  #sqlOver(client: ClientBase): Sql {
-    const query = async (statement: string, values: readonly SqlParameter[] = []) => {
+  /** `sent` gets the results of all statements. */
+  #sqlOver(client: ClientBase, sent: Promise<unknown>[]): Sql {
+    const query = (statement: string, values?: readonly SqlParameter[]) => {
+      const result = queryNow(statement, values);
+      result.catch(() => {});
+      sent.push(result);
+      return result;
+    };
+    const queryNow = async (statement: string, values: readonly SqlParameter[] = []) => {
       checkValues(values);
       const text = statement.replaceAll('unixepoch()', unixEpoch).replaceAll('connection_id()', connectionId);
       if (values.length === 0) return await send(client, text.replace(withoutRowId, ''));
@@ -184,11 +177,11 @@ class PostgresDriver implements SqlDriver {
       run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
       all: async (statement, values) => (await query(statement, values)).rows,
       each: async (statement, rows) => {
-        const sent: Promise<QueryResult>[] = [];
+        const results: Promise<QueryResult>[] = [];
         for (let from = 0; from < rows.length; from += maxRows) {
-          sent.push(query(forArrays(statement), columnsOf(rows.slice(from, from + maxRows))));
+          results.push(query(forArrays(statement), columnsOf(rows.slice(from, from + maxRows))));
         }
-        return (await allEnded(sent)).flatMap((result) => result.rows);
+        return (await allEnded(results)).flatMap((result) => result.rows);
       },
     };
   }
@@ -230,19 +223,26 @@ function toBinary(value: SqlParameter): unknown {
   return bytes;
 }
 
-async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
-  const [begun, worked] = await Promise.allSettled([
-    send(client, 'BEGIN ISOLATION LEVEL READ COMMITTED'),
-    work(),
-  ]);
-  const failed = [begun, worked].find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) {
+/** `work` puts the results of its statements into `sent`. */
+async function inTransaction<T>(
+  client: ClientBase,
+  work: (sent: Promise<unknown>[]) => Promise<T>,
+): Promise<T> {
+  const begun = send(client, 'BEGIN ISOLATION LEVEL READ COMMITTED');
+  begun.catch(() => {});
+  const sent: Promise<unknown>[] = [begun];
+  const [worked] = await Promise.allSettled([work(sent)]);
+  if (worked.status === 'rejected') {
     // If this fails, the connection is lost, and the transaction with it.
     await send(client, 'ROLLBACK').catch(() => {});
-    throw failed.reason;
+    await allEnded(sent);
+    throw worked.reason;
   }
-  await commit(client);
-  return (worked as PromiseFulfilledResult<T>).value;
+  const committed = send(client, 'COMMIT');
+  committed.catch(() => {});
+  await notTwice(allEnded(sent));
+  await notTwice(committed);
+  return worked.value;
 }
 
 /** Work that may be stored if its connection is lost, and is not run again then. */
@@ -256,12 +256,6 @@ async function notTwice<T>(committing: Promise<T>): Promise<T> {
       { cause: error },
     );
   }
-}
-
-async function commit(client: ClientBase): Promise<void> {
-  const result = await notTwice(send(client, 'COMMIT'));
-  // PostgreSQL's answer, without an error, if a statement of the transaction failed.
-  if (result.command !== 'COMMIT') throw new Error('a transaction was committed after a failure in it');
 }
 
 type Query =

@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from './errors.js';
+import { DatabaseBusyError, StoreUnavailableError } from './errors.js';
 
 /** The database aborted the transaction in favour of another: it may be run again. */
 export class ConflictError extends StoreUnavailableError {}
@@ -13,7 +13,7 @@ export class DatabaseNoAnswerError extends ConnectionLostError {}
 export class TooManyConnectionsError extends StoreUnavailableError {}
 
 /** A lock was not free within `lock_timeout`. */
-export class LockTimeoutError extends StoreUnavailableError {}
+export class LockTimeoutError extends DatabaseBusyError {}
 
 type FaultClass = new (message: string, options: { hint?: string; cause: unknown }) => StoreUnavailableError;
 /** `null` stands for StoreUnavailableError itself. */
@@ -40,8 +40,12 @@ const bySqlState: Readonly<Record<string, Fault>> = {
   '53100': ['the disk of the database is full'],
   '53200': ['the database is out of memory'],
   '53300': ['the database allows no more connections', TooManyConnectionsError],
-  '55P03': ['the database is locked by another process', LockTimeoutError],
-  '57014': ['the database did not answer in time'],
+  '55P03': [
+    'the record of the user, or the code, stays locked by another transaction',
+    LockTimeoutError,
+    'End that transaction: pg_blocking_pids and pg_stat_activity show who has it.',
+  ],
+  '57014': ['the database did not answer in time', DatabaseBusyError],
   '57P01': ['the database shuts down', ConnectionLostError],
   '57P02': ['the database shuts down', ConnectionLostError],
   '57P03': ['the database starts or shuts down', ConnectionLostError],
@@ -58,7 +62,10 @@ const bySystemError: Readonly<Record<string, string>> = {
 
 /** Messages of `pg` without a code. */
 const byMessage: readonly (readonly [RegExp, Fault])[] = [
-  [/^timeout exceeded when trying to connect/, ['no connection to the database was free in time']],
+  [
+    /^timeout exceeded when trying to connect/,
+    ['no connection to the database was free in time', DatabaseBusyError],
+  ],
   [/timeout/i, ['the database does not answer', DatabaseNoAnswerError]],
   [/^SASL: .*password must be/, ['the database requires a password', ConnectionLostError, passwordHint]],
   [/does not support SSL/, ['the database does not speak TLS', ConnectionLostError, tlsHint]],

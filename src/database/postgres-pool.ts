@@ -1,5 +1,5 @@
 import { Pool, type PoolClient } from 'pg';
-import { StoreUnavailableError } from './errors.js';
+import { DatabaseBusyError, StoreUnavailableError } from './errors.js';
 import type { PostgresConfig, PostgresHost } from './postgres-config.js';
 import {
   ConnectionLostError,
@@ -35,17 +35,12 @@ export class PostgresPool {
   #closed = false;
   #onIdle: (() => void) | null = null;
 
-  /** `setUp` is run on each new connection; it may fail. */
-  constructor({ hosts, ...config }: PostgresConfig, size: number, setUp: string) {
+  constructor({ hosts, ...config }: PostgresConfig, size: number) {
     this.#pool = new Pool({ ...config, ...hosts[0], max: size });
     this.#hosts = hosts;
     this.#size = size;
-    // A connection that breaks while idle leaves the pool; while in use, its statement fails.
+    // A connection that breaks while idle leaves the pool.
     this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => {
-      client.on('error', () => {});
-      if (setUp !== '') void client.query(setUp).catch(() => {});
-    });
   }
 
   /** @throws StoreUnavailableError if there is no connection, otherwise what the work throws */
@@ -53,7 +48,7 @@ export class PostgresPool {
     if (this.#closed) throw new StoreUnavailableError('the database is closed');
     if (this.#outage !== null) throw outageError(this.#outage);
     if (this.#started >= this.#size * maxPerConnection) {
-      throw new StoreUnavailableError('the database is too slow for the load');
+      throw new DatabaseBusyError('the database is too slow for the load');
     }
     this.#started += 1;
     try {

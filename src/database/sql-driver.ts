@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel';
 import { textFault } from '../protocol/unsafe-text.js';
 
 /** A value of a statement or of a row. Numbers are safe integers. */
@@ -22,9 +21,6 @@ export interface Sql {
   each(statement: string, rows: readonly (readonly string[])[]): Promise<readonly SqlRow[]>;
 }
 
-/** @internal Receives the number of requests, or other units of work, that shared a transaction. For metrics. */
-export const sharedTransactions = channel('userinfo:transaction');
-
 /** Use of the connections of a pool. */
 export interface PoolUsage {
   readonly inUse: number;
@@ -40,11 +36,10 @@ export interface SqlDriver {
   /** Reads committed data. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. Concurrent work may
-   * share a commit, but not its failures; where it waits for each other, the flows take turns by the time that they
-   * took.
+   * Runs work in a transaction: if it throws, or a statement fails that it did not wait for, nothing is stored. Resolves
+   * when it is durable. The COMMIT does not wait for these statements either: they are one round trip with it.
    */
-  write<T>(work: (sql: Sql) => Promise<T>, flow?: string): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs one statement as a transaction, and returns its rows when it is durable. */
   writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
   /** PostgreSQL: runs a statement outside of a transaction, however long it takes. */

@@ -190,7 +190,8 @@ export class SqliteConnection {
     const inStore = sql
       .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
       .replace(/^LOCK TABLE .*/, 'SELECT 1')
-      .replace(/ FOR (?:UPDATE|KEY SHARE)(?= RETURNING|$)/, '')
+      .replace(/ FOR (?:UPDATE|KEY SHARE)(?: SKIP LOCKED)?(?= RETURNING|\)|$)/, '')
+      .replace('pg_advisory_xact_lock(hashtextextended($1, 0))', '$1')
       .replace('connection_id()', '0')
       .replace(/\$(?=\d)/g, '?');
     const prepared = {

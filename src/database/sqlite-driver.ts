@@ -1,13 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { FairQueue, pauses, turnMs } from '../support/fair-queue.js';
 import { StartError, StoreUnavailableError } from './errors.js';
-import {
-  type Sql,
-  type SqlDriver,
-  type SqlParameter,
-  type SqlRow,
-  sharedTransactions,
-} from './sql-driver.js';
+import { allEnded, type Sql, type SqlDriver, type SqlParameter, type SqlRow } from './sql-driver.js';
 import { SqliteConnection, type SqliteLibrary } from './sqlite-connection.js';
 import { describeSqliteError, isBusy } from './sqlite-errors.js';
 
@@ -44,8 +37,8 @@ interface Job {
 const defaultBusyTimeoutMs = 5000;
 const busyPauseMs = 10;
 
-/** Maximum number of jobs per commit. It blocks the event loop: after `turnMs` no further job is taken. */
-const maxJobsPerCommit = 256;
+/** Time after which a transaction takes no further job, in milliseconds: it blocks the event loop. */
+const maxCommitMs = 10;
 
 /**
  * Opens a SQLite file, or `:memory:`.
@@ -75,9 +68,8 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
 }
 
 /**
- * Group commit: work that arrives in one turn of the event loop, or during a commit, shares the next transaction, and
- * is answered after its COMMIT. So one write to the disk serves many. If a unit fails, the others are run again without
- * it. Flows take turns.
+ * Work that arrived while the last COMMIT was written to the disk shares the next one (docs/decisions/sqlite-commit.md):
+ * each unit in a savepoint of its own, answered after the COMMIT.
  */
 class SqliteDriver implements SqlDriver {
   readonly engine = 'sqlite';
@@ -85,21 +77,13 @@ class SqliteDriver implements SqlDriver {
   readonly purgeRows = 128;
   #connection: SqliteConnection;
   readonly #busyTimeoutMs: number;
-  readonly #sql: Sql;
-  readonly #jobs = new FairQueue<Job>();
-  /** The error of a commit in which another unit failed. */
-  #again: Job[] = [];
+  readonly #jobs: Job[] = [];
   #committing: Promise<void> | null = null;
   #closed = false;
 
   constructor(connection: SqliteConnection, busyTimeoutMs: number) {
     this.#connection = connection;
     this.#busyTimeoutMs = busyTimeoutMs;
-    this.#sql = {
-      run: async (statement, values) => this.#connection.run(statement, values),
-      all: async (statement, values) => this.#connection.all(statement, values),
-      each: async (statement, rows) => rows.flatMap((values) => this.#connection.all(statement, values)),
-    };
   }
 
   async read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -107,17 +91,17 @@ class SqliteDriver implements SqlDriver {
       // The connection is shared: inside another's transaction, its uncommitted rows would be visible.
       while (this.#connection.inTransaction) await nextTurn();
       this.#renew();
-      return await work(this.#sql);
+      return await work(this.#sqlOver([]));
     });
   }
 
-  write<T>(work: (sql: Sql) => Promise<T>, flow = ''): Promise<T> {
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
         reject(new StoreUnavailableError('the database is closed'));
         return;
       }
-      this.#jobs.add(flow, { work, resolve: (result) => resolve(result as T), reject });
+      this.#jobs.push({ work, resolve: (result) => resolve(result as T), reject });
       this.#committing ??= this.#commitJobs();
     });
   }
@@ -139,17 +123,49 @@ class SqliteDriver implements SqlDriver {
   }
 
   async #commitJobs(): Promise<void> {
-    while (this.#again.length > 0 || !this.#jobs.isEmpty) {
+    while (this.#jobs.length > 0) {
       await nextTurn();
+      const taken: Job[] = [];
       try {
         await this.#begin();
+        const answers = await this.#runJobs(taken);
+        this.#connection.run('COMMIT');
+        for (const answer of answers) answer();
       } catch (error) {
-        for (const job of [...this.#again.splice(0), ...this.#jobs.drain()]) job.reject(error);
-        continue;
+        this.#connection.rollBack();
+        for (const { reject } of taken.length > 0 ? taken : this.#jobs.splice(0)) reject(unavailable(error));
       }
-      await this.#commit();
     }
     this.#committing = null;
+  }
+
+  /** Runs the waiting jobs, and puts them into `taken`; returns what answers each, once it is durable. */
+  async #runJobs(taken: Job[]): Promise<(() => void)[]> {
+    const answers: (() => void)[] = [];
+    const end = performance.now() + maxCommitMs;
+    for (let job = this.#jobs.shift(); job !== undefined; ) {
+      taken.push(job);
+      answers.push(await this.#runJob(job));
+      job = performance.now() < end ? this.#jobs.shift() : undefined;
+    }
+    return answers;
+  }
+
+  async #runJob({ work, resolve, reject }: Job): Promise<() => void> {
+    this.#connection.run('SAVEPOINT job');
+    const sent: Promise<unknown>[] = [];
+    try {
+      const result = await work(this.#sqlOver(sent));
+      await allEnded(sent);
+      this.#connection.run('RELEASE job');
+      return () => resolve(result);
+    } catch (error) {
+      // A full disk, for one, ends the whole transaction.
+      if (!this.#connection.inTransaction) throw error;
+      this.#connection.run('ROLLBACK TO job');
+      this.#connection.run('RELEASE job');
+      return () => reject(error);
+    }
   }
 
   async #begin(): Promise<void> {
@@ -159,56 +175,32 @@ class SqliteDriver implements SqlDriver {
     });
   }
 
+  /** Statements run at once; `sent` gets their results. */
+  #sqlOver(sent: Promise<unknown>[]): Sql {
+    const run = <T>(statement: () => T): Promise<T> => {
+      const result = (async () => statement())();
+      result.catch(() => {});
+      sent.push(result);
+      return result;
+    };
+    return {
+      run: (statement, values) => run(() => this.#connection.run(statement, values)),
+      all: (statement, values) => run(() => this.#connection.all(statement, values)),
+      each: (statement, rows) => run(() => rows.flatMap((values) => this.#connection.all(statement, values))),
+    };
+  }
+
   /** Replaces an unusable connection as soon as the database can be used again. */
   #renew(): void {
     if (this.#closed) return;
     this.#connection.checkFile();
     if (this.#connection.isUnusable) this.#connection = this.#connection.reopen();
   }
+}
 
-  async #commit(): Promise<void> {
-    const jobs: Job[] = [];
-    const results: unknown[] = [];
-    const end = performance.now() + turnMs;
-    let hasFailed = false;
-    const run = async (job: Job) => {
-      try {
-        results.push(await job.work(this.#sql));
-        jobs.push(job);
-      } catch (error) {
-        hasFailed = true;
-        this.#connection.rollBack();
-        job.reject(error);
-        this.#again.unshift(...jobs);
-      }
-    };
-    do {
-      const again = this.#again.shift();
-      await (again === undefined ? this.#jobs.serve(run) : run(again));
-      if (hasFailed) return;
-    } while (
-      (this.#again.length > 0 || !this.#jobs.isEmpty) &&
-      jobs.length < maxJobsPerCommit &&
-      performance.now() < end
-    );
-    try {
-      this.#connection.run('COMMIT');
-    } catch (error) {
-      this.#connection.rollBack();
-      const unavailable =
-        error instanceof StoreUnavailableError
-          ? error
-          : new StoreUnavailableError('the database did not commit', { cause: error });
-      for (const { reject } of jobs) reject(unavailable);
-      return;
-    }
-    sharedTransactions.publish(jobs.length);
-    const pause = pauses();
-    for (const [index, { resolve }] of jobs.entries()) {
-      resolve(results[index]);
-      await pause();
-    }
-  }
+function unavailable(error: unknown): StoreUnavailableError {
+  if (error instanceof StoreUnavailableError) return error;
+  return new StoreUnavailableError('the database did not commit', { cause: error });
 }
 
 /** Waits for a lock of another process without blocking the event loop, as SQLite would. */

@@ -70,7 +70,6 @@ export const queueSchema: Schema = {
   worksWith: 1,
   steps: [
     [
-      'ALTER TABLE userinfo_queue_migrations ADD COLUMN works_with BIGINT',
       `CREATE TABLE userinfo_runs (
         run TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, properties TEXT NOT NULL,
         waits_for TEXT NOT NULL DEFAULT '[]', created_at BIGINT NOT NULL, ended_at BIGINT,

@@ -1,4 +1,3 @@
-import type { Turns } from '../support/fair-queue.js';
 import type { TokenBuckets } from './http/token-bucket.js';
 import type { Log } from './log.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
@@ -17,6 +16,4 @@ export interface ServiceContext extends ServiceHost {
   readonly failureLimit: TokenBuckets | null;
   /** Whether the store is, or was a second ago. */
   readonly isWritable: () => Promise<boolean>;
-  /** Starts the requests of apps in turns. */
-  readonly turns: Turns;
 }

@@ -1,14 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { sharedTransactions } from '../database/sql-driver.js';
 import { findEndpoint } from '../protocol/endpoints.js';
 import type { Log, LogEvent } from './log.js';
 import type { Store } from './store/store.js';
 
 /** Upper bounds of the latency histogram, in seconds. */
 const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
-
-/** Upper bounds of the histogram of group sizes; a group has 64 requests at most, 256 on SQLite. */
-const groupSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 const register = new Registry();
 const requests = new Counter({
@@ -39,13 +35,6 @@ const build = new Gauge({
   labelNames: ['version', 'node'],
   registers: [register],
 });
-const groups = new Histogram({
-  name: 'userinfo_transaction_requests',
-  help: 'Requests that shared a transaction of the database.',
-  buckets: groupSizes,
-  registers: [register],
-});
-sharedTransactions.subscribe((size) => groups.observe(Number(size)));
 const stores = new Set<Store>();
 new Gauge({
   name: 'userinfo_purge_backlog_seconds',

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { StartError } from '../database/errors.js';
+import { DatabaseBusyError, StartError } from '../database/errors.js';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
-import { Turns } from '../support/fair-queue.js';
 import { InFlight, limitConnections, requestLimits } from './http/connections.js';
 import { type Log, logFault } from './log.js';
 import type { CheckedSettings } from './settings.js';
@@ -76,12 +75,9 @@ export async function startMonitoring(
 ): Promise<{ readonly url: string; close(): void }> {
   const { host, requestTimeoutMs } = settings;
   const isHere = isLoopback(urlHost(host));
-  const turns = new Turns();
   const server = createServer(requestLimits(requestTimeoutMs), (request, reply) => {
     const isMeant = !isHere || request.headers.host === undefined || isOwnHost(request, true);
-    void turns.run('', async () => {
-      if (!request.socket.destroyed) await send(request, reply, isMeant ? answer : async () => null);
-    });
+    void send(request, reply, isMeant ? answer : async () => null);
   });
   const report = (problem: string) => log({ event: 'overload', problem: `admin port: ${problem}` });
   limitConnections(server, settings, report);
@@ -129,12 +125,17 @@ async function send(request: IncomingMessage, reply: ServerResponse, answer: Ans
   reply.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-/** Time for which the result of a probe is used, in milliseconds. */
+/** Time for which no further probe is started, in milliseconds. */
 const probeLastsMs = 1000;
 
+/** Time for which the result of a probe is believed while no other one ends, in milliseconds. */
+const believedMs = 10_000;
+
 /**
- * Tells whether the store is writable. Requests share a probe, of which there is one at a time and one per second; it
- * also compares `unixSeconds`, the clock of this process, with the database's, and logs if they are more than
+ * Tells whether the store is writable, by the last probe. Whoever asks later than a second after it starts the next one,
+ * and waits for it only if the last one is too old to be believed. A probe that takes long, or finds its row locked or
+ * no connection free, is no failure: the processes share one database, and a slow one must not take out all of them. A
+ * probe also compares `unixSeconds`, the clock of this process, with the database's, and logs if they are more than
  * `windowSeconds` apart. `now` returns milliseconds of a monotonic clock.
  */
 export function probeStore(
@@ -152,27 +153,30 @@ export function probeStore(
     const problem = `the clock of this machine is ${Math.abs(clockDifference)} s ${where} that of the database`;
     log({ event: 'clock', problem });
   };
-  let probe: Promise<boolean> | undefined;
-  let endedAt = Number.POSITIVE_INFINITY;
+  let last = { isWell: true, endedAt: Number.NEGATIVE_INFINITY };
+  let probe: { readonly startedAt: number; readonly ended: Promise<void> } | null = null;
   const run = async () => {
+    const wasInTime = isInTime();
     try {
-      const wasInTime = isInTime();
       await store.check(unixSeconds);
       checkClock(wasInTime);
-      return true;
+      last = { isWell: true, endedAt: now() };
     } catch (error) {
       logFault(log, error);
-      return false;
+      if (!(error instanceof DatabaseBusyError)) last = { isWell: false, endedAt: now() };
     } finally {
-      endedAt = now();
+      probe = null;
     }
   };
-  const isWritable = () => {
-    if (probe === undefined || now() - endedAt > probeLastsMs) {
-      endedAt = Number.POSITIVE_INFINITY;
-      probe = run();
+  const isWritable = async () => {
+    const isOver = (since: number, ms: number) => now() - since > ms;
+    if (probe === null && isOver(last.endedAt, probeLastsMs)) probe = { startedAt: now(), ended: run() };
+    if (probe !== null && isOver(last.endedAt, believedMs)) {
+      if (isOver(probe.startedAt, believedMs)) return false;
+      await probe.ended;
+      if (isOver(last.endedAt, believedMs)) return false;
     }
-    return probe;
+    return last.isWell;
   };
   return { isWritable, isInTime };
 }

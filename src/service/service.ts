@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Turns } from '../support/fair-queue.js';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { randomHex } from './admin/admin-context.js';
 import { answerCodes } from './admin/post-codes.js';
@@ -87,7 +86,6 @@ export async function startService(
     appLimit: newLimit(),
     failureLimit: newLimit(),
     isWritable,
-    turns: new Turns(),
   };
   const server = await startServer(context, monitoring, extension).catch((error) => {
     adminServer?.close();

@@ -29,10 +29,6 @@ describe('the PostgreSQL driver', () => {
   };
   const endConnection = 'SELECT pg_terminate_backend(pg_backend_pid())';
 
-  it('has no statement compiled', async () => {
-    expect(await driver.read((sql) => sql.all('SHOW jit'))).toEqual([{ jit: 'off' }]);
-  });
-
   it('retries a transaction that the database aborted to resolve a deadlock', async () => {
     let runs = 0;
     let holding = 0;
@@ -101,7 +97,7 @@ describe('the PostgreSQL driver', () => {
       await count(sql, 'a');
       await sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', ['b', 0]).catch(() => {});
     });
-    await expect(careless).rejects.toThrow('a failure in it');
+    await expect(careless).rejects.toThrow('duplicate key');
     expect(await counts()).toEqual([0, 0]);
   });
 

@@ -16,10 +16,9 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
-import { type SqlDriver, sharedTransactions } from '../../src/database/sql-driver.js';
+import type { SqlDriver } from '../../src/database/sql-driver.js';
 import { openSqliteDriver } from '../../src/database/sqlite-driver.js';
 import { createStore, openStore } from '../../src/service/store/store.js';
-import { turnMs } from '../../src/support/fair-queue.js';
 import { everyStatement } from '../support/every-statement.js';
 import { createSqliteDatabase, type SqliteDatabase } from '../support/sqlite-database.js';
 import { storeContract } from '../support/store-contract.js';
@@ -34,7 +33,7 @@ describe('the SQLite driver', () => {
     database = await createSqliteDatabase();
     driver = await database.open({ busyTimeoutMs: 200 });
     await driver.write(async (sql) => {
-      await sql.run('CREATE TABLE userinfo_migrations (version BIGINT)');
+      await sql.run('CREATE TABLE userinfo_migrations (version BIGINT, works_with BIGINT)');
       await sql.run('CREATE TABLE things (name TEXT NOT NULL PRIMARY KEY)');
     });
   });
@@ -44,35 +43,30 @@ describe('the SQLite driver', () => {
     driver.write((sql) => sql.run('INSERT INTO things (name) VALUES ($1)', [name]));
   const count = async () => (await driver.read((sql) => sql.all('SELECT name FROM things'))).length;
 
-  it('ends a transaction with the unit at which its turn is over, and takes flows in turns', async () => {
+  it('writes what comes at once in few transactions, none of them longer than a moment, and undoes what fails', async () => {
     let now = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
-    const committed: string[] = [];
-    const sizes: unknown[] = [];
-    const note = (size: unknown) => void sizes.push(size);
-    sharedTransactions.subscribe(note);
-    const write = async (flow: string, ms: number, fails = false) => {
+    const answered: string[] = [];
+    const write = async (name: string, ms: number, fails = false) => {
       const writing = driver.write(async (sql) => {
-        await sql.run('INSERT INTO things (name) VALUES ($1)', [
-          `${flow} ${committed.length} ${Math.random()}`,
-        ]);
+        await sql.run('INSERT INTO things (name) VALUES ($1)', [name]);
         now += ms;
         if (fails) throw new Error('refused');
-      }, flow);
+        return (await sql.all('SELECT name FROM things')).length;
+      });
       await writing.then(
-        () => committed.push(flow),
-        () => committed.push(`-${flow}`),
+        () => answered.push(name),
+        () => answered.push(`-${name}`),
       );
     };
-    const long = Array.from({ length: 4 }, () => write('a', turnMs + 1));
-    await Promise.all([...long, write('b', 0), write('c', 0, true), write('b', turnMs + 1)]);
-    sharedTransactions.unsubscribe(note);
+    const pages = async () => (await stat(`${database.file}-wal`)).size;
+    const before = await pages();
+    await Promise.all([write('a', 0), write('b', 0, true), write('c', 11), write('d', 0)]);
     clock.mockRestore();
-    // What was written beside the unit that failed is written again.
-    expect(committed).toEqual(['a', '-c', 'b', 'b', 'a', 'a', 'a']);
-    expect(sizes.reduce((sum: number, size) => sum + Number(size), 0)).toBe(6);
-    expect(Math.max(...sizes.map(Number))).toBeLessThanOrEqual(2);
-    expect(await count()).toBe(6);
+    expect(answered).toEqual(['a', '-b', 'c', 'd']);
+    expect(await count()).toBe(3);
+    // Two commits, each of a page of the table and one of its index.
+    expect((await pages()) - before).toBe(2 * 2 * (4096 + 24));
   });
 
   it('makes its files for their owner alone', async () => {
@@ -225,18 +219,19 @@ describe('the SQLite driver', () => {
     expect(await count()).toBe(1);
   });
 
-  it('fails only the work that does not fit into a full database', async () => {
+  it('fails only the commit that does not fit into a full database', async () => {
     const [pages] = await driver.read((sql) => sql.all('PRAGMA store.page_count'));
     await driver.read((sql) => sql.all(`PRAGMA store.max_page_count = ${Number(pages?.page_count) + 4}`));
     const outcomes = await Promise.allSettled([add('small'), add('large'.repeat(1e6)), add('small too')]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    // The one that shared the commit is refused, too.
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
     expect(outcomes[1]).toMatchObject({
       reason: { message: 'the database or its disk is full', hint: expect.stringContaining('Free space') },
     });
-    expect(await count()).toBe(2);
+    expect(await count()).toBe(1);
     await driver.read((sql) => sql.all('PRAGMA store.max_page_count = 1000000'));
     await add('large'.repeat(1e6));
-    expect(await count()).toBe(3);
+    expect(await count()).toBe(2);
   });
 
   it('fails all that share a commit that fails', async () => {

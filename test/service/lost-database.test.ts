@@ -40,9 +40,16 @@ describe('a service whose database is lost', () => {
     await stopped;
     for (const { code } of answers) expect([200, 50301]).toContain(code);
     expect((await many(200)).every(({ code }) => code === 50301)).toBe(true);
-    expect(await health()).toBe(503);
+    await expect.poll(health).toBe(503);
     const problem = 'the database cannot be reached: nothing listens there';
-    expect(running.log).toContainEqual(expect.objectContaining({ event: 'store_unavailable', problem }));
+    // Repeats are logged once a second.
+    const logged = async () => {
+      await passback();
+      return running.log;
+    };
+    await expect
+      .poll(logged)
+      .toContainEqual(expect.objectContaining({ event: 'store_unavailable', problem }));
 
     await server.start();
     await expect.poll(health).toBe(200);
@@ -58,7 +65,7 @@ describe('a service whose database is lost', () => {
       expect(first.every(({ code }) => code === 50301)).toBe(true);
       // At once: if each met the time-out of the first ones, they would take longer than the test may.
       for (let count = 0; count < 50; count += 1) expect((await passback()).code).toBe(50301);
-      expect(await health()).toBe(503);
+      await expect.poll(health).toBe(503);
     } finally {
       await server.signal('SIGCONT');
     }

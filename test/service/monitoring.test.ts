@@ -78,36 +78,18 @@ describe('monitoring', () => {
     await schema.remove();
   });
 
-  it.each(['SQLite', 'PostgreSQL'])(
-    'has the requests in a transaction and the backlog of the purge: %s',
-    async (engine) => {
-      const schema = engine === 'PostgreSQL' ? await createSchema() : null;
-      const { url, service } = await start(schema === null ? {} : { database: schema.url });
-      const { passback } = await withApp(service);
-      const groups = async () => {
-        const text = await (await fetch(`${url}/metrics`)).text();
-        return ['sum', 'count'].map((name) =>
-          Number(new RegExp(`transaction_requests_${name} (\\d+)`).exec(text)?.[1]),
-        );
-      };
-      const [sum = 0, count = 0] = await groups();
-      await Promise.all(
-        Array.from({ length: 20 }, () => passback({ union_id: 'u1', user_info: '{"a":"b"}' })),
-      );
-      const [newSum = 0, newCount = 0] = await groups();
-      expect(newSum - sum).toBe(20);
-      expect(newCount - count).toBeGreaterThan(0);
-      expect(newCount - count).toBeLessThanOrEqual(20);
-      const backlog = await metric(url, 'userinfo_purge_backlog_seconds');
-      expect(backlog.map(({ labels, value }) => [labels?.table, value])).toEqual([
-        ['nonces', '0'],
-        ['codes', '0'],
-        ['audit', '0'],
-      ]);
-      await service.close();
-      await schema?.remove();
-    },
-  );
+  it.each(['SQLite', 'PostgreSQL'])('has the backlog of the purge: %s', async (engine) => {
+    const schema = engine === 'PostgreSQL' ? await createSchema() : null;
+    const { url, service } = await start(schema === null ? {} : { database: schema.url });
+    const backlog = await metric(url, 'userinfo_purge_backlog_seconds');
+    expect(backlog.map(({ labels, value }) => [labels?.table, value])).toEqual([
+      ['nonces', '0'],
+      ['codes', '0'],
+      ['audit', '0'],
+    ]);
+    await service.close();
+    await schema?.remove();
+  });
 
   it('answers on the port of the service, metrics to this machine alone', async () => {
     const { url } = await start({ host: 'localhost' });

@@ -1,5 +1,11 @@
 import { forArrays } from '../../src/database/postgres-driver.js';
-import { auditColumns, listAudit, rowStatements, statements } from '../../src/service/store/statements.js';
+import {
+  auditColumns,
+  listAudit,
+  readUser,
+  rowStatements,
+  statements,
+} from '../../src/service/store/statements.js';
 
 /** The audit without a condition, and with each by itself. */
 const names = Object.keys(auditColumns) as (keyof typeof auditColumns)[];
@@ -19,6 +25,7 @@ export const everyStatement: Readonly<Record<string, string>> = {
 export const everyPostgresStatement: Readonly<Record<string, string>> = {
   ...statements,
   ...audits,
+  readUser,
   ...Object.fromEntries(
     Object.entries(rowStatements).map(([name, statement]) => [name, forArrays(statement)]),
   ),

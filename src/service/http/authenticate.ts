@@ -1,14 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { checkSignatureLength, parameterText } from '../../protocol/parameters.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import {
-  compileRecipes,
-  expectedSignatures,
-  forAppSign,
-  type Signers,
-} from '../../signing/app-signatures.js';
+import { compileRecipes, expectedSignatures, type Signers } from '../../signing/app-signatures.js';
 import { parseSigningRecipes } from '../../signing/recipe-json.js';
-import type { Param } from '../../signing/request.js';
 import type { CheckedSettings } from '../settings.js';
 import type { App } from '../store/apps.js';
 import type { ReceivedRequest } from './received-request.js';
@@ -69,24 +63,6 @@ export function authenticate(
     throw new RefusedError(code, { rejected: { signature: name, request, app, signers, expected } });
   }
   return app;
-}
-
-/**
- * Whether the query alone has a right `app_sign` of an app: its sender knows the secret. It never has for a recipe that
- * signs more than parameters of the query.
- */
-export function isSignedBy(
-  app: App,
-  method: string,
-  query: readonly Param[],
-  { signers: usual }: Pick<CheckedSettings, 'signers'>,
-): boolean {
-  const { app_sign: signer } = signersOf(app.recipes, usual);
-  const request = forAppSign({ method, url: '', params: query, body: null, extra: {} });
-  const received = query.find(([name]) => name === 'app_sign')?.[1] ?? '';
-  return [app.app_secret, app.old_secret].some(
-    (secret) => secret !== null && isSame(received, signer.sign(request, secret).digest),
-  );
 }
 
 function isSame(received: string, expected: string): boolean {

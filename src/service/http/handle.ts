@@ -15,12 +15,12 @@ import { randomHex } from '../admin/admin-context.js';
 import type { ServiceContext } from '../context.js';
 import type { App, Obstacle } from '../store/apps.js';
 import type { Store } from '../store/store.js';
-import { authenticate, isSignedBy } from './authenticate.js';
+import { authenticate } from './authenticate.js';
 import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
 import type { RequestInfo, Responder } from './responder.js';
 
-/** Answers a request for an operation of the spec, after its body was read, in the turn of its app. */
+/** Answers a request for an operation of the spec, after its body was read. */
 export async function handle(
   endpoint: Endpoint,
   request: FastifyRequest,
@@ -30,13 +30,9 @@ export async function handle(
 ): Promise<FastifyReply> {
   const query = decodePairs(request.url.split('?').slice(1).join('?')).map(readable);
   const app = await namedApp(query, context.store);
-  // Answers of the database are received between two turns, and anybody can fill a turn with unknown apps.
-  if (!app) context.turns.shortenNext();
-  return context.turns.run(flowOf(endpoint, query, app, context), async () => {
-    // Its client is gone, or was cut off because of its large body.
-    if (request.socket.destroyed) return reply.hijack();
-    return await carryOut(endpoint, request, reply, app, context, responder);
-  });
+  // Its client is gone, or was cut off because of its large body.
+  if (request.socket.destroyed) return reply.hijack();
+  return await carryOut(endpoint, request, reply, app, context, responder);
 }
 
 function readable([name, value]: DecodedPair): Param {
@@ -50,20 +46,6 @@ async function namedApp(query: readonly Param[], store: Store): Promise<App | nu
   if (appKey === '' || textFault(appKey) !== null) return null;
   // A fault of the store is reported after those of the request.
   return store.knownApp(appKey) ?? (await store.findApp(appKey).catch(() => undefined));
-}
-
-/**
- * The app of a request if the query shows that the sender knows its secret; otherwise another flow, so that requests of
- * somebody who knows the key alone do not delay those of the app. One flow for all apps that are not known.
- */
-function flowOf(
-  { method }: Endpoint,
-  query: readonly Param[],
-  app: App | null | undefined,
-  { settings }: ServiceContext,
-): string {
-  if (!app) return '';
-  return isSignedBy(app, method, query, settings) ? `signed ${app.app_key}` : app.app_key;
 }
 
 async function carryOut(

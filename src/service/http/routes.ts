@@ -4,7 +4,6 @@ import { maskPath } from '../../protocol/masking.js';
 import { openApiDocument } from '../../protocol/openapi.js';
 import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
 import type { ServiceContext } from '../context.js';
-import { endpointOf } from '../faults.js';
 import {
   type AnswerMonitoring,
   type MonitoringAnswer,
@@ -46,9 +45,6 @@ export function addRoutes(
   // Before the body is read: its size and type are checked later.
   app.addHook('onRequest', async (request, reply) => {
     if (request.socket.destroyed) return reply.hijack();
-    // Operations take their turn once the body is read.
-    if (endpointOf(request) !== undefined) return undefined;
-    await context.turns.run(request.routeOptions.url ?? noPath, async () => {});
     return request.is404 ? refuseUnrouted(request, reply, responder) : undefined;
   });
   app.setErrorHandler<FastifyError>((error, request, reply) =>

@@ -17,7 +17,7 @@ import { RequestRing } from '../workbench/request-ring.js';
 import { HeldBodies, InFlight, limitConnections, requestLimits } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
-import { addRoutes, noPath, refuseUnrouted } from './routes.js';
+import { addRoutes, refuseUnrouted } from './routes.js';
 
 interface HttpServer {
   readonly url: string;
@@ -62,13 +62,11 @@ export async function startServer(
     genReqId: ({ headers }) => requestIdOf(headers),
     ...(settings.trustProxy === undefined ? {} : { trustProxy: [...settings.trustProxy] }),
     rewriteUrl: ({ url }) => originForm(url ?? '/'),
-    frameworkErrors: (_, request, reply) =>
-      void context.turns.run(noPath, async () => refuseUnrouted(request, reply, responder)),
+    frameworkErrors: (_, request, reply) => refuseUnrouted(request, reply, responder),
     clientErrorHandler: (error, socket) => refuseConnection(error, socket),
   });
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
   limitConnections(app.server, settings, reportOverload);
-  app.server.on('connection', () => context.turns.shortenNext());
   const bodies = new HeldBodies(maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow, reportOverload);
   const host = urlHost(settings.host);

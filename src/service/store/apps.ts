@@ -1,8 +1,7 @@
 import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import type { Secret } from '../../signing/secret.js';
-import { nonceSeconds, possibleTimes } from './clock.js';
 import { ChangedSecretError, type SecretCipher } from './secret-cipher.js';
-import { rowStatements, statements } from './statements.js';
+import { statements } from './statements.js';
 
 /** A server application (§5): the tenant and channel that it may act for, and its recipes. */
 export interface App {
@@ -51,13 +50,9 @@ export class Apps {
     this.#cipher = cipher;
   }
 
-  /** Reads apps. Each result decrypts the secrets of its app, which may fail. */
-  async load(appKeys: readonly string[]): Promise<ReadonlyMap<string, () => App>> {
-    const rows = await this.#sql.each(
-      rowStatements.findApp,
-      appKeys.map((appKey) => [appKey]),
-    );
-    return new Map(rows.map((row) => [String(row.app_key), () => this.#toApp(row)]));
+  async find(appKey: string): Promise<App | null> {
+    const [row] = await this.#sql.all(statements.findApp, [appKey]);
+    return row === undefined ? null : this.#toApp(row);
   }
 
   /** Uses up a random (§5.4) of an app that is still what it was when it was read; returns why that is not possible. */
@@ -66,9 +61,7 @@ export class Apps {
     random: string,
   ): Promise<Obstacle | null> {
     const app = [app_key, tenant_code, channel, revision];
-    const { earliest, latest } = possibleTimes();
-    const values = [...app, random, nonceSeconds, latest, earliest];
-    if ((await this.#sql.run(statements.useNonce, values)) === 1) return null;
+    if ((await this.#sql.run(statements.useNonce, [...app, random])) === 1) return null;
     const found = await this.#sql.all(statements.findRevision, app);
     return found.length === 1 ? 'random used' : 'app changed';
   }

@@ -77,6 +77,6 @@ function toCode(row: SqlRow): Code {
   };
 }
 
-function namesOf({ info_names }: SqlRow): readonly string[] | null {
+export function namesOf({ info_names }: SqlRow): readonly string[] | null {
   return info_names === null ? null : splitInfoNames(String(info_names));
 }

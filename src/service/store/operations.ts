@@ -1,11 +1,13 @@
+import { allEnded, type SqlDriver } from '../../database/sql-driver.js';
 import type { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import type { UserRecord } from '../../protocol/user-record.js';
 import type { App, Apps, Obstacle } from './apps.js';
 import type { Audit } from './audit.js';
-import type { Codes } from './codes.js';
+import { type Codes, namesOf } from './codes.js';
+import { readUser } from './statements.js';
 import type { Tenants } from './tenants.js';
-import type { NoSingleUser, Users } from './users.js';
+import { type NoSingleUser, toRecord, type Users } from './users.js';
 
 /** The tables of the store, inside one read or one transaction. */
 export interface Records {
@@ -57,7 +59,7 @@ export type ReadResult = Obstacle | NotAuthorized | Authorized;
 /** The changed record; or the error with which `change` refused, and the user stays as it was. */
 export type PassbackResult = Obstacle | NoSingleUser | UserRecord | UserInfoError;
 
-/** The two operations over the statements that all databases share: one request in a transaction. */
+/** A read in a transaction, for SQLite, whose statements cannot change two tables. */
 export async function readInTransaction(records: Records, request: ReadRequest): Promise<ReadResult> {
   const obstacle = await records.apps.useRandom(request.app, request.random);
   if (obstacle !== null) return obstacle;
@@ -69,11 +71,24 @@ export async function readInTransaction(records: Records, request: ReadRequest):
   return { record: null, unionId: await records.codes.userOf(tenant_code, request.code) };
 }
 
+/** A read as one statement, for PostgreSQL. */
+export async function readOnce(driver: SqlDriver, { app, random, code }: ReadRequest): Promise<ReadResult> {
+  const values = [app.app_key, app.tenant_code, app.channel, app.revision, random, code];
+  const [row] = await driver.writeOnce(readUser, values);
+  if (row?.app !== 1) return 'app changed';
+  if (row.fresh !== 1) return 'random used';
+  if (row.record !== null) return { record: toRecord(row.record), infoNames: namesOf(row) };
+  return { record: null, unionId: row.union_id === null ? null : String(row.union_id) };
+}
+
+/** A passback: its random and the lock of its user are asked for together. */
 export async function passBackInTransaction(
-  records: Records,
-  request: PassbackRequest,
+  { apps, users }: Records,
+  { app, random, user, change }: PassbackRequest,
 ): Promise<PassbackResult> {
-  const obstacle = await records.apps.useRandom(request.app, request.random);
-  if (obstacle !== null) return obstacle;
-  return await records.users.change(request.app.tenant_code, request.user, request.change);
+  const [obstacle, found] = await allEnded<Obstacle | null | UserRecord | NoSingleUser>([
+    apps.useRandom(app, random),
+    users.lock(app.tenant_code, user),
+  ]);
+  return (obstacle as Obstacle | null) ?? users.changeLocked(found as UserRecord | NoSingleUser, change);
 }

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SqlDriver } from '../../database/sql-driver.js';
-import { possibleTimes } from './clock.js';
 import { statements } from './statements.js';
 
 const intervalMs = 60_000;
@@ -60,8 +59,7 @@ export class Purge {
   async #purgeAll(): Promise<void> {
     for (const { table, firstExpired, purge, ages } of tables) {
       const age = ages ? [this.#auditSeconds] : [];
-      const values = [possibleTimes().earliest, ...age];
-      const [row] = await this.#driver.read((sql) => sql.all(firstExpired, values));
+      const [row] = await this.#driver.read((sql) => sql.all(firstExpired, age));
       this.backlog.set(table, Number(row?.waited ?? 0));
       if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at), age))) return;
     }
@@ -74,8 +72,7 @@ export class Purge {
     for (let from = firstExpired; ; ) {
       const deleted = await this.#driver.write(async (sql) => {
         const leased = await sql.run(statements.leasePurge, [this.#holder, leaseSeconds]);
-        const values = [from, purgeRows, possibleTimes().earliest, ...age];
-        return leased === 1 ? await sql.all(statement, values) : null;
+        return leased === 1 ? await sql.all(statement, [from, purgeRows, ...age]) : null;
       });
       if (deleted === null) return false;
       if (deleted.length < purgeRows) return true;

@@ -1,30 +1,8 @@
-import type { PartitionedTable, Schema } from '../../database/migrations.js';
-import { expiredBefore, keptUntil } from './clock.js';
+import type { Schema } from '../../database/migrations.js';
 import { startOfSecret } from './secret-cipher.js';
 
 /** The lines of the audit that have an app key for their subject. */
 const ofApps = "substr(action, 1, 4) = 'app '";
-
-/**
- * The tables that grow with users and requests, by the part of their key that differs most. Vacuum comes after one row
- * in a hundred (of twenty where rows live for minutes), not in five; a page of `users` has room for the new version of
- * a row, so that its indexes stay as they are.
- */
-const partitioned: readonly PartitionedTable[] = [
-  { table: 'users', column: 'union_id', storage: `fillfactor = 85, ${vacuumAfter(0.01)}` },
-  {
-    table: 'user_values',
-    column: 'digest',
-    storage: vacuumAfter(0.01),
-    key: 'digest, tenant_code, union_id',
-  },
-  { table: 'codes', column: 'code', storage: `fillfactor = 85, ${vacuumAfter(0.05)}` },
-  { table: 'nonces', column: 'random', storage: vacuumAfter(0.05) },
-];
-
-function vacuumAfter(share: number): string {
-  return `autovacuum_vacuum_scale_factor = ${share}, autovacuum_vacuum_threshold = 1000`;
-}
 
 /**
  * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite
@@ -33,13 +11,14 @@ function vacuumAfter(share: number): string {
 export const storeSchema: Schema = {
   table: 'userinfo_migrations',
   owner: 'the service',
-  worksWith: 4,
-  partitioned,
+  worksWith: 1,
   steps: [
     [
       `CREATE TABLE apps (
-      app_key TEXT NOT NULL PRIMARY KEY, app_secret TEXT NOT NULL, tenant_code TEXT NOT NULL,
-      channel TEXT NOT NULL, recipes TEXT, created_at BIGINT NOT NULL)`,
+      app_key TEXT NOT NULL PRIMARY KEY, app_secret TEXT NOT NULL, tenant_code TEXT NOT NULL, channel TEXT NOT NULL,
+      recipes TEXT, created_at BIGINT NOT NULL, old_secret TEXT, old_until BIGINT NOT NULL DEFAULT 0,
+      disabled BIGINT NOT NULL DEFAULT 0, revision BIGINT NOT NULL DEFAULT 0)`,
+      'CREATE TABLE tenants (tenant_code TEXT NOT NULL PRIMARY KEY, find_by TEXT, findable TEXT) WITHOUT ROWID',
       `CREATE TABLE users (
       tenant_code TEXT NOT NULL, union_id TEXT NOT NULL, record TEXT NOT NULL, revision BIGINT NOT NULL,
       PRIMARY KEY (tenant_code, union_id))`,
@@ -49,51 +28,31 @@ export const storeSchema: Schema = {
       `CREATE TABLE codes (
       tenant_code TEXT NOT NULL, code TEXT NOT NULL, union_id TEXT NOT NULL, info_names TEXT,
       expires_at BIGINT NOT NULL, uses_left BIGINT, PRIMARY KEY (tenant_code, code)) WITHOUT ROWID`,
-      'CREATE INDEX codes_by_user ON codes (tenant_code, union_id)',
-      'CREATE INDEX codes_by_expiry ON codes (tenant_code, expires_at)',
+      // It begins with the user: a statement that names a code cannot use it instead of the key.
+      'CREATE INDEX codes_by_user ON codes (union_id, tenant_code)',
+      'CREATE INDEX codes_by_expiry ON codes (expires_at)',
       `CREATE TABLE nonces (
       tenant_code TEXT NOT NULL, app_key TEXT NOT NULL, random TEXT NOT NULL, expires_at BIGINT NOT NULL,
       PRIMARY KEY (tenant_code, app_key, random)) WITHOUT ROWID`,
-      'CREATE INDEX nonces_by_expiry ON nonces (tenant_code, expires_at)',
-    ],
-    [
-      'CREATE TABLE service_state (name TEXT NOT NULL PRIMARY KEY, holder TEXT, value BIGINT NOT NULL)',
-      "INSERT INTO service_state (name, value) VALUES ('health', 0), ('purge', 0)",
-      'DROP INDEX codes_by_expiry',
-      'CREATE INDEX codes_by_expiry ON codes (expires_at)',
-      'DROP INDEX nonces_by_expiry',
       'CREATE INDEX nonces_by_expiry ON nonces (expires_at)',
-    ],
-    [
-      'ALTER TABLE apps ADD COLUMN old_secret TEXT',
-      'ALTER TABLE apps ADD COLUMN old_until BIGINT NOT NULL DEFAULT 0',
-      'ALTER TABLE apps ADD COLUMN disabled BIGINT NOT NULL DEFAULT 0',
-      'ALTER TABLE apps ADD COLUMN revision BIGINT NOT NULL DEFAULT 0',
       `CREATE TABLE audit (
       at BIGINT NOT NULL, id TEXT NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, tenant_code TEXT,
-      subject TEXT NOT NULL, PRIMARY KEY (at, id))`,
-    ],
-    ['ALTER TABLE userinfo_migrations ADD COLUMN works_with BIGINT'],
-    [
-      'ALTER TABLE audit ADD COLUMN digest TEXT',
-      'ALTER TABLE audit ADD COLUMN codes BIGINT',
-      'ALTER TABLE service_state ADD COLUMN digest_key TEXT',
-      "INSERT INTO service_state (name, value) VALUES ('digest_key', 0)",
-    ],
-    [
+      subject TEXT NOT NULL, digest TEXT, codes BIGINT, PRIMARY KEY (at, id))`,
       'CREATE INDEX audit_by_digest ON audit (digest, at, id)',
       'CREATE INDEX audit_by_tenant ON audit (tenant_code, at, id)',
       'CREATE INDEX audit_by_action ON audit (action, at, id)',
       `CREATE INDEX audit_by_app ON audit (subject, at, id) WHERE ${ofApps}`,
-    ],
-    [
-      // It begins with the user: a statement that names a code cannot use it instead of the key.
-      'DROP INDEX codes_by_user',
-      'CREATE INDEX codes_by_user ON codes (union_id, tenant_code)',
-      'CREATE TABLE tenants (tenant_code TEXT NOT NULL PRIMARY KEY, find_by TEXT, findable TEXT) WITHOUT ROWID',
+      'CREATE TABLE service_state (name TEXT NOT NULL PRIMARY KEY, holder TEXT, value BIGINT NOT NULL, digest_key TEXT)',
+      "INSERT INTO service_state (name, value) VALUES ('health', 0), ('purge', 0)",
     ],
   ],
 };
+
+/**
+ * Time for which the `random` of a request is kept, in seconds: long after its timestamp is refused by a clock that is
+ * right, so that clocks may jump by hours, and a day of requests is little beside the users who made them.
+ */
+const randomSeconds = 86_400;
 
 /** Processes that know an app compare its revision. */
 const newRevision = 'revision = revision + 1';
@@ -110,6 +69,7 @@ const appColumns =
  * driver leaves out `LOCK TABLE`, `FOR UPDATE` and `FOR KEY SHARE`.
  */
 export const statements = {
+  findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
   listApps: `SELECT ${appColumns} FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2`,
   listSecretStarts:
     `SELECT app_key, ${startOfSecret('app_secret')} AS start, ${startOfSecret('old_secret')} AS old_start` +
@@ -138,8 +98,8 @@ export const statements = {
   listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
   /** Locks the row until the transaction ends, and returns its current content: no update is lost. */
   lockUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2 FOR UPDATE',
-  /** Held by a transaction that adds a user unless there is one. */
-  lockAdding: "SELECT value FROM service_state WHERE name = 'health' FOR UPDATE",
+  /** Held by a transaction that adds a user unless there is one; `$1` names him. */
+  lockAdding: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
   setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
@@ -181,13 +141,12 @@ export const statements = {
   removeCode: 'DELETE FROM codes WHERE tenant_code = $1 AND code = $2',
   removeCodesOfUser: 'DELETE FROM codes WHERE tenant_code = $1 AND union_id = $2',
 
-  /** Changes a row only if the app is what it was at that revision, and the pair is new or expired. */
+  /** Changes a row only if the app is what it was at that revision, and the pair is new. */
   useNonce:
     'INSERT INTO nonces (tenant_code, app_key, random, expires_at)' +
-    ` SELECT tenant_code, app_key, $5, ${keptUntil('$7', '$6')} FROM apps` +
+    ` SELECT tenant_code, app_key, $5, unixepoch() + ${randomSeconds} FROM apps` +
     ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4' +
-    ' ON CONFLICT (tenant_code, app_key, random)' +
-    ` DO UPDATE SET expires_at = excluded.expires_at WHERE nonces.expires_at < ${expiredBefore('$8')}`,
+    ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING',
 
   addAudit:
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
@@ -215,16 +174,19 @@ export const statements = {
   expiredNonce: firstExpired('nonces'),
   purgeNonces: purge('nonces', 'tenant_code, app_key, random'),
   /** The last value is the age of a line in seconds. */
-  expiredAudit: firstExpired('audit', 'at', ' - $2'),
-  purgeAudit: purge('audit', 'at, id', 'at', ' - $4'),
+  expiredAudit: firstExpired('audit', 'at', ' - $1'),
+  purgeAudit: purge('audit', 'at, id', 'at', ' - $3'),
 
   /** Changes the row only for its holder, or if it has none; a clock that is set back ends a lease. */
   leasePurge:
     "UPDATE service_state SET holder = $1, value = unixepoch() + $2 WHERE name = 'purge' AND" +
     ' (holder IS NULL OR holder = $1 OR value < unixepoch() OR value > unixepoch() + $2)',
   releasePurge: "UPDATE service_state SET holder = NULL WHERE name = 'purge' AND holder = $1",
-  /** Changes a page each time, but never the size of the database. */
-  probe: "UPDATE service_state SET value = value + 1 WHERE name = 'health' RETURNING unixepoch() AS now",
+  /** Changes a page each time, but never the size of the database; no row if another transaction has locked it. */
+  probe:
+    'UPDATE service_state SET value = value + 1 WHERE name IN' +
+    " (SELECT name FROM service_state WHERE name = 'health' FOR UPDATE SKIP LOCKED) RETURNING name",
+  now: 'SELECT unixepoch() AS now',
 } as const;
 
 /**
@@ -256,11 +218,11 @@ export function listAudit([lead, ...others]: readonly (keyof typeof auditColumns
 }
 
 /**
- * When the first row of a table expired, and how many seconds ago; or null. `$1` is the earliest time that it may be,
- * `less` what is subtracted from it.
+ * When the first row of a table expired, and how many seconds ago; or null. `less` is what is subtracted from the time
+ * that it is.
  */
 function firstExpired(table: string, column = 'expires_at', less = ''): string {
-  const end = `${expiredBefore('$1')}${less}`;
+  const end = `unixepoch()${less}`;
   return (
     `SELECT MIN(${column}) AS expires_at, ${end} - MIN(${column}) AS waited` +
     ` FROM ${table} WHERE ${column} < ${end}`
@@ -269,12 +231,12 @@ function firstExpired(table: string, column = 'expires_at', less = ''): string {
 
 /**
  * Deletes up to `$2` expired rows, the oldest first, none that expired before `$1`: deleted rows stay in the index
- * for a while, and are not scanned again. `$3` is the earliest time that it may be, `less` what is subtracted from it.
+ * for a while, and are not scanned again.
  */
 function purge(table: string, key: string, column = 'expires_at', less = ''): string {
   return (
     `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table}` +
-    ` WHERE ${column} >= $1 AND ${column} < ${expiredBefore('$3')}${less} ORDER BY ${column} LIMIT $2)` +
+    ` WHERE ${column} >= $1 AND ${column} < unixepoch()${less} ORDER BY ${column} LIMIT $2)` +
     ` RETURNING ${column} AS expires_at`
   );
 }
@@ -287,9 +249,26 @@ export function isIndexed(tenantCode: string): string {
   );
 }
 
+/**
+ * A read as one statement, for PostgreSQL: uses up a random `$5`, unless the app has changed, and a code `$6`; returns the
+ * record and the names that the code authorizes to read, and the user of the code, valid or not.
+ */
+export const readUser =
+  'WITH app AS (SELECT 1 FROM apps' +
+  ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4),' +
+  ' fresh AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)' +
+  ` SELECT $2, $1, $5, unixepoch() + ${randomSeconds} FROM app` +
+  ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING RETURNING 1),' +
+  ' used AS (UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $2 AND code = $6' +
+  ' AND expires_at > unixepoch() AND (uses_left IS NULL OR uses_left > 0)' +
+  ' AND EXISTS (SELECT 1 FROM fresh) RETURNING union_id, info_names)' +
+  ' SELECT (SELECT COUNT(*) FROM app) AS app, (SELECT COUNT(*) FROM fresh) AS fresh,' +
+  ' (SELECT info_names FROM used) AS info_names,' +
+  ' (SELECT record FROM users WHERE tenant_code = $2 AND union_id = (SELECT union_id FROM used)) AS record,' +
+  ' (SELECT union_id FROM codes WHERE tenant_code = $2 AND code = $6) AS union_id';
+
 /** Statements that are run for many rows. */
 export const rowStatements = {
-  findApp: `SELECT ${appColumns} FROM apps WHERE app_key IN (SELECT $1)`,
   /** Adds a user, or locks the one that there is and returns its current record. */
   addOrLockUser:
     'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
@@ -321,9 +300,8 @@ export const emptyStatements = ['apps', 'tenants', 'users', 'user_values', 'code
   (table) => `DELETE FROM ${table}`,
 );
 
-/** Brings the ends of codes, randoms and old secrets `$1` seconds nearer. */
+/** Brings the ends of codes and old secrets `$1` seconds nearer. */
 export const ageStatements = [
   'UPDATE codes SET expires_at = expires_at - $1',
-  'UPDATE nonces SET expires_at = expires_at - $1',
   `UPDATE apps SET old_until = old_until - $1, ${newRevision} WHERE old_secret IS NOT NULL`,
 ];

@@ -1,4 +1,4 @@
-import { StartError, StoreUnavailableError } from '../../database/errors.js';
+import { DatabaseBusyError, StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type Migration, migrate } from '../../database/migrations.js';
 import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
 import type { PassbackUser } from '../../protocol/passback.js';
@@ -7,7 +7,6 @@ import type { Secret } from '../../signing/secret.js';
 import { type App, Apps } from './apps.js';
 import { Audit, digestKeyOf, digestUser } from './audit.js';
 import { Codes } from './codes.js';
-import { RowLockedError } from './group-commit.js';
 import {
   type PassbackRequest,
   type PassbackResult,
@@ -16,8 +15,8 @@ import {
   type ReadResult,
   type Records,
   readInTransaction,
+  readOnce,
 } from './operations.js';
-import { PostgresGroups } from './postgres-groups.js';
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
@@ -27,13 +26,11 @@ import { Users } from './users.js';
 /** Maximum number of apps in memory. */
 const maxKnownApps = 10_000;
 
-/** Maximum number of apps that are read at once, by one statement. */
-const maxAppsAtOnce = 1000;
-
-interface AppsToRead {
-  readonly keys: Set<string>;
-  readonly found: Promise<ReadonlyMap<string, () => App>>;
-}
+/**
+ * Maximum number of apps that are looked up at once. Anybody can name one that is not known, or sign wrongly for one that
+ * is: further look-ups are refused, so that those that do not need one have the connections.
+ */
+const maxLookUps = 100;
 
 /**
  * The store of the service and of its admin. A unit of work awaits only the records that it receives, and may be
@@ -45,10 +42,8 @@ export class Store {
   readonly #driver: SqlDriver;
   readonly #cipher: SecretCipher;
   readonly #digestKey: string;
-  readonly #groups: PostgresGroups | null;
   readonly #apps = new Map<string, App>();
-  #nextApps: AppsToRead | null = null;
-  #lastApps: Promise<unknown> = Promise.resolve();
+  #lookUps = 0;
   #purge: Purge | undefined;
   #clockDifference = 0;
   /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
@@ -59,7 +54,6 @@ export class Store {
     this.#cipher = cipher;
     this.#digestKey = digestKey;
     this.migration = migration;
-    this.#groups = driver.engine === 'postgres' ? new PostgresGroups(driver) : null;
   }
 
   /** Reads committed data. */
@@ -68,8 +62,8 @@ export class Store {
   }
 
   /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
-  write<T>(work: (records: Records) => Promise<T>, flow?: string): Promise<T> {
-    return this.#noting(this.#driver.write((sql) => work(this.#recordsOf(sql)), flow));
+  write<T>(work: (records: Records) => Promise<T>): Promise<T> {
+    return this.#noting(this.#driver.write((sql) => work(this.#recordsOf(sql))));
   }
 
   /** An app as last read; `undefined` if it was not. It may have changed. */
@@ -77,45 +71,36 @@ export class Store {
     return this.#apps.get(appKey);
   }
 
-  /** Reads an app from the database. Anybody can name one: a single connection reads those that are asked for meanwhile. */
+  /** Reads an app from the database. */
   async findApp(appKey: string): Promise<App | null> {
-    if (this.#nextApps === null || this.#nextApps.keys.size >= maxAppsAtOnce)
-      this.#nextApps = this.#readLater();
-    this.#nextApps.keys.add(appKey);
-    const app = (await this.#nextApps.found).get(appKey)?.() ?? null;
-    if (this.#apps.size >= maxKnownApps) this.#apps.clear();
-    if (app === null) this.#apps.delete(appKey);
-    else this.#apps.set(appKey, app);
-    return app;
-  }
-
-  /** Reads the apps whose keys are added until those before them are read. */
-  #readLater(): AppsToRead {
-    const keys = new Set<string>();
-    const start = () => {
-      if (this.#nextApps?.keys === keys) this.#nextApps = null;
-      return this.read(({ apps }) => apps.load([...keys]));
-    };
-    const found = this.#lastApps.then(start, start);
-    this.#lastApps = found;
-    return { keys, found };
+    if (this.#lookUps >= maxLookUps) {
+      throw new DatabaseBusyError('too many requests name apps that are not known, or are signed wrongly');
+    }
+    this.#lookUps += 1;
+    try {
+      const app = await this.read(({ apps }) => apps.find(appKey));
+      if (this.#apps.size >= maxKnownApps) this.#apps.clear();
+      if (app === null) this.#apps.delete(appKey);
+      else this.#apps.set(appKey, app);
+      return app;
+    } finally {
+      this.#lookUps -= 1;
+    }
   }
 
   /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
   readUser(request: ReadRequest): Promise<ReadResult> {
-    if (this.#groups !== null) return this.#noting(this.#groups.read(request));
-    return this.write((records) => readInTransaction(records, request), request.app.app_key);
+    return this.#driver.engine === 'postgres'
+      ? this.#noting(readOnce(this.#driver, request))
+      : this.write((records) => readInTransaction(records, request));
   }
 
   /** Carries out a passback (§4.2). Resolves when it is durable. */
   async passBack(request: PassbackRequest): Promise<PassbackResult> {
     const { app, user, change, newUnionId } = request;
-    const flow = app.app_key;
-    const outcome = await (this.#groups === null
-      ? this.write((records) => passBackInTransaction(records, request), flow)
-      : this.#noting(this.#groups.passBack(request)));
+    const outcome = await this.write((records) => passBackInTransaction(records, request));
     if (outcome !== 'no user' || newUnionId === undefined) return outcome;
-    return this.write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId), flow);
+    return this.write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId));
   }
 
   /** The keyed digest that names a user of a tenant in the log and in the audit; all its users for `null`. */
@@ -133,14 +118,15 @@ export class Store {
    * `unixSeconds` is the clock to compare with the database's.
    */
   async check(unixSeconds = () => Date.now() / 1000): Promise<void> {
-    // One statement without a transaction: a process that is stopped in the middle holds no lock.
-    const before = unixSeconds();
-    const [row] = await this.#driver.read((sql) => sql.all(statements.probe));
-    if (row === undefined) throw new StoreUnavailableError('the database has lost its table service_state');
-    // SQLite has the clock of the machine.
-    if (this.#driver.engine === 'postgres') {
-      this.#clockDifference = differenceTo(Number(row.now), before, unixSeconds());
-    }
+    // Without a transaction: a process that is stopped in the middle holds no lock.
+    await this.#driver.read(async (sql) => {
+      await sql.all(statements.probe);
+      // SQLite has the clock of the machine.
+      if (this.#driver.engine === 'sqlite') return;
+      const before = unixSeconds();
+      const [row] = await sql.all(statements.now);
+      this.#clockDifference = differenceTo(Number(row?.now), before, unixSeconds());
+    });
     const last = this.#fault;
     this.#fault = null;
     if (last !== null) throw last;
@@ -202,8 +188,8 @@ export class Store {
       this.#fault = null;
       return result;
     } catch (error) {
-      // A locked row says nothing of the database.
-      if (error instanceof StoreUnavailableError && !(error instanceof RowLockedError)) this.#fault = error;
+      if (error instanceof StoreUnavailableError && !(error instanceof DatabaseBusyError))
+        this.#fault = error;
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
-import type { Sql, SqlRow } from '../../database/sql-driver.js';
+import { allEnded, type Sql, type SqlRow } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues, type UserRecord } from '../../protocol/user-record.js';
@@ -112,15 +112,28 @@ export class Users {
     user: PassbackUser,
     change: (record: UserRecord) => UserRecord,
   ): Promise<UserRecord | NoSingleUser | UserInfoError> {
-    const found = await this.#lock(tenantCode, user);
+    return this.changeLocked(await this.lock(tenantCode, user), change);
+  }
+
+  /** The same for a user whom `lock` returned. Nothing waits for what it stores: that fails the transaction if it fails. */
+  changeLocked(
+    found: UserRecord | NoSingleUser,
+    change: (record: UserRecord) => UserRecord,
+  ): UserRecord | NoSingleUser | UserInfoError {
     if (typeof found === 'string') return found;
     const changed = tryChange(change, found);
-    if (!(changed instanceof UserInfoError)) await this.#replace(found, changed);
+    if (changed instanceof UserInfoError) return changed;
+    const stored = [
+      this.#sql.run(statements.setRecord, rowOf(changed)),
+      this.#changeValues([[changed, changedValues(found, changed)]]),
+    ];
+    for (const one of stored) one.catch(() => {});
     return changed;
   }
 
   /**
-   * The same for the user of a passback, who is added if there is none: one at a time, so that no user is added twice.
+   * The same for the user of a passback, who is added if there is none: one transaction at a time, so that no user is
+   * added twice.
    */
   async changeOrAdd(
     tenant_code: string,
@@ -128,7 +141,7 @@ export class Users {
     change: (record: UserRecord) => UserRecord,
     newUnionId: string,
   ): Promise<UserRecord | NoSingleUser | UserInfoError> {
-    await this.#sql.all(statements.lockAdding);
+    await this.#sql.all(statements.lockAdding, [JSON.stringify([tenant_code, user])]);
     const outcome = await this.change(tenant_code, user, change);
     if (outcome !== 'no user') return outcome;
     const union_id = user.by === 'union_id' ? user.unionId : newUnionId;
@@ -157,7 +170,8 @@ export class Users {
     };
   }
 
-  async #lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoSingleUser> {
+  /** Locks the user that a passback names until the transaction ends, and returns its record. */
+  async lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoSingleUser> {
     if (user.by === 'union_id') return (await this.#lockById(tenantCode, user.unionId)) ?? 'no user';
     const digest = valueDigest(user.name, user.value);
     for (let lookUp = 0; lookUp < lookUps; lookUp++) {
@@ -178,11 +192,6 @@ export class Users {
     return row === undefined ? null : toRecord(row.record);
   }
 
-  async #replace(old: UserRecord, record: UserRecord): Promise<void> {
-    await this.#sql.run(statements.setRecord, rowOf(record));
-    await this.#changeValues([[record, changedValues(old, record)]]);
-  }
-
   async #changeValues(changes: readonly (readonly [UserKey, ChangedValues])[]): Promise<void> {
     const removed: string[][] = [];
     const added: (readonly [tenant: string, digest: string, ...string[]])[] = [];
@@ -190,11 +199,13 @@ export class Users {
       for (const { digest } of changed.removed) removed.push([tenant_code, digest, union_id]);
       for (const { name, digest } of changed.added) added.push([tenant_code, digest, union_id, name]);
     }
-    await this.#sql.each(rowStatements.removeValue, removed);
-    await this.#sql.each(
-      rowStatements.addValue,
-      added.sort(([, one], [, other]) => (one < other ? -1 : 1)),
-    );
+    await allEnded([
+      this.#sql.each(rowStatements.removeValue, removed),
+      this.#sql.each(
+        rowStatements.addValue,
+        added.sort(([, one], [, other]) => (one < other ? -1 : 1)),
+      ),
+    ]);
   }
 }
 
@@ -212,17 +223,17 @@ function keyOf({ tenant_code, union_id }: UserKey): string {
 }
 
 /** Whether users of the tenant of a row are found by the values of a key. */
-export function isFindable({ findable }: SqlRow, name: string): boolean {
+function isFindable({ findable }: SqlRow, name: string): boolean {
   return findable == null || hasKey(String(findable), name);
 }
 
 /** Whether a user has a value by which users are found. */
-export function hasValue(record: UserRecord, { name, value }: { name: string; value: string }): boolean {
+function hasValue(record: UserRecord, { name, value }: { name: string; value: string }): boolean {
   return readableValues(record).get(name) === value;
 }
 
 /** The changed record, or the error with which `change` refuses. */
-export function tryChange(
+function tryChange(
   change: (record: UserRecord) => UserRecord,
   record: UserRecord,
 ): UserRecord | UserInfoError {
@@ -246,7 +257,7 @@ interface ChangedValues {
 }
 
 /** The values that are only in the old record, and those that are only in the new one. */
-export function changedValues(old: UserRecord | null, record: UserRecord | null): ChangedValues {
+function changedValues(old: UserRecord | null, record: UserRecord | null): ChangedValues {
   const before = old === null ? new Map<string, string>() : readableValues(old);
   const after = record === null ? new Map<string, string>() : readableValues(record);
   return { removed: valuesMissing(before, after), added: valuesMissing(after, before) };

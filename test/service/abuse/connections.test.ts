@@ -2,9 +2,8 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService, type LogEvent } from '../../../src/service/index.js';
-import { Turns } from '../../../src/support/fair-queue.js';
 import { Machine, printedBy } from '../../support/cli.js';
 import {
   exchange,
@@ -271,14 +270,6 @@ describe('a service with limits of its own', () => {
     expect(warnings).toEqual([]);
     socket.destroy();
     await service.close();
-  });
-
-  it('shortens its turn of work after each connection: others may wait to be accepted', async () => {
-    const shortened = vi.spyOn(Turns.prototype, 'shortenNext');
-    await using service = await createService();
-    const sockets = Array.from({ length: 3 }, () => openSocket(service.url));
-    await expect.poll(() => shortened.mock.calls.length).toBe(3);
-    for (const socket of sockets) socket.destroy();
   });
 
   it.each([

@@ -19,14 +19,22 @@ export async function fillStore(url: string, driver: SqlDriver, rows: number, an
   );
 }
 
-/** How PostgreSQL would run each statement of the store, whatever it is given. */
+/** How PostgreSQL would run each statement, whatever it is given. */
 export async function plansOf(
   driver: SqlDriver,
   statements: Readonly<Record<string, string>>,
 ): Promise<Map<string, string>> {
   const plans = new Map<string, string>();
   for (const [name, statement] of Object.entries(statements)) {
-    const rows = await driver.read((sql) => sql.all(`EXPLAIN (GENERIC_PLAN) ${statement}`));
+    if (statement.startsWith('LOCK TABLE')) continue;
+    const values = [...new Set(statement.match(/\$\d+/g))].map(() => 'NULL');
+    const rows = await driver.write(async (sql) => {
+      await sql.run('SET LOCAL plan_cache_mode = force_generic_plan');
+      await sql.run(`PREPARE planned AS ${statement}`);
+      const plan = await sql.all(`EXPLAIN EXECUTE planned${values.length === 0 ? '' : `(${values})`}`);
+      await sql.run('DEALLOCATE planned');
+      return plan;
+    });
     plans.set(name, rows.map((row) => row['QUERY PLAN']).join('\n'));
   }
   return plans;
