@@ -81,8 +81,11 @@ describe('monitoring', () => {
   it.each(['SQLite', 'PostgreSQL'])('has the backlog of the purge: %s', async (engine) => {
     const schema = engine === 'PostgreSQL' ? await createSchema() : null;
     const { url, service } = await start(schema === null ? {} : { database: schema.url });
-    const backlog = await metric(url, 'userinfo_purge_backlog_seconds');
-    expect(backlog.map(({ labels, value }) => [labels?.table, value])).toEqual([
+    const backlog = async () => {
+      const found = await metric(url, 'userinfo_purge_backlog_seconds');
+      return found.map(({ labels, value }) => [labels?.table, value]);
+    };
+    await expect.poll(backlog).toEqual([
       ['nonces', '0'],
       ['codes', '0'],
       ['audit', '0'],

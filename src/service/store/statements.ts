@@ -290,10 +290,10 @@ export const rowStatements = {
 } as const;
 
 /**
- * Held by a transaction that sets the keys of a tenant. A lock of the table and not of a row, which those that add users
+ * A lock that a transaction holds that sets the keys of a tenant, once all that add users have ended. A lock of the table and not of a row, which those that add users
  * without a pause would share for ever.
  */
-export const lockTenants = 'LOCK TABLE tenants IN EXCLUSIVE MODE';
+export const lockTenants = ['SET LOCAL lock_timeout = 5000', 'LOCK TABLE tenants IN EXCLUSIVE MODE'];
 
 /** Empties the store. */
 export const emptyStatements = ['apps', 'tenants', 'users', 'user_values', 'codes', 'nonces'].map(

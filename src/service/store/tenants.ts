@@ -58,7 +58,7 @@ export class Tenants {
    * are found by the keys that were set before, too. `Users.indexAgain` of all users and `finish` come next.
    */
   async setKeys(tenantCode: string, keys: StoredKeys): Promise<void> {
-    await this.#sql.all(lockTenants);
+    for (const statement of lockTenants) await this.#sql.run(statement);
     const { findable } = await this.find(tenantCode);
     await this.#sql.run(statements.setTenant, [tenantCode, keys, common(findable, keys)]);
   }
