@@ -1,5 +1,4 @@
 import type { Command, Option } from 'commander';
-import { UserInfoError } from '../protocol/errors.js';
 import type { CliContext } from './context.js';
 import { type CommonGroup, CommonOption, examples, rootOf, showCommon } from './help-layout.js';
 import type { Io } from './io.js';
@@ -39,21 +38,6 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
 /** Adds a command to a group, or to the program. */
 export type Declare = (parent: Command, context: CliContext) => void;
 
-/** A command line that cannot be carried out. Nothing was done. */
-export class UsageError extends UserInfoError {
-  readonly code = 'USAGE';
-
-  constructor(message: string, hint = 'Add --help for usage.', commands: readonly string[] = []) {
-    super(message, { hint, commands });
-  }
-}
-
-/** The command as it is typed. */
-export function fullName(command: Command): string {
-  const { parent } = command;
-  return parent === null ? command.name() : `${fullName(parent)} ${command.name()}`;
-}
-
 /**
  * An option of all commands that is given and that the command has no use for. An option whose promise every command
  * keeps, such as `--no-input`, and the format of errors are never one.
@@ -79,6 +63,7 @@ export function command<Options, Arguments extends unknown[]>(
     for (const declare of commands) declare(command, context);
     if (run === undefined) {
       command.helpCommand('help [command]', 'show the help of a command');
+      command.action(() => command.outputHelp()); // a reader may page it
       return;
     }
     showCommon(command, common);
@@ -86,7 +71,7 @@ export function command<Options, Arguments extends unknown[]>(
       const { io, args } = context;
       const unused = findUnused(command, common);
       if (unused !== undefined)
-        throw (await import('./unused-option.js')).unusedOption(fullName(command), command, unused, args);
+        throw (await import('./unused-option.js')).unusedOption(command, unused, args);
       const options = command.optsWithGlobals<CommonOptions & Options>();
       const style = await outputStyle(options, io);
       const print = (data: unknown) => printData(data, io, style);

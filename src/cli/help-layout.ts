@@ -1,4 +1,4 @@
-import { type Command, type HelpConfiguration, Option } from 'commander';
+import { type Command, Help, type HelpConfiguration, Option } from 'commander';
 
 /** The examples at the end of a command's help, each with its purpose. */
 export function examples(...lines: readonly (readonly [command: string, purpose: string])[]): string {
@@ -72,12 +72,14 @@ export function showCommon(command: Command, groups: readonly CommonGroup[]): vo
   shownCommon.set(command, [...groups, 'every']);
 }
 
+export const bulkHeading = 'Bulk runs:';
+
 /** Groups of options that a page of the help explains; the short help of a command has their flags. */
 const pages: Readonly<Record<string, string>> = {
   'Global Options:': 'userinfo --help',
   'Connection:': 'userinfo help connection',
   'Operation:': 'userinfo help operation',
-  'Bulk runs:': 'userinfo help bulk',
+  [bulkHeading]: 'userinfo help bulk',
 };
 
 /** The page that explains a group of options. */
@@ -85,7 +87,10 @@ export function helpPage(heading = ''): string | undefined {
   return pages[heading];
 }
 
-/** The help of commands, with the common options that apply; the short one has at most 60 lines. */
+/** Groups of the program's commands that its short help has by their names alone. */
+const namedOnly = ['Signing:', 'Service and queue:', 'Other:'];
+
+/** The help of commands, with the common options that apply; the program's short one has at most 24 lines. */
 export const helpLayout = (isShort: boolean): HelpConfiguration => ({
   showGlobalOptions: true,
   subcommandTerm: (command) => command.name(),
@@ -95,11 +100,23 @@ export const helpLayout = (isShort: boolean): HelpConfiguration => ({
       (option) => option instanceof CommonOption && groups.includes(option.group),
     );
   },
+  // The commands of a group come before its options; those of the program are listed by its complete help.
+  formatHelp: (command, helper) => {
+    const text = Help.prototype.formatHelp.call(helper, command, helper);
+    if (command.commands.length === 0) return text;
+    const parts = text.trimEnd().split('\n\n');
+    const isOptions = (part: string) => /^(?:Global )?Options/.test(part);
+    const options = isShort && command.parent === null ? [] : parts.filter(isOptions);
+    return `${[...parts.filter((part) => !isOptions(part)), ...options].join('\n\n')}\n`;
+  },
   formatItemList: (heading, items, helper) => {
     const page = helpPage(heading);
     if (items.length === 0) return [];
+    if (isShort && namedOnly.includes(heading))
+      return [`${heading} ${items.map((item) => item.trim().split(' ')[0]).join(', ')}`];
     if (page === undefined || !isShort) return [heading, ...items, ''];
-    const flags = items.map((item) => /(?:-\w, )?--[\w-]+/.exec(item)?.[0].replace(', ', '/'));
+    if (heading === bulkHeading) return [`Many users: --from <file> (see "${page}")`, ''];
+    const flags = items.map((item) => /-[\w-]+(?:, --[\w-]+)?/.exec(item)?.[0].replace(', ', '/'));
     const shown = flags.filter((flag) => flag !== undefined);
     return [`${heading.replace(':', '')} (see "${page}"):`, wrapNames(shown, helper.helpWidth ?? 80), ''];
   },

@@ -66,7 +66,9 @@ function commonOptions(): CommonOption[] {
 export function addConnectionOptions(command: Command, heading = 'Connection:'): Command {
   return command
     .optionsGroup(heading)
-    .addOption(new Option('--environment <name>', 'test or production').choices(['test', 'production']))
+    .addOption(
+      new Option('--env, --environment <name>', 'test or production').choices(['test', 'production']),
+    )
     .option('--base-url <url>', 'address of the deployment')
     .option('--tenant-code <code>', 'tenant code')
     .option('--channel <code>', 'channel code')

@@ -1,9 +1,8 @@
-import { type Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { quoteName } from '../protocol/unsafe-text.js';
-import { fullName, UsageError } from './command.js';
+import { readCommandLine, refuseSlips } from './command-line.js';
 import { topicList } from './commands/help/index.js';
-import { declarationsFor } from './commands/index.js';
+import { declareCommands } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
 import { examples, helpLayout } from './help-layout.js';
@@ -19,11 +18,14 @@ export async function run(args: readonly string[], given: Io, signal: AbortSigna
   const program = await buildProgram(context, args);
   try {
     refuseDamaged(args, io.env);
+    if (args[0] !== 'help') refuseSlips(readCommandLine(program, args));
     await program.parseAsync(namesOption(args) ? ['help', '--', ...args.slice(1)] : args, { from: 'user' });
     return exitStatus.success;
   } catch (thrown) {
-    const error =
-      thrown instanceof UnknownNameError ? thrown.explain(await import('./suggestions.js')) : thrown;
+    const isRefused = thrown instanceof CommanderError && thrown.exitCode !== 0;
+    const error = isRefused
+      ? (await import('./suggestions.js')).explainRefusal(thrown, readCommandLine(program, args))
+      : thrown;
     const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
     const { reportError } = await import('./report-error.js');
     // An error in an option may come before this one is parsed.
@@ -39,85 +41,15 @@ function namesOption([first, second = '', ...more]: readonly string[]): boolean 
   return first === 'help' && more.length === 0 && /^--?\w/.test(second) && !['-h', '--help'].includes(second);
 }
 
-/** A name that is not known: only then is what was meant looked for, by code that no other command line loads. */
-class UnknownNameError extends Error {
-  readonly explain: (suggestions: typeof import('./suggestions.js')) => UsageError;
-
-  constructor(explain: UnknownNameError['explain']) {
-    super('unknown name');
-    this.explain = explain;
-  }
-}
-
-/**
- * A command whose errors are of our own class. It never prints the value of an unknown option: it may be a mistyped
- * secret. Commander calls the methods that it has no public names for.
- */
-class CautiousCommand extends Command {
-  override createCommand(name?: string): CautiousCommand {
-    return new CautiousCommand(name);
-  }
-
-  /** Called by commander for a group without a command, too: a reader may page the help. */
-  override help(): never {
-    return super.help({ error: false });
-  }
-
-  missingArgument(name: string): void {
-    throw new UsageError(`the argument ${quoteName(name)} is missing`);
-  }
-
-  optionMissingArgument({ flags }: Option): void {
-    throw new UsageError(`the option "${flags}" needs a value`);
-  }
-
-  missingMandatoryOptionValue({ flags }: Option): void {
-    throw new UsageError(`the option "${flags}" is missing`);
-  }
-
-  _conflictingOption({ long }: Option, other: Option): void {
-    throw new UsageError(`${long} and ${other.long} exclude each other: use one of them`);
-  }
-
-  _excessArguments(given: readonly string[]): void {
-    const most = this.registeredArguments.length;
-    const allowed = most === 0 ? 'no argument' : most === 1 ? 'one argument' : `at most ${most} arguments`;
-    throw new UsageError(`"${fullName(this)}" takes ${allowed}, not ${given.length}`);
-  }
-
-  _callParseArg(target: Option | Argument, value: string, previous: unknown): unknown {
-    const { argChoices: choices = [value] } = target;
-    const message = `${target instanceof Option ? target.long : target.name()} cannot be ${quoteName(value)}`;
-    if (!choices.includes(value)) {
-      throw new UnknownNameError(({ unknownChoice }) => unknownChoice(message, value, choices));
-    }
-    try {
-      return target.parseArg?.(value, previous);
-    } catch (error) {
-      throw error instanceof InvalidArgumentError ? new UsageError(message, error.message) : error;
-    }
-  }
-
-  /** Called by commander with the argument as typed. */
-  unknownOption(typed: string): void {
-    throw new UnknownNameError(({ unknownOption }) => unknownOption(this, typed));
-  }
-
-  /** Called by commander of a group, or of the program. */
-  unknownCommand(): void {
-    const [typed = ''] = this.args;
-    throw new UnknownNameError(({ unknownCommand }) => unknownCommand(this, typed));
-  }
-}
-
 /** Builds the program for `args` (without `node` and the script): only the commands that they name are declared. */
 export async function buildProgram(context: CliContext, args: readonly string[]): Promise<Command> {
   const { io } = context;
-  const program = new CautiousCommand('userinfo');
+  const isShort = args[0] !== 'help' && !args.includes('--help');
+  const program = new Command('userinfo');
   program
     .description('Read user records from the platform and pass information about users back.')
     .version(manifest.version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show help: -h a short one')
+    .helpOption('-h, --help', '-h: short help; --help: all')
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
@@ -125,18 +57,23 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       getErrHelpWidth: () => io.stderr.columns ?? 80,
       outputError: () => {}, // reportError prints it
     })
-    .configureHelp(helpLayout(args.includes('-h') && !args.includes('--help')))
-    .exitOverride();
+    .configureHelp(helpLayout(isShort))
+    .showSuggestionAfterError(false)
+    .exitOverride()
+    .action(() => program.outputHelp());
   addCommonOptions(program);
-  for (const declare of await declarationsFor(args)) declare(program, context);
-  program
-    .addHelpText('after', topicList)
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo demo', 'try everything, against a service in memory'],
-        ['userinfo profile add shop', 'store the credentials of a deployment'],
-      ),
-    );
-  return program;
+  await declareCommands(program, context, args);
+  if (isShort) return program.addHelpText('after', firstSteps);
+  return program.addHelpText('after', topicList).addHelpText('after', examples(...steps));
 }
+
+const steps = [
+  ['userinfo serve --demo', 'a service with a tenant, an app and two users, to try it with'],
+  ['userinfo read "$code" mobile -p demo', 'what the code of a user authorizes'],
+  ['userinfo passback acme_level=gold --union-id u001 -p demo', 'a value about a user'],
+  ['userinfo profile add shop', 'store the credentials of your deployment'],
+] as const;
+
+const firstSteps = `
+Examples:
+${steps.map(([command]) => `  $ ${command}\n`).join('')}"userinfo <command> -h" is short, "userinfo --help" complete, with topics.`;

@@ -30,7 +30,8 @@ export async function reportError(
   if (exit === exitStatus.success) return exit;
   const report = reportOf(error, exit);
   if (json) {
-    await printMessage(io, JSON.stringify({ error: report }), '', Number.POSITIVE_INFINITY);
+    const line = JSON.stringify({ error: report }, (_, value) => (isEmpty(value) ? undefined : value));
+    await printMessage(io, line, '', Number.POSITIVE_INFINITY);
     return exit;
   }
   const label = `${colorsFor(io.stderr, io.env).red('error:')} `;
@@ -40,6 +41,8 @@ export async function reportError(
   } else await printAdvice(io, { ...report, hint: sentencesOf(report) });
   return exit;
 }
+
+const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
 
 function sentencesOf({ sent, hint }: Report): string | null {
   if (sent === null) return hint;

@@ -1,16 +1,15 @@
 // Apart from command.ts: only a command line that is refused loads it.
 import type { Command } from 'commander';
 import { quoteWhereNeeded } from '../support/shell.js';
-import { UsageError } from './command.js';
+import { fullName, UsageError } from './command-line.js';
 import { withoutPassword } from './database.js';
 import type { CommonOption } from './help-layout.js';
-import { suggest } from './suggestions.js';
+import { settingsAsOptions, suggest } from './suggestions.js';
 
 /**
  * The error of an option of all commands that this one has no use for, with the command line that was probably meant.
  */
 export function unusedOption(
-  path: string,
   command: Command,
   { short, long }: CommonOption,
   args: readonly string[],
@@ -18,11 +17,18 @@ export function unusedOption(
   const own = command.options.flatMap((option) => option.long ?? []);
   const isShort = short !== undefined && args.some((arg) => isGlued(arg, short));
   const [meant] = isShort ? suggest(short, own) : [];
-  const rest = replaceOption(args, [short, long], meant).map(withoutPassword).map(quoteWhereNeeded);
+  const [kept, value = ''] = replaceOption(args, [short, long], meant);
+  const takesProfile = long === '--profile' && command.registeredArguments[0]?.name() === 'name';
+  if (takesProfile) kept.splice(kept.indexOf(command.name()) + 1, 0, value);
+  const line = settingsAsOptions(command, kept).map(withoutPassword).map(quoteWhereNeeded);
   return new UsageError(
-    `"${path}" has no use for ${isShort ? short : long}`,
-    meant === undefined ? 'Leave it out:' : `Did you mean "${meant}"?`,
-    [['userinfo', ...rest].join(' ')],
+    `"${fullName(command)}" has no use for ${isShort ? short : long}`,
+    takesProfile
+      ? 'The profile is an argument:'
+      : meant === undefined
+        ? 'Leave it out:'
+        : `Did you mean "${meant}"?`,
+    [['userinfo', ...line].join(' ')],
   );
 }
 
@@ -31,23 +37,25 @@ function isGlued(arg: string, short: string): boolean {
   return arg.startsWith(short) && !arg.startsWith('--');
 }
 
-/** The arguments with the option and its value replaced by `by`, or without both. */
+/** The arguments with the option and its value replaced by `by`, or without both; and the value. */
 function replaceOption(
   args: readonly string[],
   [short, long]: readonly (string | undefined)[],
   by: string | undefined,
-): string[] {
+): [kept: string[], value: string | undefined] {
   const kept: string[] = [];
+  let value: string | undefined;
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
-    const [name, value] = splitOption(arg, short);
+    const [name, glued] = splitOption(arg, short);
     if (name !== short && name !== long) kept.push(arg);
     else {
-      if (value === undefined) at += 1;
-      if (by !== undefined) kept.push(by, value ?? args[at] ?? '');
+      if (glued === undefined) at += 1;
+      value = glued ?? args[at] ?? '';
+      if (by !== undefined) kept.push(by, value);
     }
   }
-  return kept;
+  return [kept, value];
 }
 
 /** `undefined` for a value that is the next argument. */

@@ -137,7 +137,7 @@ it('data is printed in the format that is asked for', async () => {
   });
   expect((await machine.run(['profile', 'export', 'shop', '-o', 'yaml'])).stdout).toMatch(/^name: shop$/m);
   expect((await machine.run(['profile', 'list', '--json', '-o', 'yaml'])).stderr).toContain(
-    'exclude each other',
+    'cannot be used with',
   );
 });
 

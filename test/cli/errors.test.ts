@@ -10,7 +10,7 @@ afterAll(() => machine[Symbol.asyncDispose]());
 
 describe('with --json, an error', () => {
   it.each<[string, number, readonly string[]]>([
-    ['USAGE', 2, ['read', 'c', '--nosuch']],
+    ['USAGE', 2, ['read', 'c', '--scop', 'x']],
     ['USAGE', 2, ['profil']],
     ['USAGE', 2, ['read', 'c', '--attempts', 'x']],
     ['INVALID_INPUT', 2, ['read', '']],
@@ -27,10 +27,9 @@ describe('with --json, an error', () => {
       error: {
         code,
         message: expect.stringMatching(/^\S.*\S$/),
-        sent: null,
-        result_code: code === 'REJECTED' ? 40106 : null,
+        ...(code === 'REJECTED' && { result_code: 40106 }),
         hint: expect.stringMatching(/\S/),
-        commands: code === 'PROFILE' ? ['userinfo profile list'] : expect.any(Array),
+        ...(code === 'PROFILE' && { commands: ['userinfo profile list'] }),
         exit,
       },
     });

@@ -45,10 +45,42 @@ describe('the help of', () => {
     },
   );
 
-  it('the program lists commands, topics and the common options', () => {
+  it('the program fits a screen of 24 lines with its prompt, and begins with what people come for', () => {
     const help = helps.get('') ?? '';
-    for (const part of ['Options:', 'Commands:', 'Topics (userinfo help <topic>):', 'Examples:']) {
-      expect(help).toContain(`\n${part}\n`);
+    expect(help.split('\n').length).toBeLessThanOrEqual(24);
+    const places = [
+      '  read',
+      '  passback',
+      '  profile',
+      '--demo',
+      'Signing: sign, probe',
+      'Service and queue: admin',
+    ];
+    const found = places.map((place) => help.indexOf(`\n${place}`.replace('\n--', '--')));
+    expect(found).toEqual([...found].sort((one, other) => one - other));
+    expect(found).not.toContain(-1);
+  });
+
+  it('the program is complete with --help: commands, options, topics', () => {
+    const help = completeHelps.get('') ?? '';
+    const parts = [
+      'Commands:',
+      'Signing:',
+      'Service and queue:',
+      'Options:',
+      'Topics (userinfo help <topic>):',
+    ];
+    const found = parts.map((part) => help.indexOf(`\n${part}\n`));
+    expect(found).toEqual([...found].sort((one, other) => one - other));
+    expect(found).not.toContain(-1);
+    for (const [name] of commands) expect(help).toMatch(new RegExp(`^  ${name} {2}`, 'm'));
+  });
+
+  it('read and passback has one line for bulk runs', () => {
+    for (const name of ['read', 'passback']) {
+      expect(helps.get(name)).toContain('\nMany users: --from <file> (see "userinfo help bulk")\n');
+      expect(helps.get(name)).not.toContain('--journal');
+      expect(completeHelps.get(name)).toContain('--journal');
     }
   });
 
@@ -62,7 +94,7 @@ describe('the help of', () => {
 
 it('names no option that there is not, nor do the topics', () => {
   const optionsOf = ({ options, commands }: Command): (string | undefined)[] => [
-    ...options.map(({ long }) => long),
+    ...options.flatMap(({ short, long }) => [short, long]),
     ...commands.flatMap(optionsOf),
   ];
   const known = ['--help', ...optionsOf(program)];

@@ -72,7 +72,7 @@ it.each(
   const { parseArg, defaultValue, defaultValueDescription = '' } = optionOf(words, flag);
   expect(parseArg?.(defaultValueDescription, undefined as never)).toEqual(defaultValue);
   if (words !== 'serve' && words !== '')
-    expect(helps.get(words)).toMatch(`(default: ${defaultValueDescription})`);
+    expect(helps.get(words)?.replace(/\s+/g, ' ')).toMatch(`(default: ${defaultValueDescription})`);
 });
 
 it('a default that the help names is that of the service and of the queue', () => {

@@ -151,7 +151,7 @@ describe('--print-curl', () => {
     expect(done).toMatchObject({
       status: 2,
       stdout: '',
-      stderr: expect.stringContaining('exclude each other'),
+      stderr: expect.stringContaining('cannot be used with'),
     });
   });
 

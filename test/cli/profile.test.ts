@@ -25,8 +25,12 @@ afterEach(() => {
   machine[Symbol.dispose]();
 });
 
-const add = (name: string, ...more: string[]) =>
-  machine.run(['profile', 'add', name, ...values, '--app-secret-stdin', ...more], { stdin: `${secret}\n` });
+const add = (name: string, ...more: string[]) => {
+  const kept = values.filter((_, at) => !more.includes(values[at - (at % 2)] ?? ''));
+  return machine.run(['profile', 'add', name, ...kept, '--app-secret-stdin', ...more], {
+    stdin: `${secret}\n`,
+  });
+};
 const inPlainText = () =>
   `The app secret is in plain text in ${machine.profileFile} (mode 0600). --app-secret-command keeps it elsewhere.\n`;
 const file = () => JSON.parse(readFileSync(machine.profileFile, 'utf8'));

@@ -232,7 +232,7 @@ describe('sign verify', () => {
     [['sign', 'explain', 'read', 'c', '--recipe', 'taobao'], 2, '--recipe has one recipe'],
     [['sign', 'explain', 'read', 'c', '--timestamp', '1'], 2, 'Unix seconds, 10 digits'],
   ])('%j ends with status %d', async (args, status, problem) => {
-    const done = await machine.run(args[1] === 'presets' ? args : [...local, ...args]);
+    const done = await machine.run(args[1] === 'presets' || args.includes('-p') ? args : [...local, ...args]);
     expect(done.status).toBe(status);
     expect(done.stderr).toContain(problem);
     expect(done.stderr.trim().split('\n').length).toBeLessThanOrEqual(3);
@@ -312,8 +312,8 @@ describe('sign export', () => {
     expect(done.stderr).toContain('has an unpaired surrogate, which a text of PHP 8.0 or later cannot hold');
     const cobol = await run('--lang', 'cobol');
     expect(cobol).toMatchObject({ status: 2, stdout: '' });
-    expect(cobol.stderr).toContain(`It is one of ${Object.keys(languages).join(', ')}.`);
-    expect((await run()).stderr).toContain('the option "--lang <language>" is missing');
+    expect(cobol.stderr).toContain(`Allowed choices are ${Object.keys(languages).join(', ')}.`);
+    expect((await run()).stderr).toContain("required option '--lang <language>' not specified");
   });
 
   it('says on a terminal how to save and run both files', async () => {

@@ -283,7 +283,7 @@ const refused: readonly Slip[] = [
     next: 'Examples are in:',
     paste: {},
   },
-  { typed: 'userinfo read c1 -o jsn', cause: '--output cannot be "jsn"', next: 'Did you mean "json"?' },
+  { typed: 'userinfo read c1 -o jsn', cause: "argument 'jsn' is invalid", next: 'Did you mean "json"?' },
   {
     typed: 'USERINFO_OUTPUT=xml; userinfo read c1 --timeout 5',
     cause: '"5" is not a duration',
@@ -291,12 +291,12 @@ const refused: readonly Slip[] = [
   },
   {
     typed: 'userinfo read c1 --attempts 0',
-    cause: '--attempts cannot be "0"',
+    cause: "option '--attempts <n>' argument '0' is invalid.",
     next: 'Give a number from 1.',
   },
   {
     typed: 'userinfo read c1 --environment prod',
-    cause: '--environment cannot be "prod"',
+    cause: "argument 'prod' is invalid. Allowed choices are test, production.",
     next: '"production"?',
   },
   {
@@ -415,8 +415,8 @@ const refused: readonly Slip[] = [
   },
   {
     typed: `${file('union_id,a\\nu001,b\\n')} --resume --restart`,
-    cause: '--resume and --restart exclude each other',
-    next: 'use one of them',
+    cause: "option '--resume' cannot be used with option '--restart'",
+    next: 'Add --help for usage.',
   },
   {
     typed: `${file('PK\\003\\004xx', 'a.xlsx')}`,
@@ -424,10 +424,101 @@ const refused: readonly Slip[] = [
     next: 'Save the sheet as "CSV UTF-8 (comma delimited)"',
   },
   {
-    typed: 'userinfo serve -p 9999',
+    typed: 'userinfo serve -p 9999 --database /none/x.db',
     cause: '"userinfo serve" has no use for -p',
-    next: 'Did you mean "--port"?\n  userinfo serve --port 9999\n',
+    next: 'Did you mean "--port"?\n  userinfo serve --port 9999 --database /none/x.db\n',
   },
+  {
+    typed: 'userinfo profile set base_url=http://h.example -p demo',
+    cause: '"userinfo profile set" has no use for -p',
+    next: 'The profile is an argument:\n  userinfo profile set demo --base-url http://h.example\n',
+  },
+  {
+    typed: 'userinfo profile set demo base_url=http://h.example',
+    cause: "too many arguments for 'set'",
+    next: 'Did you mean --base-url http://h.example?',
+  },
+  // An option that is the value of another, that is given twice, that has another dash, or that follows --.
+  ...['--union-id --primary-key mobile', '--primary-key -p', '--union-id -- x', '--user-info --help'].map(
+    (options) => ({
+      typed: `userinfo passback a=b ${options}`,
+      cause: `the option "${options.split(' ')[0]} <`,
+      next: 'Add --help for usage.',
+    }),
+  ),
+  ...[
+    '-p demo --profile=two',
+    '--base-url http://a --base-url http://b',
+    '--env test --environment test',
+  ].map((options) => ({
+    typed: `userinfo read c1 ${options}`,
+    cause: ' is given twice',
+    next: 'Remove one of the two.',
+  })),
+  {
+    typed: `userinfo passback a=b ${to} --union-id u002`,
+    cause: '--union-id is given twice',
+    next: 'Remove one of the two.',
+  },
+  {
+    typed: 'userinfo passback a=b —-union-id u001',
+    cause: '"—-union-id" begins with a dash that is no hyphen',
+    next: 'Did you mean "--union-id"?',
+    paste: { line: `userinfo passback a=b ${to}`, sends: '{"a":"b"}' },
+  },
+  ...['read -- c1 mobile -p two', 'read c1 -- --profile=two', 'passback -- a=b --union-id u001'].map(
+    (line) => ({
+      typed: `userinfo ${line}`,
+      cause: ' after -- is taken as a name',
+      next: 'Put options before the --.',
+    }),
+  ),
+  {
+    typed: 'userinfo read --code c1',
+    cause: 'unknown option "--code"',
+    next: 'The code is the first argument: userinfo read "$code"',
+  },
+  {
+    typed: 'userinfo read --union-id u001',
+    cause: 'unknown option "--union-id"',
+    next: 'A read takes a code that was issued for the user',
+  },
+  {
+    typed: 'userinfo passback mobile=138 --primary-key Mobile',
+    cause: '--primary-key "Mobile": no pair has this key',
+    next: 'Did you mean --primary-key mobile?',
+  },
+  {
+    typed: 'userinfo passback a=b --primary-key mobile=138',
+    cause: '--primary-key takes the key alone',
+    next: 'Give the pair as an argument: mobile=… --primary-key mobile',
+  },
+  {
+    typed: file('| union_id | a |\n| u001 | b |\n'),
+    cause: 'no column is named "union_id"',
+    next: 'Name that of user IDs with --union-id-column',
+  },
+  {
+    typed: file('{\n  "union_id": "u001",\n  "a": "b"\n}\n', 'a.ndjson'),
+    cause: 'cannot be sent',
+    next: 'Correct them.\n',
+  },
+  ...[
+    ['login', 'profile add shop'],
+    ['init', 'profile add shop'],
+    ['config', 'profile show'],
+    ['whoami', 'profile show'],
+    ['status', 'doctor'],
+    ['test', 'doctor'],
+    ['mock', 'serve --demo'],
+    ['code issue', 'admin code issue --tenant-code acme --union-id u001'],
+    ['version', '--version'],
+  ].map(([word, instead]) => ({
+    typed: `userinfo ${word}`,
+    cause: `unknown command "${word?.split(' ')[0]}"`,
+    next: `Did you mean:\n  userinfo ${instead}\n`,
+    ...(word === 'mock' && { paste: { line: 'userinfo serve --demo --help' } }),
+  })),
   {
     typed: 'userinfo profile list -p nope',
     cause: '"userinfo profile list" has no use for -p',
@@ -448,7 +539,7 @@ const refused: readonly Slip[] = [
   },
   {
     typed: 'userinfo openapi x',
-    cause: '"userinfo openapi" takes no argument, not 1',
+    cause: "too many arguments for 'openapi'. Expected 0 arguments but got 1.",
     next: 'Add --help for usage.',
   },
   {
@@ -469,8 +560,10 @@ const refused: readonly Slip[] = [
   },
 ];
 
-/** The command that a hint ends with. */
-const commandIn = (stderr: string) => /^ {2}(userinfo .*)$/m.exec(stderr)?.[1] ?? '';
+/** The commands that a hint has. */
+const commandsIn = (stderr: string) =>
+  [...stderr.matchAll(/^ {2}(userinfo .*)$/gm)].map(([, line = '']) => line);
+const commandIn = (stderr: string) => commandsIn(stderr)[0] ?? '';
 
 describe('a slip is refused before anything is sent', () => {
   it.each(refused)('$typed', async ({ typed, cause, next, status: wanted = 2, paste }) => {
@@ -480,7 +573,14 @@ describe('a slip is refused before anything is sent', () => {
     expect(stderr).toContain(cause);
     expect(stderr).toContain(next);
     expect([status, stdout, sent()]).toEqual([wanted, '', []]);
-    if (paste === undefined) return;
+    if (paste === undefined) {
+      // Whatever a printed command needs, it is not what was typed.
+      for (const line of commandsIn(stderr)) {
+        const after = await shell(line);
+        expect([line, after.stderr]).not.toEqual([line, stderr]);
+      }
+      return;
+    }
     const pasted = await shell(paste.line ?? commandIn(stderr));
     expect([pasted.status, pasted.stderr]).toEqual([0, expect.not.stringContaining('error')]);
     const { sends } = paste;
@@ -495,6 +595,7 @@ interface Noticed {
 }
 
 const noticed: readonly Noticed[] = [
+  { typed: `userinfo passback a=b ${to} --env test`, says: '', sends: '{"a":"b"}' },
   {
     typed: `userinfo passback moblie=1 ${to}`,
     says: 'warning: key "moblie" has no special meaning: did you mean "mobile"?\n',
@@ -678,23 +779,30 @@ describe('a name that does not exist', () => {
     ['raed c1', 'unknown command "raed"', 'read'],
     ['pasback a=b', 'unknown command "pasback"', 'passback'],
     ['passback a=b --union_id u', 'unknown option "--union_id"', '--union-id'],
-    ['passback a=b -u u001', 'unknown short option "-u"', '--union-id'],
-    ['passback a=b --env production', 'unknown option "--env"', '--environment'],
+    ['passback a=b -u u001', 'unknown option "-u"', '--union-id'],
+    ['passback a=b --user u001', 'unknown option "--user"', '--union-id'],
+    ['passback a=b --id u001', 'unknown option "--id"', '--union-id'],
+    ['passback a=b --uid u001', 'unknown option "--uid"', '--union-id'],
+    ['passback --form f.csv', 'unknown option "--form"', '--from'],
+    ['passback a=b --force', 'unknown option "--force"', null],
+    ['read c --info-name mobile', 'unknown option "--info-name"', '--names'],
+    ['read c --insecure', 'unknown option "--insecure"', '--ca-file'],
+    ['read c -k', 'unknown option "-k"', '--ca-file'],
+    ['read -help', 'unknown option "-help"', '--help'],
+    ['sign solve --file f.txt', 'unknown option "--file"', '--sample'],
+    ['admin code issue --tenant acme', 'unknown option "--tenant"', '--tenant-code'],
     ['passback a=b --prod', 'unknown option "--prod"', '--environment'],
     ['passback a=b --curl', 'unknown option "--curl"', '--print-curl'],
-    ['passback a=b --header x', 'unknown option "--header"', '--print-curl'],
     ['passback a=b --dry', 'unknown option "--dry"', '--dry-run'],
     ['passback a=b --unionId u', 'unknown option "--unionId"', '--union-id'],
     ['read --from c.csv --types code:text', 'unknown option "--types"', null],
-    ['read c --code x', 'unknown option "--code"', null],
     ['read c --colour', 'unknown option "--colour"', '--color'],
     ['passback --from a.csv --restrat', 'unknown option "--restrat"', null],
-    ['passback a=b -q data', 'unknown short option "-q"', '--query'],
-    ['passback a=b -v', 'unknown short option "-v"', '--verbose'],
+    ['passback a=b -q data', 'unknown option "-q"', '--query'],
+    ['passback a=b -v', 'unknown option "-v"', '--verbose'],
     ['profile rm shop', 'unknown command "rm"', 'delete'],
     ['profile ls', 'unknown command "ls"', 'list'],
     ['profile current', 'unknown command "current"', 'show'],
-    ['version', 'unknown command "version"', '--version'],
     ['constructor', 'unknown command "constructor"', null],
   ])('%s', async (line, cause, meant) => {
     const { env, sent } = newRow();
@@ -702,15 +810,18 @@ describe('a name that does not exist', () => {
     expect([status, stdout, sent()]).toEqual([2, '', []]);
     expect(stderr).toContain(cause);
     if (meant === null) expect(stderr).not.toContain('Did you mean');
-    else expect(stderr).toContain(`\nDid you mean "${meant}"?\n`);
+    else {
+      expect(stderr).toContain(`\nDid you mean "${meant}"?\n`);
+      const [, wrong = ''] = /"(.+)"/.exec(cause) ?? [];
+      const corrected = await machine.type(`userinfo ${line.replace(wrong, meant)}`, { env });
+      expect(corrected.stderr).not.toMatch(/unknown (?:option|command)/);
+    }
     expect(stderr).not.toMatch(/--yes|--restart|--allow-http|--take-over|--no-|Put --/);
   });
 
   it('is a short option: the help lists those that exist', async () => {
-    const { stderr } = await machine.run(['passback', 'a=b', '-k', 'u001']);
-    expect(stderr).toContain(
-      'unknown short option "-k"\nThe options are listed by:\n  userinfo passback --help\n',
-    );
+    const { stderr } = await machine.run(['passback', 'a=b', '-z', 'u001']);
+    expect(stderr).toContain('unknown option "-z"\nThe options are listed by:\n  userinfo passback --help\n');
   });
 
   it('is a command of a group: its siblings are listed', async () => {

@@ -124,7 +124,8 @@ function missingColumn(
   line: number,
 ): InvalidInputError {
   const [only = ''] = columns;
-  const delimiter = columns.length === 1 ? delimiters.find((one) => only.includes(one)) : undefined;
+  const delimiter =
+    columns.length === 1 ? delimiters.find((one) => only.includes(one) && !only.startsWith(one)) : undefined;
   if (delimiter !== undefined) {
     const message = `line ${line}: there is one column, ${quoteName(only.slice(0, 60))}: the delimiter does not seem to be the right one`;
     return new RunInputError(message, 'Name the delimiter:', '--delimiter', delimiter.replace('\t', '\\t'));

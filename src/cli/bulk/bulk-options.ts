@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
+import { bulkHeading } from '../help-layout.js';
 import { parseCount, parseDuration, parseRate } from '../option-values.js';
 import type { CommonOptions, ConnectionOptions } from '../options.js';
 import { queueOption } from '../queue/queue-option.js';
@@ -43,7 +44,6 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly lease?: number;
 }
 
-const group = 'Bulk runs:';
 export const takeOverHelp = 'use the files of a run elsewhere that has ended, as in another container';
 const defaultConcurrency = 32;
 /** Milliseconds. */
@@ -52,7 +52,7 @@ export const defaultLeaseMs = 60_000;
 /** Adds the options that name rows and their format. */
 export function addSourceOptions(command: Command): Command {
   return command
-    .optionsGroup(group)
+    .optionsGroup(bulkHeading)
     .option('--from <file>', 'rows of a bulk run: CSV or NDJSON, .gz too; - is standard input')
     .addOption(
       new Option('--format <format>', 'format of the rows (default: from the file name)').choices([
@@ -150,7 +150,7 @@ export function isBulk(
     });
   }
   const lost = command.options.find(
-    (option) => option.helpGroupHeading === group && isGiven(option.attributeName()),
+    (option) => option.helpGroupHeading === bulkHeading && isGiven(option.attributeName()),
   );
   if (lost === undefined) return false;
   throw new InvalidInputError(`${lost.long} is for bulk runs: it needs --from`);

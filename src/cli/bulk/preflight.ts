@@ -81,7 +81,7 @@ export async function checkRows({
   if (options.preflight && rows === 0) throw noRows(name);
   if (faultCount > 0) {
     const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
-    throw invalidRows(what, first, options.types);
+    throw invalidRows(what, first, options.types, faultCount === rows);
   }
   const keys = operation.userInfoKeys(names);
   refuseMisspelt(keys, settings.key_prefix, options.types);
@@ -90,7 +90,12 @@ export async function checkRows({
 }
 
 /** The error of rows that cannot be sent; its next step is that of the first of them, if it has one. */
-function invalidRows(what: string, first: InvalidInputError | undefined, types: string | undefined): Error {
+function invalidRows(
+  what: string,
+  first: InvalidInputError | undefined,
+  types: string | undefined,
+  areAll: boolean,
+): Error {
   if (first instanceof RunInputError) {
     const [option = '', value = ''] = first.options;
     const list = option === '--types' && types !== undefined ? `${types},${value}` : value;
@@ -98,6 +103,7 @@ function invalidRows(what: string, first: InvalidInputError | undefined, types: 
   }
   if (first?.hint !== undefined)
     return new InvalidInputError(what, { hint: first.hint, commands: first.commands });
+  if (areAll) return new InvalidInputError(what, { hint: 'Correct them.' });
   return new RunInputError(what, 'Correct them. To send the others:', '--no-preflight');
 }
 

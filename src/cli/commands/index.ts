@@ -1,31 +1,56 @@
+import type { Command } from 'commander';
 import type { Declare } from '../command.js';
+import type { CliContext } from '../context.js';
 
-/** The commands, in the order of the help; the module of each is loaded only if the arguments may mean it. */
-const commands: Readonly<Record<string, () => Promise<Declare>>> = {
-  read: async () => (await import('./read.js')).declareRead,
-  passback: async () => (await import('./passback.js')).declarePassback,
-  profile: async () => (await import('./profile/index.js')).declareProfile,
-  sign: async () => (await import('./sign/index.js')).declareSign,
-  serve: async () => (await import('./serve/index.js')).declareServe,
-  admin: async () => (await import('./admin/index.js')).declareAdmin,
-  migrate: async () => (await import('./migrate.js')).declareMigrate,
-  worker: async () => (await import('./worker.js')).declareWorker,
-  runs: async () => (await import('./runs.js')).declareRuns,
-  demo: async () => (await import('./demo/index.js')).declareDemo,
-  doctor: async () => (await import('./doctor/index.js')).declareDoctor,
-  probe: async () => (await import('./probe/index.js')).declareProbe,
-  openapi: async () => (await import('./openapi.js')).declareOpenApi,
-  explain: async () => (await import('./explain.js')).declareExplain,
-  completion: async () => (await import('./completion/index.js')).declareCompletion,
-  help: async () => (await import('./help/index.js')).declareHelp,
+type Load = () => Promise<Declare>;
+
+/** The commands by heading of the help, in its order; each is loaded only if the arguments may mean it. */
+const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+  'Commands:': {
+    read: async () => (await import('./read.js')).declareRead,
+    passback: async () => (await import('./passback.js')).declarePassback,
+    profile: async () => (await import('./profile/index.js')).declareProfile,
+    doctor: async () => (await import('./doctor/index.js')).declareDoctor,
+    explain: async () => (await import('./explain.js')).declareExplain,
+    demo: async () => (await import('./demo/index.js')).declareDemo,
+    serve: async () => (await import('./serve/index.js')).declareServe,
+  },
+  'Signing:': {
+    sign: async () => (await import('./sign/index.js')).declareSign,
+    probe: async () => (await import('./probe/index.js')).declareProbe,
+  },
+  'Service and queue:': {
+    admin: async () => (await import('./admin/index.js')).declareAdmin,
+    migrate: async () => (await import('./migrate.js')).declareMigrate,
+    worker: async () => (await import('./worker.js')).declareWorker,
+    runs: async () => (await import('./runs.js')).declareRuns,
+    openapi: async () => (await import('./openapi.js')).declareOpenApi,
+  },
+  'Other:': {
+    completion: async () => (await import('./completion/index.js')).declareCompletion,
+    help: async () => (await import('./help/index.js')).declareHelp,
+  },
 };
 
-/** Loads the commands that `args` may mean: those it names, or all if it names none or asks for help. */
-export async function declarationsFor(args: readonly string[]): Promise<Declare[]> {
-  const all = Object.entries(commands);
-  const named = all.filter(([name]) => args.includes(name));
+const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(tiers));
+
+/**
+ * Declares the commands that `args` may mean, under the headings of the help: those it names, or all if it names none
+ * or asks for help.
+ */
+export async function declareCommands(
+  program: Command,
+  context: CliContext,
+  args: readonly string[],
+): Promise<void> {
+  const named = Object.keys(commands).filter((name) => args.includes(name));
   const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(args);
-  return Promise.all((isKnown ? named : all).map(([, load]) => load()));
+  const wanted = isKnown ? named : Object.keys(commands);
+  const declared = await Promise.all(wanted.map(async (name) => [name, await commands[name]?.()] as const));
+  for (const [name, declare] of declared) {
+    const heading = Object.keys(tiers).find((one) => Object.hasOwn(tiers[one] ?? {}, name));
+    declare?.(program.commandsGroup(heading ?? ''), context);
+  }
 }
 
 /** Whether an argument before the first command is neither an option nor its value. */

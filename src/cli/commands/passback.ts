@@ -10,10 +10,12 @@ import {
   toUserInfo,
   type UserInfoEntries,
 } from '../../protocol/user-info.js';
+import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
-import { type Call, command, UsageError } from '../command.js';
+import { type Call, command } from '../command.js';
+import { UsageError } from '../command-line.js';
 import type { CliContext } from '../context.js';
 import { listNames } from '../help-layout.js';
 import { inputName, readText } from '../input.js';
@@ -148,9 +150,20 @@ function refuseUnnamed(primaryKey: string | undefined, userInfo: UserInfoEntries
       hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
     });
   }
+  if (primaryKey.includes('=')) {
+    const key = primaryKey.replace(/:?=.*$/s, '');
+    throw new InvalidInputError('--primary-key takes the key alone', {
+      sent: 'nothing',
+      hint: `Give the pair as an argument: ${quoteWhereNeeded(key)}=… --primary-key ${quoteWhereNeeded(key)}`,
+    });
+  }
+  const meant = [...userInfo.keys()].find((key) => isSlip(key.toLowerCase(), primaryKey.toLowerCase()));
   if (!userInfo.has(primaryKey)) {
     throw new InvalidInputError(`--primary-key ${quoteName(primaryKey)}: no pair has this key`, {
-      hint: `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
+      hint:
+        meant !== undefined
+          ? `Did you mean --primary-key ${quoteWhereNeeded(meant)}?`
+          : `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
     });
   }
   refuseSpace(`the value of ${quoteName(primaryKey)}`, identifyingText(userInfo.get(primaryKey)));

@@ -346,7 +346,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
   it('is refused with what belongs to a run from here, and shows no password', async () => {
     const both = await machine.run(['-p', 'local', 'passback', '--from', 'x.csv', ...queue(), '--resume']);
     expect(both.status).toBe(2);
-    expect(both.stderr).toContain('--queue and --resume exclude each other: use one of them');
+    expect(both.stderr).toContain("option '--queue <url>' cannot be used with option '--resume'");
     const long = await machine.run([
       '-p',
       'local',

@@ -2,7 +2,7 @@
 import type { Command, Option } from 'commander';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { nearestName } from '../../../support/nearest-name.js';
-import { fullName, UsageError } from '../../command.js';
+import { fullName, UsageError } from '../../command-line.js';
 import { CommonOption, helpPage } from '../../help-layout.js';
 import { suggest } from '../../suggestions.js';
 import { helpTopics } from './index.js';

@@ -128,7 +128,7 @@ const declarePath = command({
 
 export const declareProfile = command({
   name: 'profile',
-  summary: 'manage profiles: base URLs and credentials of your deployments',
+  summary: 'store your deployments: base URLs and credentials',
   description: 'A profile holds what one application needs to call one deployment.',
   examples: [
     ['userinfo profile add shop', 'prompts for each value'],

@@ -12,7 +12,7 @@ import { takeVariables } from './variables.js';
 export const declareServe = command({
   name: 'serve',
   common: [],
-  summary: 'run the service locally, for tests',
+  summary: 'run the service locally, for tests; --demo to try it',
   description:
     'Run the service of the platform: both operations, over a database of its own. ' +
     'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered. ' +
