@@ -86,7 +86,7 @@ const once =
  *
  * @throws UsageError
  */
-export function refuseSlips({ command, options, operands, literal }: CommandLine): void {
+export function checkCommandLine({ command, options, operands, literal }: CommandLine): void {
   const isOption = (arg: string) => /^(?:--|-h|--help)$/.test(arg) || findOption(command, arg) !== undefined;
   const given = new Set<Option>();
   for (const { option, value, isApart } of options) {

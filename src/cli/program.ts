@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { readCommandLine, refuseSlips } from './command-line.js';
+import { checkCommandLine, readCommandLine } from './command-line.js';
 import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
@@ -18,7 +18,7 @@ export async function run(args: readonly string[], given: Io, signal: AbortSigna
   const program = await buildProgram(context, args);
   try {
     refuseDamaged(args, io.env);
-    if (args[0] !== 'help') refuseSlips(readCommandLine(program, args));
+    if (args[0] !== 'help') checkCommandLine(readCommandLine(program, args));
     await program.parseAsync(namesOption(args) ? ['help', '--', ...args.slice(1)] : args, { from: 'user' });
     return exitStatus.success;
   } catch (thrown) {
