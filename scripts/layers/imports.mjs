@@ -19,8 +19,10 @@ const arrows = {
   service: ['database', 'platform', 'signing', 'protocol', 'support'],
   sdk: ['bulk', 'client', 'profiles', 'platform', 'signing', 'protocol', 'support'],
   index: ['sdk', 'bulk', 'client', 'platform', 'signing', 'protocol', 'support'],
+  probe: ['client', 'platform', 'signing', 'protocol', 'support'],
   cli: [
     'queue',
+    'probe',
     'bulk',
     'service',
     'profiles',
@@ -107,7 +109,7 @@ function* circularImportFaults(sources) {
     if (open.includes(file)) faults.push([...open.slice(open.indexOf(file)), file].join(' -> '));
     if (done.has(file) || open.includes(file)) return;
     open.push(file);
-    for (const { path, isLater } of sources.get(file)?.imports ?? []) if (!isLater) visit(path);
+    for (const { path } of sources.get(file)?.imports ?? []) visit(path);
     open.pop();
     done.add(file);
   };

@@ -6,8 +6,8 @@ const statement =
   /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(?<loaded>[^']+)'|\bimport\(\s*'(?<later>[^']+)'\)/gm;
 
 /**
- * The sources by path, with `text` and `imports`. An import has the `path` of a file of src, or is that of a `package`;
- * `isLater` is one by `import()`. Imports of types are imports.
+ * The sources by path, with `text` and `imports`. An import has the `path` of a file of src, or is that of a `package`.
+ * Imports of types and those by `import()` are imports.
  */
 export function readSources(folder) {
   const files = readdirSync(folder, { recursive: true }).map((file) => file.replaceAll('\\', '/'));
@@ -26,9 +26,8 @@ export function readSources(folder) {
 function importsIn(file, text) {
   return [...text.matchAll(statement)].map(({ groups: { loaded, later } }) => {
     const name = loaded ?? later;
-    const isLater = loaded === undefined;
-    if (!name.startsWith('.')) return { package: name, isLater };
-    return { path: normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'), isLater };
+    if (!name.startsWith('.')) return { package: name };
+    return { path: normalize(join(dirname(file), name)).replace(/\.js$/, '.ts') };
   });
 }
 

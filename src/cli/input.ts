@@ -5,19 +5,20 @@ import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInput, readInputFile } from '../support/input-file.js';
 import { findJsonFault } from '../support/json-fault.js';
-import type { CliContext } from './context.js';
 import { type Io, printMessage } from './io.js';
+
+/** Where input comes from: standard input, until it is aborted. */
+interface Source {
+  readonly io: Io;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Reads the text of a file, or of standard input for `-`; on a terminal, `what` names what to type.
  *
  * @throws InvalidInputError that names the file, AbortError
  */
-export async function readText(
-  { io, signal }: CliContext,
-  file: string,
-  what = 'the input',
-): Promise<string> {
+export async function readText({ io, signal }: Source, file: string, what = 'the input'): Promise<string> {
   const name = inputName(file);
   if (file !== '-') return readNamedFile(file, name, { signal });
   await announceWait(io, what);
@@ -73,8 +74,8 @@ export function inputName(file: string): string {
  *
  * @throws InvalidInputError that names the file, and the position of an error
  */
-export async function readJson(context: CliContext, file: string): Promise<unknown> {
-  const text = await readText(context, file);
+export async function readJson(source: Source, file: string): Promise<unknown> {
+  const text = await readText(source, file);
   const name = inputName(file);
   const json = parseJson(text, name);
   const fault = findJsonFault(text);
@@ -100,8 +101,8 @@ export function parseJson(text: string, name: string): unknown {
  *
  * @throws InvalidInputError if standard input is empty
  */
-export async function readValue(context: CliContext, what: string): Promise<string> {
-  const value = (await readText(context, '-', `the ${what}`)).replace(/\r?\n$/, '');
+export async function readValue(source: Source, what: string): Promise<string> {
+  const value = (await readText(source, '-', `the ${what}`)).replace(/\r?\n$/, '');
   if (value === '') {
     throw new InvalidInputError(`standard input contains no ${what}`, {
       hint: 'The command that should print it may have failed.',

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { type HelpTopic, helpTopics } from '../../src/cli/commands/help/index.js';
-import { topicPage } from '../../src/cli/commands/help/topics.js';
+import { helpTopics } from '../../src/cli/commands/help/index.js';
+import { type HelpTopic, topicPage } from '../../src/cli/commands/help/topics.js';
 import { CommonOption, listNames } from '../../src/cli/help-layout.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';

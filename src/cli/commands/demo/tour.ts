@@ -3,12 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, type Writable } from 'node:stream';
+import { Command } from 'commander';
 import { ProfileStore } from '../../../profiles/profile-store.js';
 import type { Service } from '../../../service/index.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import type { CliContext } from '../../context.js';
 import { type Io, write, writeStyled } from '../../io.js';
-import { buildProgram } from '../../program.js';
+import { addCommonOptions } from '../../options.js';
+import { declareAdmin } from '../admin/index.js';
+import { declarePassback } from '../passback.js';
+import { declareRead } from '../read.js';
 import { demoApp, demoProfile, demoUser } from '../serve/demo.js';
 
 /** Colours a command. */
@@ -89,7 +93,9 @@ async function typeCommand(
     stdout: printed.stream,
     stderr: io.stdout,
   };
-  const program = await buildProgram({ ...context, io: inner }, args);
+  const program = addCommonOptions(new Command('userinfo'));
+  for (const declare of [declareAdmin, declarePassback, declareRead])
+    declare(program, { ...context, io: inner });
   await program.parseAsync(args, { from: 'user' });
   await write(io.stdout, '\n');
   return printed.text().trim();

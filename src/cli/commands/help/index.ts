@@ -3,6 +3,7 @@ import type { CliContext } from '../../context.js';
 import { examples, formatColumns, showCommon } from '../../help-layout.js';
 import { write } from '../../io.js';
 import { profileOutline } from '../../profile-outline.js';
+import type { HelpTopic } from './topics.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
@@ -15,8 +16,7 @@ export const helpTopics = {
   output: 'output formats, and how to print only a part',
   requests: 'signed requests that the commands of "sign" can read',
   signing: 'how requests are signed, and how to find out',
-} as const;
-export type HelpTopic = keyof typeof helpTopics;
+} as const satisfies Readonly<Record<HelpTopic, string>>;
 
 /** The topics at the end of the program's help. */
 export const topicList = `\nTopics (userinfo help <topic>):\n${formatColumns(Object.entries(helpTopics)).trimEnd()}`;
@@ -49,7 +49,7 @@ export function declareHelp(program: Command, context: CliContext): void {
       const found = findCommand(program, words);
       if (found !== undefined) return found.outputHelp();
       const { lookUp } = await import('./look-up.js');
-      await write(context.io.stdout, lookUp(program, words));
+      await write(context.io.stdout, lookUp(program, words, Object.keys(helpTopics)));
     });
   showCommon(command, []);
 }

@@ -5,7 +5,6 @@ import { nearestName } from '../../../support/nearest-name.js';
 import { fullName, UsageError } from '../../command-line.js';
 import { CommonOption, helpPage } from '../../help-layout.js';
 import { suggest } from '../../suggestions.js';
-import { helpTopics } from './index.js';
 
 /** An option, and the commands that have it. */
 interface Found {
@@ -18,13 +17,13 @@ interface Found {
  *
  * @throws UsageError if there is neither
  */
-export function lookUp(program: Command, words: readonly string[]): string {
+export function lookUp(program: Command, words: readonly string[], topics: readonly string[]): string {
   const [typed = ''] = words;
   const all = commandsBelow(program);
   const options = optionsOf([program, ...all]);
   const found = words.length === 1 ? (optionsNamed(options, typed) ?? commandsNamed(all, typed)) : undefined;
   if (found !== undefined) return found;
-  const names = [...program.commands.map((one) => one.name()), ...Object.keys(helpTopics)];
+  const names = [...program.commands.map((one) => one.name()), ...topics];
   const nearest = nearestName(typed, names);
   const message = `there is no command, topic or option ${quoteName(words.join(' '))}`;
   if (nearest !== null && words.length === 1)

@@ -12,7 +12,6 @@ import { type ExitStatus, exitStatus } from '../../exit-status.js';
 import { formatColumns } from '../../help-layout.js';
 import { addConnectionOptions, type OutputFormat } from '../../options.js';
 import { addServeOptions } from '../serve/index.js';
-import type { HelpTopic } from './index.js';
 
 /** First those that replace a flag. */
 const variables = [
@@ -219,7 +218,9 @@ export function topicPage(topic: HelpTopic, prefix: ChatPrefix): string {
   return topic === 'info-names' ? infoNamesTopic(prefix) : topics[topic];
 }
 
-const topics: Readonly<Record<Exclude<HelpTopic, 'info-names'>, string>> = {
+export type HelpTopic = keyof typeof topics | 'info-names';
+
+const topics = {
   bulk: bulkTopic,
   connection: connectionTopic,
   environment: environmentTopic,

@@ -15,8 +15,20 @@ import { printAdvice, printMessage } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
 import { saveSigners, selectRule, selectSecret } from '../../resolve-signing.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
-import type { SolveOptions } from './solve.js';
 import { type SolveReport, showSolveReport, solveFault, solveReportRecord } from './solve-report.js';
+
+export interface SolveOptions {
+  readonly sample?: readonly string[];
+  readonly signParam?: string;
+  /** Numbers of the requests to take from a text with several, from 1. */
+  readonly pick?: readonly number[];
+  /** Milliseconds. */
+  readonly maxTime: number;
+  /** Number of threads; one per core by default. */
+  readonly jobs?: number;
+  /** Name of the profile that receives the recipes. */
+  readonly save?: string;
+}
 
 /**
  * Searches the recipes, prints them and saves the likeliest.

@@ -3,19 +3,7 @@ import type { Sample } from '../../../signing/request.js';
 import { type Call, command } from '../../command.js';
 import { parseCount, parseDuration } from '../../option-values.js';
 import { readSignedInputs, signParamOption } from './sample-input.js';
-
-export interface SolveOptions {
-  readonly sample?: readonly string[];
-  readonly signParam?: string;
-  /** Numbers of the requests to take from a text with several, from 1. */
-  readonly pick?: readonly number[];
-  /** Milliseconds. */
-  readonly maxTime: number;
-  /** Number of threads; one per core by default. */
-  readonly jobs?: number;
-  /** Name of the profile that receives the recipes. */
-  readonly save?: string;
-}
+import type { SolveOptions } from './solve-samples.js';
 
 const defaultTime = '20s';
 

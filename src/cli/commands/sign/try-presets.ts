@@ -16,10 +16,17 @@ import type { Call } from '../../command.js';
 import { resolveDeployment } from '../../deployment.js';
 import { refusesSignLength } from '../../explain-failure.js';
 import { printMessage } from '../../io.js';
+import type { ConnectionOptions } from '../../options.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import { saveSigners } from '../../resolve-signing.js';
-import type { TryOptions } from './try.js';
+
+export interface TryOptions extends ConnectionOptions {
+  /** Requests a second. */
+  readonly rate: number;
+  /** Name of the profile that receives the presets. */
+  readonly save?: string;
+}
 
 /** The presets of both signatures. */
 interface PresetPair {

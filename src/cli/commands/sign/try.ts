@@ -1,14 +1,8 @@
 import { Option } from 'commander';
 import { type Call, command } from '../../command.js';
 import { parseRate } from '../../option-values.js';
-import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-
-export interface TryOptions extends ConnectionOptions {
-  /** Requests a second. */
-  readonly rate: number;
-  /** Name of the profile that receives the presets. */
-  readonly save?: string;
-}
+import { addConnectionOptions } from '../../options.js';
+import type { TryOptions } from './try-presets.js';
 
 export const declareSignTry = command({
   name: 'try',
