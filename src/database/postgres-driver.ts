@@ -66,7 +66,7 @@ export async function openPostgresDriver(url: string, options: PostgresOptions =
     (options.prepares ?? true) && !isPooled(url),
   );
   try {
-    await driver.read(checkEncoding);
+    await driver.read(checkServer);
     return driver;
   } catch (error) {
     await driver.close();
@@ -74,10 +74,21 @@ export async function openPostgresDriver(url: string, options: PostgresOptions =
   }
 }
 
-async function checkEncoding(sql: Sql): Promise<void> {
-  const [row] = await sql.all('SHOW server_encoding');
-  if (row?.server_encoding === 'UTF8') return;
-  throw new StartError('CANNOT_OPEN_DATABASE', `the database has the encoding ${row?.server_encoding}`, {
+/** The oldest version of PostgreSQL that the tests run. */
+const oldestVersion = 15;
+
+async function checkServer(sql: Sql): Promise<void> {
+  const [row] = await sql.all(
+    "SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version",
+  );
+  const version = Math.floor(Number(row?.version) / 10_000);
+  if (version < oldestVersion) {
+    throw new StartError('CANNOT_OPEN_DATABASE', `the database is PostgreSQL ${version}`, {
+      hint: `Use PostgreSQL ${oldestVersion} or later.`,
+    });
+  }
+  if (row?.encoding === 'UTF8') return;
+  throw new StartError('CANNOT_OPEN_DATABASE', `the database has the encoding ${row?.encoding}`, {
     hint: 'Create it with the encoding UTF8.',
   });
 }

@@ -32,6 +32,22 @@ const at = (user: string, database = 'postgres', port = server.port) =>
   `postgres://${user}@127.0.0.1:${port}/${database}`;
 
 describe('a PostgreSQL database that cannot be opened', () => {
+  it('says which version it needs where the server is older', async () => {
+    const { url, remove } = await createSchema();
+    // The function of PostgreSQL, which this schema has of its own.
+    await execute(
+      url,
+      `CREATE FUNCTION current_setting(name TEXT) RETURNS TEXT LANGUAGE SQL
+         AS $$ SELECT CASE name WHEN 'server_version_num' THEN '140022' ELSE pg_catalog.current_setting(name) END $$`,
+    );
+    await expect(openStore(`${url},pg_catalog`)).rejects.toMatchObject({
+      code: 'CANNOT_OPEN_DATABASE',
+      message: 'the database is PostgreSQL 14',
+      hint: 'Use PostgreSQL 15 or later.',
+    });
+    await remove();
+  });
+
   it.each([
     ['nothing listens', () => at(`userinfo:${password}`, 'x', '1'), 'nothing listens there'],
     [

@@ -1,4 +1,5 @@
 import { forArrays } from '../../src/database/postgres-driver.js';
+import { queueStatements } from '../../src/queue/queue.js';
 import {
   auditColumns,
   listAudit,
@@ -21,11 +22,14 @@ export const everyStatement: Readonly<Record<string, string>> = {
   ...rowStatements,
 };
 
-/** The same as PostgreSQL receives them. */
+/** The same as PostgreSQL receives them, and those of the queue, which it alone has. */
 export const everyPostgresStatement: Readonly<Record<string, string>> = {
   ...statements,
   ...audits,
   readUser,
+  ...Object.fromEntries(
+    Object.entries(queueStatements).map(([name, statement]) => [`queue: ${name}`, statement]),
+  ),
   ...Object.fromEntries(
     Object.entries(rowStatements).map(([name, statement]) => [name, forArrays(statement)]),
   ),

