@@ -41,9 +41,7 @@ export type {
   UserInfoClientOptions,
 } from './client/options.js';
 export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
-export type { HeaderSource, HeaderSources } from './platform/header-source.js';
 export type { PlatformFile } from './platform/platform.js';
-export type { ModuleSource } from './platform/signing-source.js';
 export type { OperationName } from './protocol/endpoints.js';
 export type { Envelope } from './protocol/envelope.js';
 export { InvalidInputError, UserInfoError } from './protocol/errors.js';

@@ -1,11 +1,12 @@
-import { dirname } from 'node:path';
 import type { ClientHooks } from '../client/hooks.js';
 import type { UserInfoClientOptions } from '../client/options.js';
-import { type SigningSource, usesModule } from '../platform/signing-source.js';
-import { howToMend, readHeaders, secretWarnings } from '../profiles/secret.js';
-import type { Settings } from '../profiles/settings.js';
-import type { Signers } from '../signing/app-signatures.js';
+import { readHeaders } from '../profiles/header-source.js';
+import { howToMend, secretWarnings } from '../profiles/secret.js';
+import { isFileTrusted, lackingHeaders, type Settings } from '../profiles/settings.js';
+import { InvalidInputError } from '../protocol/errors.js';
+import type { SignerPair } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
+import { quoteWhereNeeded } from '../support/shell.js';
 import type { CliContext } from './context.js';
 import { type Io, printAdvice } from './io.js';
 import { networkOptions } from './network.js';
@@ -28,10 +29,37 @@ export async function readSecretOf(
 type ReadableSecret = Pick<Settings['secret'], 'source' | 'read'>;
 
 /** Creates the signers of a profile; this loads a signing module. */
-export async function loadSigning({ profiles }: CliContext, source: SigningSource): Promise<Signers> {
-  if (usesModule(source)) profiles.refuseUnsafeFile();
+export async function loadSigning(
+  { profiles }: CliContext,
+  { platform, signing_module }: Pick<Settings, 'platform' | 'signing_module'>,
+): Promise<SignerPair> {
+  if (signing_module !== null) profiles.refuseUnsafeFile();
   const { loadSigners } = await import('../profiles/load-signers.js');
-  return loadSigners(source, dirname(profiles.path));
+  return loadSigners(platform.value.signing, signing_module);
+}
+
+/**
+ * Reads the values of the headers of a profile.
+ *
+ * @throws InvalidInputError for one that the platform needs and the profile does not have, CredentialError
+ */
+async function headersOf(
+  { io }: CliContext,
+  settings: Settings,
+): Promise<NonNullable<UserInfoClientOptions['headers']>> {
+  const { headers, profile } = settings;
+  const [missing] = lackingHeaders(settings);
+  if (missing !== undefined) {
+    const source = `${missing}=env:${missing.toUpperCase().replace(/\W/g, '_')}`;
+    throw new InvalidInputError(`the platform needs the header ${missing}`, {
+      sent: 'nothing',
+      hint: `Say where its value is${profile === null ? ', in a profile such as shop' : ''}:`,
+      commands: [
+        `userinfo profile set ${quoteWhereNeeded(profile ?? 'shop')} --header ${quoteWhereNeeded(source)}`,
+      ],
+    });
+  }
+  return readHeaders(headers, io.env);
 }
 
 /** The options of a client: settings, command-line options, and the secret, which is read here unless given. */
@@ -42,7 +70,8 @@ export async function clientOptions(
   secret?: Secret,
 ): Promise<UserInfoClientOptions> {
   const { io } = context;
-  const { signing, ...platform } = settings.platform.value;
+  const { signing: _, ...platform } = settings.platform.value;
+  if (isFileTrusted(settings)) context.profiles.refuseUnsafeFile();
   return {
     baseUrl: settings.base_url.value,
     tenantCode: settings.tenant_code.value,
@@ -54,8 +83,8 @@ export async function clientOptions(
     attempts: options.attempts,
     ...(await networkOptions(settings, io.env)),
     platform,
-    signing: await loadSigning(context, signing),
-    headers: await readHeaders(platform.headers, io.env, () => context.profiles.refuseUnsafeFile()),
+    signing: (await loadSigning(context, settings)).signers,
+    headers: await headersOf(context, settings),
     ...(options.verbose ? traceExchange(io) : {}),
   };
 }

@@ -36,8 +36,8 @@ export function settingSources<Flags>(context: CliContext, flags: Flags) {
     store: profiles,
     async readPlatform(file: string): Promise<Platform> {
       if (file === '') return defaultPlatform;
-      const { readUsedPlatform } = await import('./platform-file.js');
-      return readUsedPlatform(context, file);
+      const { readPlatform } = await import('./platform-file.js');
+      return readPlatform(context, file);
     },
   };
 }

@@ -1,12 +1,12 @@
 // Apart from call-service.ts: only a call that failed loads it.
 import { isDeepStrictEqual } from 'node:util';
 import { NoAnswerError, type RejectedError } from '../client/errors.js';
-import { defaultSigning, usesModule } from '../platform/signing-source.js';
 import { describeOrigin, settingNames } from '../profiles/flags-and-environment.js';
 import { describeSecretSource } from '../profiles/secret.js';
 import type { Settings } from '../profiles/settings.js';
 import type { OperationName } from '../protocol/endpoints.js';
 import { quoteName } from '../protocol/unsafe-text.js';
+import { defaultRecipes } from '../signing/presets.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ExplainedError, type UsedSetting } from './report-error.js';
 
@@ -97,8 +97,12 @@ function describeSecret({ profile, secret }: Settings): string {
 }
 
 /** The origin of the rule of the signatures. */
-export function describeRule({ platform: { value, origin } }: Pick<Settings, 'platform'>): string {
-  const { signing } = value;
-  if (isDeepStrictEqual(signing, defaultSigning)) return 'the default recipes';
-  return `the ${usesModule(signing) ? 'module' : 'recipes'} of ${describeOrigin(origin)}`;
+export function describeRule({
+  platform: { value, origin },
+  profile,
+  signing_module,
+}: Pick<Settings, 'platform' | 'profile' | 'signing_module'>): string {
+  if (signing_module !== null) return `the module of profile ${quoteName(profile ?? '')}`;
+  if (isDeepStrictEqual(value.signing, defaultRecipes)) return 'the default recipes';
+  return `the recipes of ${describeOrigin(origin)}`;
 }

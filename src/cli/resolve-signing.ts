@@ -1,24 +1,16 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { defaultPlatform, parsePlatform } from '../platform/platform.js';
-import {
-  defaultSigning,
-  isModule,
-  onlyRecipes,
-  recipesOf,
-  type SignerSources,
-  type SigningSource,
-} from '../platform/signing-source.js';
+import { defaultPlatform, parsePlatform, refuseModule } from '../platform/platform.js';
 import { describeOrigin } from '../profiles/flags-and-environment.js';
 import { findProfile, updateProfile } from '../profiles/profile-store.js';
 import { resolveSigning, type SigningSettings } from '../profiles/settings.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { compileRecipes, type SignerPair, type SigningChoice } from '../signing/app-signatures.js';
+import { compileRecipes, type SigningChoice } from '../signing/app-signatures.js';
 import { compileRecipe } from '../signing/compile-recipe.js';
-import { findPreset, type Preset, presets } from '../signing/presets.js';
+import { defaultRecipes, findPreset, type Preset, presets } from '../signing/presets.js';
 import type { Recipe, SigningRecipes } from '../signing/recipe.js';
 import { parseObject, parseRecipe, parseSigningRecipes } from '../signing/recipe-json.js';
 import type { Secret } from '../signing/secret.js';
@@ -58,11 +50,11 @@ export async function selectRule(
   options: CommonOptions & RecipeOptions,
 ): Promise<SelectedRule> {
   if (options.recipe === undefined) {
-    const { platform } = await settingsOf(context, options);
-    const { signing } = platform.value;
-    const isUsual = isDeepStrictEqual(signing, defaultSigning);
+    const settings = await settingsOf(context, options);
+    const { platform, signing_module } = settings;
+    const isUsual = signing_module === null && isDeepStrictEqual(platform.value.signing, defaultRecipes);
     const from = isUsual ? 'the default recipes' : `the ${describeOrigin(platform.origin)}`;
-    return { signing: await profileSigning(context, signing), from, fits: 1 };
+    return { signing: await loadSigning(context, settings), from, fits: 1 };
   }
   const { recipes, from, fits } = await readRecipes(context, options.recipe);
   return { signing: choiceOf(recipes), from, fits };
@@ -72,11 +64,6 @@ export async function selectRule(
 export function choiceOf(given: Recipe | SigningRecipes): SigningChoice {
   if ('steps' in given) return { kind: 'one', signer: compileRecipe(given), recipe: given };
   return { kind: 'pair', signers: compileRecipes(given), recipes: given };
-}
-
-/** The signers of a profile. */
-export async function profileSigning(context: CliContext, source: SigningSource): Promise<SignerPair> {
-  return { kind: 'pair', signers: await loadSigning(context, source), recipes: recipesOf(source) };
 }
 
 /** The secret in a sample, else the one that every command uses. */
@@ -90,17 +77,16 @@ export async function selectSecret(
   return readSecretOf(context, { profile: settings.profile, secret: settings.secret() });
 }
 
-/** Stores signers in a profile. The signer of a signature that is not named stays. */
+/** Stores recipes in a profile, in place of a module. The recipe of a signature that is not named stays. */
 export async function saveSigners(
   { profiles }: CliContext,
   name: string,
-  signers: Partial<SignerSources>,
+  signers: Partial<SigningRecipes>,
 ): Promise<void> {
   await profiles.change((list) => {
     const platform = findProfile(list, name).platform ?? defaultPlatform;
-    const { signing } = platform;
-    const present = isModule(signing) ? { app_sign: signing, sign: signing } : signing;
-    return updateProfile(list, name, { platform: { ...platform, signing: { ...present, ...signers } } });
+    const signing = { ...platform.signing, ...signers };
+    return updateProfile(list, name, { platform: { ...platform, signing }, signing_module: null });
   });
 }
 
@@ -126,8 +112,7 @@ async function readRecipes(context: CliContext, source: string): Promise<NamedRe
     if (isSystemError((error as Error).cause, 'ENOENT') && /^[\w-]+$/.test(source)) requirePreset(source);
     throw error;
   });
-  const signing =
-    isObject(json) && 'signing' in json ? onlyRecipes(parsePlatform(json, inputName(source)).signing) : json;
+  const signing = isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
   const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
   if (isSolveReport(signing)) {
     // The report has the fits of app_sign apart, where a request has both signatures.
@@ -137,7 +122,11 @@ async function readRecipes(context: CliContext, source: string): Promise<NamedRe
     );
     return { recipes: parseFound(signing.fits[0]), from: 'a search by samples', fits };
   }
-  return { recipes: isPair(signing) ? parseSigningRecipes(signing) : parseRecipe(signing), from, fits: 1 };
+  refuseModule(signing, `${inputName(source)}: `);
+  if (!isPair(signing)) return { recipes: parseRecipe(signing), from, fits: 1 };
+  for (const [name, recipe] of Object.entries(signing))
+    refuseModule(recipe, `${inputName(source)}: ${name}.`);
+  return { recipes: parseSigningRecipes(signing), from, fits: 1 };
 }
 
 /** The output of `sign solve --json`; its rules are untrusted JSON, likeliest first. */
@@ -170,7 +159,7 @@ export function requirePreset(name: string): Preset {
   });
 }
 
-function isPair(json: unknown): boolean {
+function isPair(json: unknown): json is object {
   return isObject(json) && ('app_sign' in json || 'sign' in json);
 }
 

@@ -1,4 +1,4 @@
-import { checkHeaderName, checkHeaderValue, type HeaderSources } from '../platform/header-source.js';
+import { checkHeaderName, checkHeaderValue } from '../platform/headers.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { quoteName } from '../protocol/unsafe-text.js';
@@ -28,13 +28,13 @@ export class HeaderValues {
   #isProven = true;
 
   /**
-   * `given` are the headers besides those of the platform, and take precedence. `check` throws for values that must not
+   * `needed` are the names that the platform needs, `given` the values. `check` throws for values that must not
    * be sent; `warn` is called where a function fails and its last value stays in use.
    *
-   * @throws InvalidInputError for a header whose value is elsewhere and is not given
+   * @throws InvalidInputError for a header that is needed and is not given
    */
   constructor(
-    sources: HeaderSources,
+    needed: readonly string[],
     given: NonNullable<UserInfoClientOptions['headers']>,
     check: (headers: RequestHeaders) => void,
     warn: (message: string) => void,
@@ -48,17 +48,13 @@ export class HeaderValues {
     if (twice !== undefined)
       throw new InvalidInputError(`the option headers: ${quoteName(twice)} is given twice`);
     const fixed = Object.entries(given).filter(([, value]) => typeof value !== 'function');
-    const ofPlatform = Object.entries(sources).filter(([name]) => !names.includes(name.toLowerCase()));
-    const elsewhere = ofPlatform.find(([, source]) => typeof source !== 'string')?.[0];
-    if (elsewhere !== undefined) {
-      throw new InvalidInputError(`the option platform: the value of the header ${elsewhere} is elsewhere`, {
-        hint: `Give it in the option headers: {${JSON.stringify(elsewhere)}: value}.`,
+    const missing = needed.find((name) => !names.includes(name.toLowerCase()));
+    if (missing !== undefined) {
+      throw new InvalidInputError(`the platform needs the header ${missing}`, {
+        hint: `Give its value in the option headers: {${JSON.stringify(missing)}: value}.`,
       });
     }
-    this.#fixed = new Map([
-      ...fixed.map(([name, value]) => [name.toLowerCase(), textOf(name, value)] as const),
-      ...ofPlatform.map(([name, source]) => [name.toLowerCase(), source as string] as const),
-    ]);
+    this.#fixed = new Map(fixed.map(([name, value]) => [name.toLowerCase(), textOf(name, value)]));
     this.#functions = functions;
     this.#check = check;
     this.#warn = warn;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type Platform, parsePlatform } from '../platform/platform.js';
-import { onlyRecipes } from '../platform/signing-source.js';
 import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
@@ -8,7 +7,7 @@ import { randomLength } from '../protocol/limits.js';
 import { checkMembers } from '../protocol/members.js';
 import { parseResultCodes } from '../protocol/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
-import { compileRecipes, type Signers } from '../signing/app-signatures.js';
+import { compileRecipes } from '../signing/app-signatures.js';
 import { Secret } from '../signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { NoAnswerError } from './errors.js';
@@ -75,7 +74,7 @@ export class Sender {
       tenantCode: options.tenantCode,
       channel: options.channel,
       appKey: options.appKey,
-      signers: options.signing ?? toSigners(this.platform),
+      signers: options.signing ?? compileRecipes(this.platform.signing),
     };
     const { appSecret } = options;
     this.#provideSecret = typeof appSecret === 'function' ? appSecret : null;
@@ -227,13 +226,4 @@ function provided(given: unknown): Secret {
 
 function toSecret(given: string | Secret): Secret {
   return given instanceof Secret ? given : new Secret(given);
-}
-
-/** @throws InvalidInputError for a platform that signs by a module */
-function toSigners({ signing }: Platform): Signers {
-  const recipes = onlyRecipes(signing);
-  if (recipes !== null) return compileRecipes(recipes);
-  throw new InvalidInputError('the option platform: a module signs, which is not loaded here', {
-    hint: 'Give its signers in the option signing.',
-  });
 }

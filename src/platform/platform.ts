@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defaultScope } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { checkFields } from '../protocol/fields.js';
+import { checkFields, isObject } from '../protocol/fields.js';
 import { type ChatPrefix, chatPrefixForm, neutralChatPrefix } from '../protocol/info-names.js';
 import {
   defaultClockWindowSeconds,
@@ -10,18 +10,12 @@ import {
   maxSeconds,
 } from '../protocol/limits.js';
 import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-code-table.js';
+import { defaultRecipes } from '../signing/presets.js';
 import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
+import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
 import { parseTemplate } from '../signing/template.js';
-import { type HeaderSources, parseHeaderSources } from './header-source.js';
-import {
-  defaultSigning,
-  formatSigningSource,
-  type ModuleSource,
-  parseSigningSource,
-  recipesOf,
-  type SigningSource,
-} from './signing-source.js';
-
+import { quoteWhereNeeded } from '../support/shell.js';
+import { checkHeaderName } from './headers.js';
 /**
  * A platform file (docs/platform.md): what the spec leaves open, where a deployment differs from this project. Every
  * field is optional.
@@ -34,10 +28,9 @@ export interface PlatformFile {
   /** For editors: the JSON schema of the file. */
   readonly $schema?: string;
   /**
-   * The rules of `app_sign` and `sign` (§5.5, §5.6): recipes; in a profile also a module, for one of them or for both.
-   * Default: the default recipes.
+   * The recipes of `app_sign` and `sign` (§5.5, §5.6). Default: the default recipes.
    */
-  readonly signing?: { readonly [Name in keyof SigningRecipes]?: RecipeJson | ModuleSource } | ModuleSource;
+  readonly signing?: { readonly [Name in keyof SigningRecipes]?: RecipeJson };
   /** The result codes of refusals and their meanings (§7.2). Default: those of this project. */
   readonly result_codes?: PlatformResultCodes | null;
   /** The HTTP status of a refusal (§7.2): by its result code (the default), or always 200. */
@@ -68,13 +61,13 @@ export interface PlatformFile {
   readonly passback_union_id?: 'same' | 'any';
   /** The prefix of the names of the chat platform (§2.2). Default: `chat_`. */
   readonly chat_prefix?: `${string}_`;
-  /** Headers of every request besides those of HTTP, such as the key of a gateway. Default: none. */
-  readonly headers?: HeaderSources;
+  /** Names of headers that every request needs besides those of HTTP, such as the key of a gateway. Default: none. */
+  readonly headers?: readonly string[];
 }
 
 /** The content of a platform file, complete: a profile, the client and the service have one each. */
 export type Platform = Required<Omit<PlatformFile, '$schema' | 'signing' | 'result_codes'>> & {
-  readonly signing: SigningSource;
+  readonly signing: SigningRecipes;
   /** `null` for those of this project. */
   readonly result_codes: PlatformResultCodes | null;
 };
@@ -179,23 +172,56 @@ const resultCodes: PlatformField<PlatformResultCodes | null> = {
   },
 };
 
-const recipeSchema: Schema = {
-  type: 'object',
-  properties: { message: { type: 'array', items: { type: 'string' } }, module: { type: 'string' } },
-  anyOf: [{ required: ['message', 'steps'] }, { required: ['module'] }],
+/**
+ * What no file that is handed over can have: it runs, loads or sends something, or is a place on one's own machine. The
+ * options of `profile set` set it.
+ */
+export const ownMembers: Readonly<Record<string, string>> = {
+  secret: '--app-secret-stdin',
+  headers: "--header 'X-Key=env:X_KEY'",
+  proxy: '--proxy http://proxy.example:3128',
+  ca_file: '--ca-file authority.pem',
+  allow_http: '--allow-http',
+  signing_module: '--signing-module signer.mjs',
 };
 
-const signing: PlatformField<SigningSource> = {
-  usual: defaultSigning,
+/** @throws InvalidInputError for a member of a file, at `path`, that belongs into one's own profile */
+export function refuseOwnMember(path: string, option: string): never {
+  throw new InvalidInputError(`${path} is not taken from a file`, {
+    hint: 'Files are handed on: what runs, loads or sends something belongs into your own profile. To set it in shop:',
+    commands: [`userinfo profile set shop ${option}`],
+  });
+}
+
+/** @throws InvalidInputError for a module, which no file names; `before` begins its path */
+export function refuseModule(json: unknown, before: string): void {
+  if (isObject(json) && 'module' in json)
+    refuseOwnMember(`${before}module`, ownMembers.signing_module as string);
+}
+
+const recipeSchema: Schema = {
+  type: 'object',
+  properties: { message: { type: 'array', items: { type: 'string' } } },
+  required: ['message', 'steps'],
+};
+
+/** A signature that is not given has its default recipe. */
+const parseRecipes = fields<SigningRecipes>({ app_sign: parseRecipe, sign: parseRecipe }, defaultRecipes);
+
+const signing: PlatformField<SigningRecipes> = {
+  usual: defaultRecipes,
   meaning: 'recipes of app_sign and sign (docs/signing.md)',
   schema: {
     type: 'object',
-    properties: { app_sign: recipeSchema, sign: recipeSchema, module: { type: 'string' } },
+    properties: { app_sign: recipeSchema, sign: recipeSchema },
     additionalProperties: false,
   },
   parse: (json, label) => {
+    refuseModule(json, `${label}.`);
+    for (const [name, recipe] of Object.entries(checkFields(json, label)))
+      refuseModule(recipe, `${label}.${name}.`);
     try {
-      return parseSigningSource(checkFields(json, label));
+      return parseRecipes(json, '');
     } catch (cause) {
       if (!(cause instanceof RecipeError)) throw cause;
       throw new InvalidInputError(`${label}: ${cause.message}`, { hint: cause.hint, cause });
@@ -203,30 +229,26 @@ const signing: PlatformField<SigningSource> = {
   },
 };
 
-const headers: PlatformField<HeaderSources> = {
-  usual: {},
-  meaning: 'further headers of every request: their values, or where these are',
-  schema: {
-    type: 'object',
-    additionalProperties: {
-      anyOf: [
-        { type: 'string' },
-        {
-          type: 'object',
-          properties: { env: { type: 'string' } },
-          required: ['env'],
-          additionalProperties: false,
-        },
-        {
-          type: 'object',
-          properties: { command: { type: 'string' }, expires: { type: 'integer', minimum: 1 } },
-          required: ['command'],
-          additionalProperties: false,
-        },
-      ],
-    },
+const headers: PlatformField<readonly string[]> = {
+  usual: [],
+  meaning: 'names of headers that every request needs; a profile says where their values are',
+  schema: { type: 'array', items: { type: 'string' } },
+  parse: (json, label) => {
+    const [sourced] = isObject(json) ? Object.keys(json) : [];
+    if (sourced !== undefined) {
+      checkHeaderName(sourced, label);
+      const source = `${sourced}=env:${sourced.toUpperCase().replace(/\W/g, '_')}`;
+      refuseOwnMember(`${label}.${sourced}`, `--header ${quoteWhereNeeded(source)}`);
+    }
+    if (!Array.isArray(json) || !json.every((name) => typeof name === 'string'))
+      throw new InvalidInputError(`${label} is not a list of names`);
+    for (const [index, name] of json.entries()) {
+      checkHeaderName(name, label);
+      const isTwice = json.findIndex((other) => other.toLowerCase() === name.toLowerCase()) !== index;
+      if (isTwice) throw new InvalidInputError(`${label}: ${name} is given twice`);
+    }
+    return json;
   },
-  parse: parseHeaderSources,
 };
 
 /** The fields of a platform file, in the order of docs/platform.md. */
@@ -270,20 +292,28 @@ export const defaultPlatform = Object.fromEntries(
  * @throws InvalidInputError that begins with `label` and names the field
  */
 export function parsePlatform(json: unknown, label: string): Platform {
+  for (const [name, option] of Object.entries(ownMembers)) {
+    if (isObject(json) && name in json && !(name in platformFields))
+      refuseOwnMember(`${label}: ${name}`, option);
+  }
   const { $schema: _, ...given } = checkFields(json, label, [...names, '$schema']);
   const parsed = Object.entries(given).map(([name, value]) => {
     const { parse } = platformFields[name as keyof Platform];
     return [name, parse(value, `${label}: ${name}`)];
   });
   const platform: Platform = { ...defaultPlatform, ...Object.fromEntries(parsed) };
-  refuseSignedHeaders(platform, label);
+  refuseSignedHeaders(platform.signing, platform.headers, label);
   return platform;
 }
 
 /** @throws InvalidInputError for a header whose value a recipe signs: requests are signed without it */
-function refuseSignedHeaders({ signing, headers }: Platform, label: string): void {
-  const signed = Object.values(recipesOf(signing)).flatMap((recipe) => (recipe ? extrasOf(recipe) : []));
-  const name = Object.keys(headers).find((header) => signed.includes(header.toLowerCase()));
+export function refuseSignedHeaders(
+  { app_sign, sign }: SigningRecipes,
+  headers: readonly string[],
+  label: string,
+): void {
+  const signed = [app_sign, sign].flatMap(extrasOf);
+  const name = headers.find((header) => signed.includes(header.toLowerCase()));
   if (name === undefined) return;
   throw new InvalidInputError(`${label}: headers: ${name} is signed by a recipe, as $extra:${name}`, {
     hint: 'A header of the platform is sent as it is, and not signed.',
@@ -302,8 +332,16 @@ function extrasOf({ params, message, steps, key, sub }: Recipe): string[] {
 export function formatPlatform(platform: Platform): PlatformFile {
   const given = names.filter((name) => !isDeepStrictEqual(platform[name], platformFields[name].usual));
   return Object.fromEntries(
-    given.map((name) => [name, name === 'signing' ? formatSigningSource(platform.signing) : platform[name]]),
+    given.map((name) => [name, name === 'signing' ? formatRecipes(platform.signing) : platform[name]]),
   );
+}
+
+/** As files have them: in their short form, without those that are the default. */
+function formatRecipes(recipes: SigningRecipes): NonNullable<PlatformFile['signing']> {
+  const given = (['app_sign', 'sign'] as const).filter(
+    (name) => !isDeepStrictEqual(recipes[name], defaultRecipes[name]),
+  );
+  return Object.fromEntries(given.map((name) => [name, formatRecipe(recipes[name])]));
 }
 
 /** The JSON schema of a platform file. */

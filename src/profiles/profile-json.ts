@@ -1,10 +1,11 @@
 import { isAbsolute } from 'node:path';
-import { formatPlatform, parsePlatform } from '../platform/platform.js';
+import { defaultPlatform, formatPlatform, parsePlatform, refuseSignedHeaders } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkFields } from '../protocol/fields.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { Secret } from '../signing/secret.js';
+import { parseHeaderSources } from './header-source.js';
 import {
   checkProfileName,
   environments,
@@ -42,6 +43,11 @@ export const parseVariableName = textBy((name, label) => {
   });
 });
 
+const parsePath = textBy((path, label) => {
+  if (isAbsolute(path)) return path;
+  throw new InvalidInputError(`${label} is not an absolute path`);
+});
+
 const parseSecret: Parse<SecretSource> = (json, label) => {
   const { kind, value, name, command } = checkFields(json, label);
   switch (kind) {
@@ -67,11 +73,10 @@ const profileFields: {
   app_key: textBy(parseIdentifier),
   secret: parseSecret,
   platform: parsePlatform,
+  headers: parseHeaderSources,
+  signing_module: parsePath,
   key_prefix: textBy(parseIdentifier),
-  ca_file: textBy((path, label) => {
-    if (isAbsolute(path)) return path;
-    throw new InvalidInputError(`${label} is not an absolute path`);
-  }),
+  ca_file: parsePath,
   proxy: textBy(parseIdentifier),
   allow_http: (json, label) => {
     if (json === true) return true;
@@ -104,6 +109,8 @@ export const fileSchema = {
           additionalProperties: false,
         },
         platform: { type: 'object' },
+        headers: { type: 'object' },
+        signing_module: { type: 'string' },
         key_prefix: { type: 'string' },
         ca_file: { type: 'string' },
         proxy: { type: 'string' },
@@ -123,7 +130,10 @@ export function parseProfile(name: string, json: unknown): Profile {
     if (Object.hasOwn(given, field)) parsed[field] = parse(given[field], field);
     else if (requiredFields.includes(field)) throw new InvalidInputError(`${field} is missing`);
   }
-  return parsed as unknown as Profile;
+  const profile = parsed as unknown as Profile;
+  const { platform, headers } = profile;
+  if (platform && headers) refuseSignedHeaders(platform.signing, Object.keys(headers), 'the profile');
+  return profile;
 }
 
 /** A snapshot of the profile file. */
@@ -183,16 +193,26 @@ export function formatProfile({ name: _, secret, platform, ...fields }: Profile)
   };
 }
 
-/**
- * The profile for another user: with its name, without its secret and without the values of headers. A variable or a
- * command is named.
- */
-export function exportProfile({ platform, ...profile }: Profile): JsonObject {
-  const { name, secret } = profile;
-  const source = secret.kind === 'file' ? { kind: secret.kind } : secret;
-  const headers = Object.entries(platform?.headers ?? {}).filter(([, value]) => typeof value !== 'string');
-  const shown = platform && { platform: { ...platform, headers: Object.fromEntries(headers) } };
-  return { name, ...formatProfile({ ...profile, ...shown }), secret: source };
+/** The members of a profile that is handed over: data about the deployment. */
+export const sharedFields = [
+  'environment',
+  'base_url',
+  'tenant_code',
+  'channel',
+  'app_key',
+  'key_prefix',
+  'platform',
+] as const;
+
+/** The profile for another user: without its secret, and of its headers only the names. */
+export function exportProfile(profile: Profile): JsonObject {
+  const { name, platform = defaultPlatform, headers = {} } = profile;
+  const needed = new Map(
+    [...platform.headers, ...Object.keys(headers)].map((one) => [one.toLowerCase(), one]),
+  );
+  const whole = formatProfile({ ...profile, platform: { ...platform, headers: [...needed.values()] } });
+  const shared = sharedFields.filter((field) => whole[field] !== undefined);
+  return { name, ...Object.fromEntries(shared.map((field) => [field, whole[field]])) };
 }
 
 /**

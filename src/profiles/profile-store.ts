@@ -15,7 +15,10 @@ export function refuseUnsafeFile(path: string): void {
   const unsafe = findUnsafePath(path);
   if (unsafe === null) return;
   const { reason, ...advice } = unsafe;
-  throw new ProfileFileError(`${reason}: commands and modules of profiles are not run`, advice);
+  throw new ProfileFileError(
+    `${reason}: what the profile runs, loads or sends in headers is not used`,
+    advice,
+  );
 }
 
 /**

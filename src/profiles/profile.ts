@@ -2,6 +2,7 @@ import type { Platform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName, textFault } from '../protocol/unsafe-text.js';
 import { ProfileError } from './errors.js';
+import type { HeaderSources } from './header-source.js';
 import { isProfileName } from './profile-name.js';
 import type { SecretSource } from './secret.js';
 
@@ -21,6 +22,10 @@ export interface Profile {
   readonly secret: SecretSource;
   /** What the spec leaves open, as this deployment does it. Absent: the defaults. */
   readonly platform?: Platform;
+  /** Headers of every request, and where their values are. */
+  readonly headers?: HeaderSources;
+  /** JavaScript module that signs in place of the recipes; an absolute path. */
+  readonly signing_module?: string;
   /** The prefix that custom keys should have (§4.2 rule 6). */
   readonly key_prefix?: string;
   /** PEM file of certificate authorities to trust in addition to Node's; an absolute path. */
@@ -35,7 +40,14 @@ export interface Profile {
 export type ProfilePatch = Partial<Omit<Profile, 'name' | OptionalField>> & {
   readonly [Field in OptionalField]?: Profile[Field] | null;
 };
-type OptionalField = 'platform' | 'key_prefix' | 'ca_file' | 'proxy' | 'allow_http';
+type OptionalField =
+  | 'platform'
+  | 'headers'
+  | 'signing_module'
+  | 'key_prefix'
+  | 'ca_file'
+  | 'proxy'
+  | 'allow_http';
 
 /** @throws ProfileError for an invalid name */
 export function checkProfileName(name: string): void {

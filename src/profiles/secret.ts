@@ -1,5 +1,4 @@
 import { getBuiltinModule } from 'node:process';
-import type { HeaderSources } from '../platform/header-source.js';
 import { Secret } from '../signing/secret.js';
 import { type EnvironmentVariables, quoteWhereNeeded } from '../support/shell.js';
 import { CredentialError } from './errors.js';
@@ -53,44 +52,6 @@ function readVariable(name: string, value: string | undefined, what: string): Se
     commands: ['userinfo profile set --help'],
   });
 }
-
-/**
- * Reads the values of headers that are in a variable or the output of a command; `beforeCommand` is called before one is
- * run. A command's is a function, which runs it again when its output has expired or the service refused it.
- *
- * @throws CredentialError for one that has none
- */
-export async function readHeaders(
-  sources: HeaderSources,
-  env: EnvironmentVariables,
-  beforeCommand: () => void,
-): Promise<Readonly<Record<string, Secret | HeaderFunction>>> {
-  const values: Record<string, Secret | HeaderFunction> = {};
-  for (const [name, source] of Object.entries(sources)) {
-    if (typeof source === 'string') continue;
-    const what = `the header ${name}`;
-    if ('env' in source) {
-      values[name] = await readSecret({ kind: 'environment', name: source.env }, env, { what });
-      continue;
-    }
-    beforeCommand();
-    const { command, expires = Number.POSITIVE_INFINITY } = source;
-    let value = await readSecret({ kind: 'command', command }, env, { what });
-    let readAt = performance.now();
-    values[name] = (isRefused) => {
-      if (!isRefused && performance.now() - readAt < expires * 1000) return value;
-      return readSecret({ kind: 'command', command }, env, { what }).then((read) => {
-        readAt = performance.now();
-        value = read;
-        return value;
-      });
-    };
-  }
-  return values;
-}
-
-/** Returns the current value of a header; `isRefused`: the service refused the last one. */
-type HeaderFunction = (isRefused: boolean) => Secret | Promise<Secret>;
 
 const maxOutputBytes = 65_536;
 

@@ -1,4 +1,5 @@
 import { defaultPlatform, type Platform } from '../platform/platform.js';
+import { sameDeployment } from '../protocol/base-url.js';
 import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError, ProfileFileError } from './errors.js';
@@ -13,6 +14,7 @@ import {
   secretVariable,
   settingNames,
 } from './flags-and-environment.js';
+import type { HeaderSources } from './header-source.js';
 import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
@@ -32,6 +34,10 @@ export interface Settings {
   readonly secret: SecretSetting;
   /** What the spec leaves open, as this deployment does it. */
   readonly platform: Setting<Platform>;
+  /** Headers of every request, and where their values are. */
+  readonly headers: HeaderSources;
+  /** The module of the profile that signs in place of the recipes of `platform`. */
+  readonly signing_module: string | null;
   readonly key_prefix: string | null;
   /** PEM file of certificate authorities to trust in addition to Node's. */
   readonly ca_file: Setting<string> | null;
@@ -86,13 +92,15 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
   >;
 
   const { base_url } = values;
+  const isElsewhere = profile !== null && !sameDeployment(base_url.value, profile.base_url);
   const guarded = decideEnvironment(given, profile, base_url, list.profiles.values());
   return {
     profile: profile?.name ?? null,
     environment: guarded.environment,
     ...values,
     secret,
-    platform: await choosePlatform(sources, given, profile),
+    ...(await chooseSigning(sources, given, profile)),
+    headers: isElsewhere ? {} : (profile?.headers ?? {}),
     key_prefix: profile?.key_prefix ?? null,
     ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
     proxy: given.proxy ?? fromProfile(profile?.proxy),
@@ -101,13 +109,30 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
       ...misnamedVariables(sources.env),
       ...warnings,
       ...guarded.warnings,
+      ...(isElsewhere && profile?.headers
+        ? [`the headers of profile "${profile.name}" are sent to its own base URL alone`]
+        : []),
       ...identifiers.flatMap((field) => spaceWarnings(field, values[field])),
     ],
   };
 }
 
+/**
+ * Whether the profile says what is loaded, sent in headers or trusted on the way: nobody else may write to its file then.
+ */
+export function isFileTrusted({ signing_module, headers, proxy, ca_file }: Settings): boolean {
+  const isNamed = signing_module !== null || Object.keys(headers).length > 0;
+  return isNamed || [proxy, ca_file].some((setting) => setting?.origin.kind === 'profile');
+}
+
+/** The names of headers that the platform needs, and that are not set. */
+export function lackingHeaders({ headers, platform }: Pick<Settings, 'headers' | 'platform'>): string[] {
+  const given = Object.keys(headers).map((name) => name.toLowerCase());
+  return platform.value.headers.filter((name) => !given.includes(name.toLowerCase()));
+}
+
 /** The settings needed to sign, but not to send. */
-export interface SigningSettings extends Pick<Settings, 'profile' | 'platform'> {
+export interface SigningSettings extends Pick<Settings, 'profile' | 'platform' | 'signing_module'> {
   /** @throws CredentialError if there is none */
   secret(): SecretSetting;
 }
@@ -121,7 +146,7 @@ export async function resolveSigning(sources: SettingSources): Promise<SigningSe
   const { given, list, profile, secret } = await chooseProfile(sources);
   return {
     profile: profile?.name ?? null,
-    platform: await choosePlatform(sources, given, profile),
+    ...(await chooseSigning(sources, given, profile)),
     secret() {
       if (secret === null) throw missingValues([], true, list, sources.env);
       return secret;
@@ -145,14 +170,21 @@ async function chooseProfile(sources: SettingSources) {
   return { given, list, profile, warnings, secret: findSecret(sources, profile) };
 }
 
-async function choosePlatform(
+/** The platform, and the module of the profile, which signs unless the platform is given besides. */
+async function chooseSigning(
   { readPlatform }: SettingSources,
   { platform: file }: GivenValues,
   profile: Profile | null,
-): Promise<Setting<Platform>> {
-  if (file !== null) return { value: await readPlatform(file.value), origin: file.origin };
-  if (profile?.platform === undefined) return { value: defaultPlatform, origin: { kind: 'default' } };
-  return { value: profile.platform, origin: { kind: 'profile', name: profile.name } };
+): Promise<Pick<Settings, 'platform' | 'signing_module'>> {
+  if (file !== null)
+    return { platform: { value: await readPlatform(file.value), origin: file.origin }, signing_module: null };
+  const signing_module = profile?.signing_module ?? null;
+  if (profile?.platform === undefined)
+    return { platform: { value: defaultPlatform, origin: { kind: 'default' } }, signing_module };
+  return {
+    platform: { value: profile.platform, origin: { kind: 'profile', name: profile.name } },
+    signing_module,
+  };
 }
 
 /** @throws ProfileError if the profile does not exist */

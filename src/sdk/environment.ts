@@ -7,10 +7,8 @@ import {
   secretVariable,
   settingNames,
 } from '../profiles/flags-and-environment.js';
-import { refuseCode } from '../profiles/given-platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
 import type { EnvironmentVariables } from '../support/shell.js';
@@ -49,7 +47,7 @@ export function optionsFromEnvironment(
   return {
     ...client,
     ...routeOptions(client, given.ca_file?.value, env),
-    ...(file === undefined ? {} : platformOptions(file, options.headers, env)),
+    ...(file === undefined ? {} : { platform: readPlatformFile(file).json }),
   };
 }
 
@@ -76,36 +74,15 @@ export function routeOptions(
   };
 }
 
-/** The platform of a file that a variable names, with those of its headers whose values are in the environment. */
-function platformOptions(
-  file: string,
-  given: UserInfoClientOptions['headers'],
-  env: EnvironmentVariables,
-): Pick<UserInfoClientOptions, 'platform' | 'headers'> {
-  const { json, platform } = readPlatformFile(file);
-  const headers: Record<string, Secret | string> = {};
-  for (const [name, source] of Object.entries(platform.headers)) {
-    if (typeof source === 'string' || !('env' in source)) continue;
-    const value = env[source.env];
-    if (!value) {
-      throw new InvalidInputError(
-        `the environment variable ${source.env}, which should hold the header ${name}, is not set`,
-      );
-    }
-    headers[name] = new Secret(value);
-  }
-  return { platform: json, headers: { ...headers, ...given } };
-}
-
 /**
  * Reads a platform file that a variable names.
  *
- * @throws InvalidInputError that names the file, also for one that runs code
+ * @throws InvalidInputError that names the file
  */
 export function readPlatformFile(file: string): { readonly json: PlatformFile; readonly platform: Platform } {
   const label = `the file ${quoteName(file)}`;
   const json = parseJson(readTextFile(file), label);
-  return { json: json as PlatformFile, platform: refuseCode(parsePlatform(json, label), file, label) };
+  return { json: json as PlatformFile, platform: parsePlatform(json, label) };
 }
 
 function parseJson(text: string, label: string): unknown {

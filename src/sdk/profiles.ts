@@ -4,18 +4,17 @@
  * @module userinfo-cli/profiles
  */
 
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { UserInfoClientOptions } from '../client/options.js';
-import { usesModule } from '../platform/signing-source.js';
+import { readHeaders } from '../profiles/header-source.js';
 import { loadSigners } from '../profiles/load-signers.js';
 import { readProfileFile } from '../profiles/profile-file.js';
 import { profileFileName } from '../profiles/profile-name.js';
 import { refuseUnsafeFile } from '../profiles/profile-store.js';
-import { readHeaders, secretWarnings } from '../profiles/secret.js';
-import { resolveSettings, type Settings } from '../profiles/settings.js';
+import { secretWarnings } from '../profiles/secret.js';
+import { isFileTrusted, resolveSettings } from '../profiles/settings.js';
 import { Secret } from '../signing/secret.js';
 import { configFolder } from '../support/folders.js';
-import type { EnvironmentVariables } from '../support/shell.js';
 import { UserInfoClient } from './client.js';
 import { readPlatformFile, routeOptions } from './environment.js';
 
@@ -67,27 +66,19 @@ export async function fromProfile(
     ...options,
     appSecret,
   };
-  const platform = options.platform === undefined ? await platformOptions(settings, env, path) : {};
+  if (isFileTrusted(settings)) refuseUnsafeFile(path);
+  const { signing, ...platform } = settings.platform.value;
+  const given =
+    options.platform === undefined
+      ? { platform, signing: (await loadSigners(signing, settings.signing_module)).signers }
+      : {};
+  // They are for the base URL of the profile, too.
+  const headers = options.baseUrl === undefined ? await readHeaders(settings.headers, env) : {};
   return new UserInfoClient({
     ...client,
     ...routeOptions(client, settings.ca_file?.value, env),
-    ...platform,
+    ...given,
     ...(options.signing === undefined ? {} : { signing: options.signing }),
-    headers: { ...platform.headers, ...options.headers },
+    headers: { ...headers, ...options.headers },
   });
-}
-
-/** The platform of the profile, whose module and commands are run if no other user could have changed the file. */
-async function platformOptions(
-  settings: Settings,
-  env: EnvironmentVariables,
-  path: string,
-): Promise<Pick<UserInfoClientOptions, 'platform' | 'signing' | 'headers'>> {
-  const { signing, ...platform } = settings.platform.value;
-  if (usesModule(signing)) refuseUnsafeFile(path);
-  return {
-    platform,
-    signing: await loadSigners(signing, dirname(path)),
-    headers: await readHeaders(platform.headers, env, () => refuseUnsafeFile(path)),
-  };
 }

@@ -17,7 +17,6 @@ import { openStore, type StoreOptions } from './store/store.js';
 import type { TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
-export type { HeaderSource, HeaderSources } from '../platform/header-source.js';
 export type { PlatformFile } from '../platform/platform.js';
 export type { AdminOperations } from './admin/admin.js';
 export { NotFoundError } from './admin/admin-context.js';

@@ -1,7 +1,6 @@
 // Apart from service.ts: options are checked before fastify is loaded.
 import { isIP } from 'node:net';
 import { type Platform, type PlatformFile, parsePlatform } from '../platform/platform.js';
-import { onlyRecipes } from '../platform/signing-source.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { defaultMaxBodyBytes, maxTimerMs } from '../protocol/limits.js';
@@ -202,14 +201,10 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
   });
 }
 
-/** @throws InvalidInputError for a platform that signs by a module */
+/** @throws InvalidInputError for an invalid platform */
 function servedPlatform(settings: ServiceSettings): Pick<CheckedSettings, 'platform' | 'signers'> {
   const platform = parsePlatform(settings.platform ?? {}, 'platform');
-  const recipes = onlyRecipes(platform.signing);
-  if (recipes !== null) return { platform, signers: compileRecipes(recipes) };
-  throw new InvalidInputError('platform: the service signs by recipes, not by a module', {
-    hint: 'Give both recipes as data: {"signing": {"app_sign": …, "sign": …}}.',
-  });
+  return { platform, signers: compileRecipes(platform.signing) };
 }
 
 function isAddressRange(text: string): boolean {

@@ -1,4 +1,3 @@
-import type { Signers } from './app-signatures.js';
 import { RecipeError } from './recipe.js';
 import type { SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
@@ -66,15 +65,6 @@ export function moduleSigner(
       return { params: hide(params, secret), message: hide(message, secret), digest, missing: [] };
     },
   };
-}
-
-/**
- * One module for both signatures.
- *
- * @throws RecipeError as `moduleSigner` does
- */
-export function moduleSigners(module: SignerModule, name: string): Signers {
-  return { app_sign: moduleSigner(module, name, 'app_sign'), sign: moduleSigner(module, name, 'sign') };
 }
 
 function hide(text: string, secret: Secret): string {

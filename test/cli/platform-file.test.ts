@@ -4,9 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PlatformFile, UserInfoClient } from '../../src/index.js';
+import { UserInfoClient } from '../../src/index.js';
 import { createTestService } from '../../src/service/index.js';
 import { Machine } from '../support/cli.js';
+import { httpServer } from '../support/raw-server.js';
 
 const token = 'token-issued-by-the-operator-0001';
 const secret = 'the-secret-of-the-app';
@@ -33,8 +34,11 @@ const platformFile = {
   unknown_parameters: 'ignore',
   chat_prefix: 'wx_',
   passback_union_id: 'any',
-  headers: { 'X-Gateway-Key': { env: 'GATEWAY_KEY' }, Authorization: basic },
+  headers: ['X-Gateway-Key', 'Authorization'],
 } as const;
+
+/** Where one's own profile has the values of these headers. */
+const sources = ['--header', 'X-Gateway-Key=env:GATEWAY_KEY', '--header', `Authorization=${basic}`];
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
@@ -108,7 +112,7 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify(platformFile));
   const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', url];
   const added = await machine.run(
-    ['profile', 'add', 'php', '--environment', 'test', ...values, '--app-secret-stdin', '--platform', file],
+    [...['profile', 'add', 'php', ...values, '--app-secret-stdin', '--platform', file], ...sources],
     { stdin: secret },
   );
   expect(added).toMatchObject({ status: 0 });
@@ -184,8 +188,10 @@ it('is understood by doctor, explain, profile show and openapi', async () => {
     headers: { value: 'X-Gateway-Key (from the variable GATEWAY_KEY), Authorization (set)' },
   });
   const exported = await run(['profile', 'export', 'php']);
-  expect(JSON.parse(exported.stdout).platform.headers).toEqual({ 'X-Gateway-Key': { env: 'GATEWAY_KEY' } });
-  expect(exported.stderr).toContain('the values of the headers Authorization');
+  expect(JSON.parse(exported.stdout).platform.headers).toEqual(platformFile.headers);
+  expect(exported.stderr).toBe(
+    'left out: the app secret, the value of the header X-Gateway-Key, the value of the header Authorization\n',
+  );
   const document = JSON.parse((await run(['openapi', '--platform', file])).stdout);
   const { responses } = document.paths['/api/v1/server/user/user_info_for_third'].get;
   expect(Object.keys(responses)).toEqual(['200', '4XX']);
@@ -223,11 +229,9 @@ it.each<[object, string]>([
   [{ 'Transfer-Encoding': 'chunked' }, 'Transfer-Encoding cannot be set'],
   [{ connection: 'close' }, 'connection cannot be set'],
   [{ 'X A': 'x' }, '"X A" is not the name of a header'],
-  [{ 'X-A': 'a\r\nX-B: c' }, 'X-A is not the value of a header'],
-  [{ 'X-A': 'a ' }, 'X-A is not the value of a header'],
-  [{ 'X-A': 'x', 'x-a': 'y' }, 'x-a is given twice'],
-  [{ 'X-A': { env: 'not a name' } }, 'X-A is neither a value nor the name'],
-  [{ 'X-A': { env: 'KEY' } }, 'the value of the header X-A is elsewhere'],
+  [{ 'X-A': 'a\r\nX-B: c' }, '"X-A" is not the value of a header'],
+  [{ 'X-A': 'a ' }, '"X-A" is not the value of a header'],
+  [{ 'X-A': 'x', 'x-a': 'y' }, '"x-a" is given twice'],
 ])('the headers %j are refused before anything is sent', (headers, problem) => {
   const options = {
     baseUrl: 'http://127.0.0.1:9',
@@ -236,21 +240,59 @@ it.each<[object, string]>([
     appKey: 'k',
     appSecret: 's',
   };
-  expect(() => new UserInfoClient({ ...options, platform: { headers } as PlatformFile })).toThrow(problem);
+  expect(() => new UserInfoClient({ ...options, headers: headers as Record<string, string> })).toThrow(
+    problem,
+  );
 });
 
-it('does not run a command that a file names, but one of a profile', async () => {
-  const own = join(machine.folder, 'headers.json');
-  const command = `echo ${gatewayKey}`;
-  writeFileSync(
-    own,
-    JSON.stringify({ ...platformFile, headers: { 'X-Gateway-Key': { command }, Authorization: basic } }),
-  );
-  const refused = await run(['read', 'good', '--platform', own], {});
+it('needs its headers: what lacks is named, with the command that sets it', async () => {
+  const env = { USERINFO_PLATFORM: file, GATEWAY_KEY: gatewayKey };
+  const lacking = await run(['profile', 'set', 'php', '--header', 'authorization=']);
+  expect(lacking.status).toBe(0);
+  const count = php.requests.length;
+  const refused = await run(['read', 'good'], env);
   expect(refused).toMatchObject({ status: 2 });
-  expect(refused.stderr).toContain('names a command that prints a header, which only a profile runs');
-  expect(await run(['profile', 'set', 'php', '--platform', own], {})).toMatchObject({ status: 0 });
-  expect(await run(['read', 'good', '--json'], {})).toMatchObject({ status: 0, stderr: '' });
+  expect(refused.stderr).toBe(
+    'error: the platform needs the header Authorization\n' +
+      'Nothing was sent. Say where its value is:\n  userinfo profile set php --header Authorization=env:AUTHORIZATION\n',
+  );
+  expect(php.requests).toHaveLength(count);
+  await run(['profile', 'set', 'php', '--header', `Authorization=command:printf %s "$BASIC"`]);
+  expect(await run(['read', 'good', '--json'], { ...env, BASIC: basic })).toMatchObject({
+    status: 0,
+    stderr: '',
+  });
+  const options = {
+    baseUrl: 'http://127.0.0.1:9',
+    tenantCode: 't',
+    channel: 'c',
+    appKey: 'k',
+    appSecret: 's',
+  };
+  expect(() => new UserInfoClient({ ...options, platform: platformFile })).toThrow(
+    'the platform needs the header X-Gateway-Key',
+  );
+});
+
+it('sends the headers of a profile to its own base URL alone', async () => {
+  const foreign = await httpServer((_, response) =>
+    response.end('{"code":200,"msg":"m","data":{"union_id":"u"}}'),
+  );
+  const plain = join(machine.folder, 'plain.json');
+  writeFileSync(plain, JSON.stringify({ ...platformFile, headers: [] }));
+  const read = ['read', 'good', '--platform', plain];
+  for (const [args, env] of [
+    [[...read, '--base-url', foreign.url], {}],
+    [[...read, '-p', 'php'], { USERINFO_BASE_URL: foreign.url }],
+  ] as const) {
+    const done = await run(args, { GATEWAY_KEY: gatewayKey, ...env });
+    expect(done.stderr).toContain(
+      'warning: the headers of profile "php" are sent to its own base URL alone\n',
+    );
+  }
+  expect(foreign.requests).toHaveLength(2);
+  expect(JSON.stringify(foreign.requests)).not.toContain(gatewayKey);
+  await foreign.close();
 });
 
 it('is served: a plain client gets the same answers from the service as from the platform', async () => {

@@ -16,9 +16,7 @@ const partner = {
   tenant_code: 'a',
   channel: 'w',
   app_key: 'k',
-  secret: { kind: 'environment', name: variable },
 };
-const question = `"partner" reads its secret from $${variable}, and digests of it go to evil.example. Import it?`;
 let machine: Machine;
 
 beforeEach(() => {
@@ -38,62 +36,9 @@ function importOf(content: object | string, ...more: string[]) {
 }
 const stored = () => existsSync(machine.profileFile);
 
-const notSet = 'warning: the environment variable MINE, which should hold the app secret, is not set\n';
-
-describe('an imported profile that names the variable of its secret', () => {
-  it('is added only with --yes where there is no terminal', async () => {
-    const refused = await importOf(partner, '--no-input');
-    expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(question) });
-    expect(stored()).toBe(false);
-    expect(await importOf(partner, '--yes')).toMatchObject({
-      status: 0,
-      stderr: 'added "partner" (test, evil.example), now active\n',
-    });
-  });
-
-  it('is asked about on a terminal, where the answer is no unless it is yes', async () => {
-    writeFileSync(join(machine.folder, 'partner.json'), JSON.stringify(partner));
-    const ask = (answer: string) =>
-      machine.onTerminal(['profile', 'import', 'partner.json'], [['Import it?', answer]]);
-    for (const answer of ['n', '']) {
-      const declined = await ask(answer);
-      expect(declined.stdout.replace(/\s+/g, ' ')).toContain(question);
-      expect([declined.status, stored()]).toEqual([2, false]);
-    }
-    expect(await ask('y')).toMatchObject({ status: 0 });
-    expect(stored()).toBe(true);
-  });
-
-  it('needs no question where the options name the secret', async () => {
-    const done = await importOf(partner, '--app-secret-env', 'MINE');
-    expect(done).toMatchObject({
-      status: 0,
-      stderr: `added "partner" (test, evil.example), now active\n${notSet}`,
-    });
-    expect(JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.partner.secret.name).toBe('MINE');
-  });
-});
-
-it('one question names all that an imported profile may do', async () => {
-  const refused = await importOf({
-    ...partner,
-    base_url: 'http://evil.example',
-    allow_http: true,
-    secret: { kind: 'command', command: 'cat ~/.netrc' },
-    signing: { module: './signer.mjs' },
-  });
-  expect(refused).toMatchObject({ status: 2 });
-  expect(refused.stderr).toContain(
-    '"partner" reads its secret from the output of a command, and digests of it go to evil.example, over plain HTTP. ' +
-      'The profile runs code with your permissions: "cat ~/.netrc"; the module ./signer.mjs. Import it?',
-  );
-});
-
-describe('an imported profile without a secret', () => {
-  const bare = { ...partner, secret: { kind: 'file' } };
-
+describe('an imported profile', () => {
   it('says where digests of the secret go, before it is typed', async () => {
-    writeFileSync(join(machine.folder, 'partner.json'), JSON.stringify(bare));
+    writeFileSync(join(machine.folder, 'partner.json'), JSON.stringify(partner));
     const typed = await machine.onTerminal(['profile', 'import', 'partner.json'], [['App secret', secret]]);
     expect(typed.status).toBe(0);
     const shown = typed.stdout.indexOf('"partner" sends digests of its secret to evil.example.');
@@ -101,23 +46,53 @@ describe('an imported profile without a secret', () => {
     expect(typed.stdout.indexOf('App secret')).toBeGreaterThan(shown);
   });
 
-  it('is added without a question where the options give the secret, and says that it sends over plain HTTP', async () => {
-    const done = await importOf(
-      { ...bare, base_url: 'http://evil.example', allow_http: true },
-      '--app-secret-env',
-      'MINE',
-    );
-    expect(done).toMatchObject({
-      status: 0,
-      stderr: `added "partner" (test, evil.example), over plain HTTP, now active\n${notSet}`,
+  it('gets its secret by an option where there is no terminal', async () => {
+    expect(await importOf(partner, '--no-input')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('missing: --app-secret-stdin'),
     });
+    expect(stored()).toBe(false);
+    expect(await importOf(partner, '--app-secret-env', variable)).toMatchObject({
+      status: 0,
+      stderr: 'added "partner" (test, evil.example), now active\n',
+    });
+  });
+
+  it('is what profile export printed, which leaves out what is of this machine, and says so', async () => {
+    const own = [
+      ...['--proxy', 'http://127.0.0.1:3128', '--ca-file', 'ca.pem', '--allow-http'],
+      ...['--header', `X-Key=${secret}`, '--header', `x-other=env:${variable}`],
+    ];
+    await importOf(partner, '--app-secret-env', variable);
+    const platform = { headers: ['X-Key'], chat_prefix: 'wx_' };
+    writeFileSync(join(machine.folder, 'platform.json'), JSON.stringify(platform));
+    expect(
+      await machine.run(['profile', 'set', 'partner', ...own, '--platform', 'platform.json']),
+    ).toMatchObject({
+      status: 0,
+    });
+    const exported = await machine.run(['profile', 'export', 'partner']);
+    expect(exported.stderr).toBe(
+      'left out: the app secret, the value of the header X-Key, the value of the header x-other, the CA file, ' +
+        'the proxy, the permission for plain HTTP\n',
+    );
+    expect(JSON.parse(exported.stdout)).toEqual({
+      ...partner,
+      platform: { ...platform, headers: ['X-Key', 'x-other'] },
+    });
+    const again = await importOf(exported.stdout, '--name', 'again', '--app-secret-env', variable);
+    expect(again).toMatchObject({ status: 0 });
+    const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
+    expect(Object.keys(profiles.again).sort()).toEqual(
+      [...Object.keys(partner).slice(1), 'platform', 'secret'].sort(),
+    );
   });
 });
 
 it('a key that occurs twice in an imported file is refused with its place', async () => {
   const text = JSON.stringify(partner, null, 2);
   const doubled = text.replace('"tenant_code"', '"base_url": "https://shop.example",\n  "tenant_code"');
-  const refused = await importOf(doubled, '--yes');
+  const refused = await importOf(doubled, '--app-secret-env', variable);
   expect(refused.status).toBe(2);
   expect(refused.stderr).toMatch(/^error: the file "partner.json": duplicate key at line 5, column \d+\n/);
   expect(stored()).toBe(false);
@@ -172,7 +147,8 @@ describe('a host that gets the requests of an imported profile', () => {
     });
     await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
     const base_url = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-    const imported = await importOf({ ...partner, base_url, signing: { app_sign, sign } }, '--yes');
+    const platform = { signing: { app_sign, sign } };
+    const imported = await importOf({ ...partner, base_url, platform }, '--app-secret-env', variable);
     await machine.run(['read', 'c1', '--no-input'], { env: { [variable]: secret } });
     host.close();
     expect(await recover({ requests, length: secret.length, names })).toEqual([]);
@@ -182,14 +158,10 @@ describe('a host that gets the requests of an imported profile', () => {
   });
 });
 
-it('asks before the values of variables go to a host in headers, and never sends the app secret in one', async () => {
-  const headers = { 'X-Key': { env: 'CLOUD_KEY' } };
-  const shared = { ...partner, name: 'headed', secret: { kind: 'file' }, platform: { headers } };
-  const asked = await importOf(shared, '--app-secret-env', variable);
-  expect(asked).toMatchObject({ status: 2 });
-  expect(asked.stderr).toContain('The values of $CLOUD_KEY go to');
-  expect(await importOf(shared, '--app-secret-env', variable, '--yes')).toMatchObject({ status: 0 });
-  const leak = await machine.run(['read', 'c1', '-p', 'headed', '--no-input'], {
+it('the app secret is never sent in a header', async () => {
+  await importOf(partner, '--app-secret-env', variable);
+  await machine.run(['profile', 'set', 'partner', '--header', 'X-Key=env:CLOUD_KEY']);
+  const leak = await machine.run(['read', 'c1', '--no-input'], {
     env: { [variable]: secret, CLOUD_KEY: `Bearer ${secret}` },
   });
   expect(leak).toMatchObject({ status: 2 });

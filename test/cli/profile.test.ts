@@ -320,7 +320,7 @@ describe.skipIf(process.platform === 'win32')(
         undo();
         expect(refused).toMatchObject({ status: 3, stdout: '' });
         expect(refused.stderr).toMatch(
-          /(other users|another user \(uid 4002\)): commands and modules of profiles are not run/,
+          /(other users|another user \(uid 4002\)): what the profile runs, loads or sends in headers is not used/,
         );
         expect(existsSync(marker())).toBe(false);
       }

@@ -127,7 +127,6 @@ it('a function that fails at first fails the call, before anything is sent', asy
 });
 
 it('a command of a profile runs again when the token is refused, or after the seconds that it is good for', async () => {
-  const file = join(machine.folder, 'platform.json');
   const issue = join(machine.folder, 'issue.cjs');
   const issued = join(machine.folder, 'issued');
   writeFileSync(issued, '');
@@ -138,10 +137,10 @@ it('a command of a profile runs again when the token is refused, or after the se
   );
   const current = () => `Bearer t${readFileSync(issued).length}`;
   const command = `${process.execPath} ${issue}`;
-  writeFileSync(file, JSON.stringify({ headers: { Authorization: { command, expires: 3600 } } }));
+  const header = `Authorization=command,expires=3600:${command}`;
   const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', baseUrl];
   const added = await machine.run(
-    ['profile', 'add', 'shop', '--platform', file, ...values, '--app-secret-stdin'],
+    ['profile', 'add', 'shop', '--header', header, ...values, '--app-secret-stdin'],
     { stdin: 's1' },
   );
   expect(added.status, added.stderr).toBe(0);

@@ -306,14 +306,11 @@ describe('the secret', () => {
     const alone = await resolveSigning({ ...sources, env: { USERINFO_APP_SECRET: 's' } });
     expect((await alone.secret().read()).reveal()).toBe('s');
     expect(alone).toMatchObject({ profile: null, platform: { origin: { kind: 'default' } } });
-    const store = await storeOf(
-      sampleProfile({ platform: parsePlatform({ signing: { module: './signer.mjs' } }, 'it') }),
-    );
+    const store = await storeOf(sampleProfile({ signing_module: '/opt/signer.mjs' }));
     const active = await resolveSigning({ ...sources, store, env: { USERINFO_APP_SECRET: 's' } });
-    expect(active).toMatchObject({
-      profile: 'shop',
-      platform: { value: { signing: { module: './signer.mjs' } } },
-    });
+    expect(active).toMatchObject({ profile: 'shop', signing_module: '/opt/signer.mjs' });
+    const given = { ...sources, store, flags: { platform: '1' }, env: { USERINFO_APP_SECRET: 's' } };
+    expect(await resolveSigning(given)).toMatchObject({ profile: 'shop', signing_module: null });
     expect((await active.secret().read()).reveal()).toBe('s');
     const without = await resolveSigning({ ...sources, env: {} });
     expect(() => without.secret()).toThrow('missing: app secret (USERINFO_APP_SECRET)');

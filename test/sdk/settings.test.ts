@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UserInfoClient, UserInfoError } from '../../src/index.js';
@@ -12,7 +12,6 @@ import { caFile, tlsServer } from '../support/tls-server.js';
 const answer = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 const platform = {
   signing: { sign: { message: ['$params', '|', '$secret'], steps: ['sha256'] } },
-  headers: { 'X-Gateway': { env: 'GATEWAY_KEY' }, 'X-Region': 'cn-east' },
 };
 
 let machine: Machine;
@@ -36,7 +35,7 @@ beforeEach(async () => {
 /** Adds the profile `shop` by the command line, with the values of `env`, which go. */
 async function add(more: readonly string[] = [], baseUrl = server.url) {
   const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'app-1', '--environment', 'test'];
-  const isOfVariable = more.includes('--app-secret-env');
+  const isOfVariable = more.some((option) => /^--app-secret-(env|command)$/.test(option));
   const secret = isOfVariable ? [] : ['--app-secret-stdin'];
   const args = ['profile', 'add', 'shop', '--base-url', baseUrl, ...values, ...secret, ...more];
   env = { USERINFO_CONFIG_DIR: machine.configFolder };
@@ -48,6 +47,9 @@ afterEach(async () => {
   for (const one of [server, ...others.splice(0)]) await one.close();
   machine[Symbol.dispose]();
 });
+
+const moduleThatMarks = (marker: string) =>
+  `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(marker)}, ''); export const sign = () => ({ digest: 'x' });`;
 
 function file(name: string, content: unknown): string {
   const path = join(machine.folder, name);
@@ -69,13 +71,12 @@ function received() {
 
 describe('fromEnv', () => {
   it('sends what the command line sends with the same variables', async () => {
-    Object.assign(env, { USERINFO_PLATFORM: file('platform.json', platform), GATEWAY_KEY: 'Basic c2hvcA==' });
+    Object.assign(env, { USERINFO_PLATFORM: file('platform.json', platform) });
     expect(await machine.run(['read', 'c1'], { env })).toMatchObject({ status: 0 });
     await using client = UserInfoClient.fromEnv({}, env);
     await client.read({ code: 'c1' });
     const [theirs, ours] = received();
     expect(ours).toEqual(theirs);
-    expect(ours).toMatchObject({ gateway: ['Basic c2hvcA==', 'cn-east'] });
     expect(ours?.parameters).toContainEqual(['sign', 64]);
   });
 
@@ -130,14 +131,11 @@ describe('fromEnv', () => {
   });
 
   it.each([
-    [{ signing: { module: './sign.mjs' } }, 'names a signing module, which only a profile runs'],
-    [{ headers: { 'X-Key': { command: 'cat key' } } }, 'names a command that prints a header'],
-    [
-      { headers: { 'X-Key': { env: 'ABSENT' } } },
-      'the environment variable ABSENT, which should hold the header X-Key, is not set',
-    ],
+    [{ signing: { module: './sign.mjs' } }, 'signing.module is not taken from a file'],
+    [{ headers: { 'X-Key': { command: 'cat key' } } }, 'headers.X-Key is not taken from a file'],
+    [{ headers: ['X-Key'] }, 'the platform needs the header X-Key'],
     ['{', ': invalid JSON'],
-  ])('runs no code of a platform file, and names what it lacks: %j', async (content, message) => {
+  ])('takes only data of a platform file, and names what it lacks: %j', async (content, message) => {
     const given = { ...env, USERINFO_PLATFORM: file('platform.json', content) };
     expect(() => UserInfoClient.fromEnv({}, given)).toThrow(message);
     await add();
@@ -169,16 +167,12 @@ describe('fromEnv', () => {
 
 describe('fromProfile', () => {
   it('sends what `userinfo -p` sends', async () => {
-    mkdirSync(machine.configFolder);
-    file(
-      'config/sign.mjs',
+    const module = file(
+      'sign.mjs',
       "export const sign = (_, secret) => ({ digest: 'by-module-' + secret.reveal().length });",
     );
-    const own = {
-      signing: { sign: { module: './sign.mjs' } },
-      headers: { 'X-Gateway': { command: 'echo printed' }, 'X-Region': 'cn-east' },
-    };
-    await add(['--platform', file('platform.json', own)]);
+    const headers = ['X-Gateway=command:echo printed', 'X-Region=cn-east'];
+    await add(['--signing-module', module, ...headers.flatMap((header) => ['--header', header])]);
     expect(await machine.run(['read', 'c1', '-p', 'shop'], { env })).toMatchObject({ status: 0 });
     await using client = await fromProfile('shop', {}, env);
     await client.read({ code: 'c1' });
@@ -188,13 +182,28 @@ describe('fromProfile', () => {
     expect(ours).toMatchObject({ gateway: ['printed', 'cn-east'] });
   });
 
-  it('runs no module and no command of a file that another user could have changed', async () => {
-    const own = { headers: { 'X-Gateway': { command: 'echo printed' } } };
-    await add(['--platform', file('platform.json', own)]);
-    chmodSync(machine.profileFile, 0o666);
-    await expect(fromProfile('shop', {}, env)).rejects.toMatchObject({ code: 'PROFILE_FILE' });
-    await using client = await fromProfile('shop', { platform: {}, appSecret: 's' }, env);
-    await client.read({ code: 'c1' });
+  it.each([
+    ['a module', (marker: string) => ['--signing-module', file('m.mjs', moduleThatMarks(marker))]],
+    ['a command', (marker: string) => ['--header', `X-Gateway=command:touch ${marker}; echo x`]],
+    ['a variable', () => ['--header', 'X-Gateway=env:USERINFO_CONFIG_DIR']],
+    ['a proxy', () => ['--proxy', 'http://127.0.0.1:9']],
+    ['an authority', () => ['--ca-file', caFile]],
+    ['a secret', (marker: string) => ['--app-secret-command', `touch ${marker}; echo x`]],
+  ])('uses %s only of a file that no other user could have changed', async (_, options) => {
+    const marker = join(machine.folder, 'was-run');
+    await add(options(marker));
+    expect(existsSync(marker)).toBe(false);
+    for (const [path, mode, undo] of [
+      [machine.profileFile, 0o666, 0o600],
+      [machine.configFolder, 0o777, 0o700],
+    ] as const) {
+      chmodSync(path, mode);
+      await expect(fromProfile('shop', {}, env)).rejects.toMatchObject({ code: 'PROFILE_FILE' });
+      expect(existsSync(marker)).toBe(false);
+      chmodSync(path, undo);
+    }
+    await using client = await fromProfile('shop', {}, env);
+    expect(client).toBeInstanceOf(UserInfoClient);
   });
 
   it('takes variables before the profile, and options before both', async () => {

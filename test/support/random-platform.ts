@@ -21,13 +21,9 @@ const signing = fc.record(
   },
   { requiredKeys: [], noNullPrototype: true },
 );
-const headers = fc.dictionary(
-  fc.constantFrom('X-Key', 'Authorization', 'X-Region'),
-  fc.oneof(fc.constantFrom('Basic dGVzdDp0ZXN0', 'cn-east'), fc.constant({ env: 'GATEWAY_KEY' })),
-  { noNullPrototype: true },
-);
+const headers = fc.uniqueArray(fc.constantFrom('X-Key', 'Authorization', 'X-Region'));
 
-/** Any platform file, without modules and commands. */
+/** Any platform file. */
 export const anyPlatform = fc.record(
   {
     signing,

@@ -208,7 +208,9 @@ it('refuses a platform that is invalid, or signs by a module', async () => {
   expect(await refusal({ http_status: 201 })).toBe('platform: http_status is none of "by-code", 200');
   expect(await refusal({ clock_window_seconds: -1 })).toContain('is not a whole number from 0 to');
   expect(await refusal({ httpStatus: 200 })).toBe('platform has the unknown field "httpStatus"');
-  expect(await refusal({ signing: { module: './m.mjs' } })).toContain('by recipes, not by a module');
+  expect(await refusal({ signing: { module: './m.mjs' } })).toContain(
+    'signing.module is not taken from a file',
+  );
   expect(await refusal({ signing: { app_sign: { message: ['$secret'], steps: [] } } })).toContain(
     'leave the machine',
   );

@@ -1,8 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Platform } from '../../../platform/platform.js';
-import { onlyRecipes } from '../../../platform/signing-source.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin } from '../../../service/index.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
@@ -256,17 +254,11 @@ async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>
   await printMessage(io, `changed app "${appKey}"`);
 }
 
-/**
- * The recipes of a platform; warns of their weaknesses.
- *
- * @throws InvalidInputError for a module
- */
+/** The recipes of a platform; warns of their weaknesses. */
 async function recipesOf(context: CliContext, { signing }: Platform): Promise<SigningRecipes> {
-  const recipes = onlyRecipes(signing);
-  if (recipes === null) throw new InvalidInputError('the service signs by recipes, not by a module');
   const { recipeWarnings } = await import('../../../service/admin/recipe-warnings.js');
-  for (const warning of recipeWarnings(recipes)) await warn(context.io, warning);
-  return recipes;
+  for (const warning of recipeWarnings(signing)) await warn(context.io, warning);
+  return signing;
 }
 
 async function createApp({

@@ -1,12 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { formatPlatform, type Platform } from '../../../platform/platform.js';
-import { usesModule } from '../../../platform/signing-source.js';
 import { updateProfile } from '../../../profiles/profile-store.js';
 import type { Settings } from '../../../profiles/settings.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
-import { defaultRecipes } from '../../../signing/presets.js';
 import { describeSystemError, isSystemError } from '../../../support/errors.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { clientOptions, loadSigning, readSecretOf } from '../../client-options.js';
@@ -89,7 +87,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   // What a passback is answered with is looked at, not judged.
   const platform = { ...given.platform, passback_union_id: 'any' as const };
   const client = await context.connect({ ...given, platform });
-  const signers = given.signing ?? (await loadSigning(context, settings.platform.value.signing));
+  const signers = given.signing ?? (await loadSigning(context, settings)).signers;
   const { gather, saysTheSame } = await import('./gather.js');
   let sent = 0;
   const onSent = () => {
@@ -105,7 +103,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     const learned = learn(evidence);
     const found = { ...settings.platform.value, ...learned.fields };
     const breaks = findBreaks(evidence, found);
-    const file = formatPlatform(withoutPrivate(found));
+    const file = formatPlatform(found);
     if (isTable) await writeStyled(io.stdout, showFindings(learned, breaks, style));
     else await print(probeRecord(learned, breaks, file));
     const isSame = saysTheSame(evidence.last, evidence.unknownCode);
@@ -190,13 +188,6 @@ async function announce(
   await confirm(context, isProduction ? 'Send this to production?' : 'Send this?', options.yes);
 }
 
-/** The platform without what a file for others must not have: values of headers, and a module of this machine. */
-function withoutPrivate(platform: Platform): Platform {
-  const headers = Object.entries(platform.headers).filter(([, source]) => typeof source !== 'string');
-  const signing = usesModule(platform.signing) ? defaultRecipes : platform.signing;
-  return { ...platform, signing, headers: Object.fromEntries(headers) };
-}
-
 async function saveFound(
   { context, io, options: { save, saveProfile } }: Call<ProbeOptions>,
   { profile }: Settings,
@@ -210,14 +201,6 @@ async function saveFound(
       if (!isSystemError(error)) throw error;
       throw refusal(save, describeSystemError(error));
     }
-    const left = Object.entries(platform.headers).filter(([, source]) => typeof source === 'string');
-    const names = left.map(([name]) => name);
-    if (names.length > 0)
-      await printMessage(
-        io,
-        `left out, as they may be secret: the values of the headers ${names.join(', ')}`,
-      );
-    if (usesModule(platform.signing)) await printMessage(io, 'left out: the signing module of the profile');
     await printMessage(
       io,
       `saved in ${quoteName(save)}: "userinfo serve --platform ${quoteWhereNeeded(save)}" answers so`,

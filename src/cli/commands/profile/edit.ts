@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { defaultPlatform, type Platform } from '../../../platform/platform.js';
-import { isModule, type SigningSource } from '../../../platform/signing-source.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
+import { editHeaders, type HeaderSources } from '../../../profiles/header-source.js';
 import {
   describeProfile,
   environments,
@@ -16,7 +17,7 @@ import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
-import { loadSigning } from '../../client-options.js';
+import type { SigningRecipes } from '../../../signing/recipe.js';
 import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
@@ -33,10 +34,11 @@ import {
   warnOfSecret,
 } from './secret-options.js';
 
-/** The values of a profile. At most one option for the signing. */
+/** The values of a profile. */
 interface EditOptions extends ConnectionOptions, SecretOptions {
   readonly signingPreset?: string;
   readonly signingModule?: string;
+  readonly header?: readonly string[];
   readonly keyPrefix?: string;
 }
 
@@ -137,7 +139,7 @@ export const declareSet = command({
     ),
   run: async ({ context, io, options }: Call<EditOptions>, name: string) => {
     const { profiles } = context;
-    const patch = await patchOf(context, options, (await profiles.get(name)).platform);
+    const patch = await patchOf(context, options, await profiles.get(name));
     if (Object.keys(patch).length === 0) {
       throw new InvalidInputError('nothing to change', {
         hint: 'The options are listed by:',
@@ -163,24 +165,29 @@ function addEditOptions(command: Command): Command {
         'sign with a JavaScript module, which runs with your permissions',
       ).conflicts('signingPreset'),
     )
+    .option(
+      '--header <name=source>',
+      'header of every request: X-Key=env:VARIABLE, X-Key=command:COMMAND or X-Region=TEXT; X-Key= removes it',
+      (header: string, before: readonly string[] = []) => [...before, header],
+    )
     .option('--key-prefix <prefix>', 'prefix that custom keys should have; other keys cause a warning');
 }
 
 /**
- * The values that the options give. `current` is the platform of the profile.
+ * The values that the options give. `current` is the profile.
  *
  * @throws InvalidInputError for an invalid value, and for a base URL of plain HTTP without --allow-http
  */
 async function patchOf(
   context: CliContext,
   options: EditOptions,
-  current: Platform | undefined,
+  current: Profile | undefined,
 ): Promise<ProfilePatch> {
   const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, proxy, allowHttp } = options;
   if (baseUrl !== undefined) checkBaseUrl(baseUrl, allowHttp);
   if (proxy) parseOpenProxy(proxy, settingNames.proxy.flag);
   const secret = await secretSourceOf(options, context);
-  const platform = await platformOf(context, options, current ?? defaultPlatform);
+  const platform = await platformOf(context, options, current?.platform ?? defaultPlatform);
   return {
     ...(environment !== undefined && { environment: parseEnvironment(environment) }),
     // The permission for plain HTTP applied to the previous base URL.
@@ -190,6 +197,8 @@ async function patchOf(
     ...(appKey !== undefined && { app_key: appKey }),
     ...(secret !== undefined && { secret }),
     ...(platform !== undefined && { platform }),
+    ...moduleOf(options),
+    ...(options.header !== undefined && { headers: headersOf(options.header, current?.headers) }),
     ...(keyPrefix !== undefined && { key_prefix: keyPrefix === '' ? null : keyPrefix }),
     ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
     ...(proxy !== undefined && { proxy: proxy === '' ? null : proxy }),
@@ -197,32 +206,45 @@ async function patchOf(
   };
 }
 
-/**
- * The platform that the options give, `undefined` if none: that of the file, else `current`, with the signing of the
- * other two. What signs is loaded once to check it.
- */
+/** The platform that the options give, `undefined` if none: that of the file, else `current`, with the presets. */
 async function platformOf(
   context: CliContext,
-  { platform: file, signingModule, signingPreset }: EditOptions,
+  { platform: file, signingPreset }: EditOptions,
   current: Platform,
 ): Promise<Platform | undefined> {
-  if ([file, signingModule, signingPreset].every((option) => option === undefined)) return undefined;
+  if (file === undefined && signingPreset === undefined) return undefined;
   const given =
     file === '' ? defaultPlatform : file === undefined ? current : await readPlatform(context, file);
-  let { signing } = given;
-  if (signingModule !== undefined) signing = { module: resolve(signingModule) };
-  if (signingPreset !== undefined) signing = fromPresets(signingPreset, signing);
-  await loadSigning(context, signing);
-  return { ...given, signing };
+  return signingPreset === undefined
+    ? given
+    : { ...given, signing: fromPresets(signingPreset, given.signing) };
 }
 
-function fromPresets(names: string, current: SigningSource): SigningSource {
+/** The module is not loaded here; presets and a platform file take its place. */
+function moduleOf({
+  signingModule,
+  signingPreset,
+  platform,
+}: EditOptions): Pick<ProfilePatch, 'signing_module'> {
+  if (signingModule === undefined)
+    return signingPreset === undefined && platform === undefined ? {} : { signing_module: null };
+  if (signingModule === '') return { signing_module: null };
+  const file = resolve(signingModule);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return { signing_module: file };
+  throw new InvalidInputError(`--signing-module: ${quoteName(signingModule)} is not a file`);
+}
+
+function headersOf(given: readonly string[], current: HeaderSources = {}): HeaderSources | null {
+  const headers = editHeaders(current, given);
+  return Object.keys(headers).length === 0 ? null : headers;
+}
+
+function fromPresets(names: string, current: SigningRecipes): SigningRecipes {
   if (names === 'default') return defaultRecipes;
-  const sources = isModule(current) ? defaultRecipes : current;
   const chosen = names.split(',').map((choice) => {
     const [, signature = 'sign', name = ''] = /^(?:(app_sign|sign)=)?(.*)$/s.exec(choice) ?? [];
     if (name === '') throw new InvalidInputError(`${quoteName(choice)} names no preset`);
     return [signature, requirePreset(name).recipe];
   });
-  return { ...sources, ...Object.fromEntries(chosen) };
+  return { ...current, ...Object.fromEntries(chosen) };
 }

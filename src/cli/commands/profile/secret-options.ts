@@ -72,11 +72,13 @@ export async function promptForSecret({ prompt }: CliContext): Promise<SecretSou
 }
 
 /**
- * Warns of what is wrong with the secret of a profile that was stored: a variable or a command that yields none, a text
- * that was copied with more than the secret. One in the profile file is readable to every program of this user.
+ * Warns of what is wrong with the secret of a profile that was stored: a variable that is not set, a text that was copied
+ * with more than the secret. A command is not run here: "doctor" runs it. A secret in the profile file is readable to
+ * every program of this user.
  */
 export async function warnOfSecret(context: CliContext, { name, secret }: Profile): Promise<void> {
   const { io, profiles } = context;
+  if (secret.kind === 'command') return;
   try {
     const read = () => readSecret(secret, io.env);
     await readSecretOf(context, { profile: name, secret: { source: secret, read } });

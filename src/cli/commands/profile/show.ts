@@ -1,9 +1,11 @@
-import { describeHeaderSource, type HeaderSources } from '../../../platform/header-source.js';
+import { isDeepStrictEqual } from 'node:util';
 import { formatPlatform } from '../../../platform/platform.js';
-import { describeSigningSource } from '../../../platform/signing-source.js';
 import { describeOrigin, type Setting, settingNames } from '../../../profiles/flags-and-environment.js';
+import { describeHeaderSource } from '../../../profiles/header-source.js';
 import { describeSecretSource, type SecretSource } from '../../../profiles/secret.js';
-import { resolveSettings, type Settings } from '../../../profiles/settings.js';
+import { lackingHeaders, resolveSettings, type Settings } from '../../../profiles/settings.js';
+import { defaultRecipes, presets } from '../../../signing/presets.js';
+import type { Recipe, SigningRecipes } from '../../../signing/recipe.js';
 import type { EnvironmentVariables } from '../../../support/shell.js';
 import { type Call, command } from '../../command.js';
 import { settingSources } from '../../deployment.js';
@@ -65,11 +67,21 @@ function describeSecret(source: SecretSource, env: EnvironmentVariables): string
 
 /** The settings that are set, in the order of the table. */
 function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | true>>[] {
-  const { profile, secret, platform, proxy, key_prefix } = settings;
+  const { profile, secret, platform, proxy, key_prefix, signing_module } = settings;
   const ofProfile = (value: string | null): Setting<string> | null =>
     value === null || profile === null ? null : { value, origin: { kind: 'profile', name: profile } };
-  const { signing, ...others } = formatPlatform(platform.value);
-  const rule = { value: describeSigningSource(platform.value.signing), origin: platform.origin };
+  const { signing, headers: _, ...others } = formatPlatform(platform.value);
+  const rule =
+    signing_module === null
+      ? {
+          value: describeSigning(platform.value.signing),
+          origin: signing === undefined ? ({ kind: 'default' } as const) : platform.origin,
+        }
+      : ofProfile(`the module ${signing_module}`);
+  const headers = [
+    ...Object.entries(settings.headers).map(([name, source]) => `${name} (${describeHeaderSource(source)})`),
+    ...lackingHeaders(settings).map((name) => `${name} (not set)`),
+  ];
   const fields = Object.entries(others).map(
     ([field, value]): Row<Setting<string>> => [
       field,
@@ -80,7 +92,8 @@ function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | 
   const rows: Row<Setting<string | true> | null>[] = [
     ...shown.map((field): Row<Setting<string>> => [field, settingNames[field].title, settings[field]]),
     ['app_secret', 'app secret', { value: secretSource, origin: secret.origin }],
-    ['signing', 'signing', signing === undefined ? { ...rule, origin: { kind: 'default' } } : rule],
+    ['signing', 'signing', rule],
+    ['headers', 'headers', headers.length === 0 ? null : ofProfile(headers.join(', '))],
     ['allow_http', 'plain http', settings.allow_http],
     ['ca_file', settingNames.ca_file.title, settings.ca_file],
     ['proxy', settingNames.proxy.title, proxy && { ...proxy, value: showProxy(proxy.value) }],
@@ -90,12 +103,20 @@ function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | 
   return rows.filter((row): row is Row<Setting<string | true>> => row[2] !== null);
 }
 
-/** A field of the platform in a line, without the values of headers. */
+/** A field of the platform in a line. */
 function describeField(field: string, value: unknown): string {
   if (field === 'result_codes') return Object.keys(value as object).join(', ');
-  if (field !== 'headers') return typeof value === 'string' ? value : JSON.stringify(value);
-  const headers = Object.entries(value as HeaderSources);
-  return headers.map(([name, source]) => `${name} (${describeHeaderSource(source)})`).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The recipes of a platform, in a line. */
+function describeSigning(recipes: SigningRecipes): string {
+  if (isDeepStrictEqual(recipes, defaultRecipes)) return 'the default recipes';
+  const describe = (recipe: Recipe) => {
+    const preset = presets.find((known) => isDeepStrictEqual(known.recipe, recipe));
+    return preset === undefined ? 'a custom recipe' : `the preset ${preset.name}`;
+  };
+  return `app_sign by ${describe(recipes.app_sign)}, sign by ${describe(recipes.sign)}`;
 }
 
 const shown = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;

@@ -6,19 +6,13 @@ import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing/verify/compare-messages.js';
-import { readSecretOf } from '../../client-options.js';
+import { loadSigning, readSecretOf } from '../../client-options.js';
 import { type Call, type CommandSpec, command } from '../../command.js';
 import { resolveDeployment } from '../../deployment.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
-import {
-  addRecipeOption,
-  profileSigning,
-  type RecipeOptions,
-  selectSecret,
-  selectSigning,
-} from '../../resolve-signing.js';
+import { addRecipeOption, type RecipeOptions, selectSecret, selectSigning } from '../../resolve-signing.js';
 import { addPassbackArguments, namedRequest, type PassbackOptions, readUserInfo } from '../passback.js';
 import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
@@ -148,7 +142,7 @@ async function explainRequest(call: Call<RequestOptions>, request: PlainRequest)
   const settings = await resolveDeployment(context, options);
   const signing =
     options.recipe === undefined
-      ? await profileSigning(context, settings.platform.value.signing)
+      ? await loadSigning(context, settings)
       : await selectSigning(context, options);
   if (signing.kind === 'one') {
     throw new InvalidInputError('--recipe has one recipe; a request has app_sign and sign', {

@@ -2,8 +2,8 @@
 
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { SignerSources } from '../../../platform/signing-source.js';
 import { type SigningChoice, signaturesOf } from '../../../signing/app-signatures.js';
+import type { SigningRecipes } from '../../../signing/recipe.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
 import { type Searcher, solve, TimeOver } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
@@ -150,7 +150,7 @@ async function search(
   });
 }
 
-function likeliest({ name, sign, appSign }: SolveReport): Partial<SignerSources> {
+function likeliest({ name, sign, appSign }: SolveReport): Partial<SigningRecipes> {
   const app_sign = (name === 'app_sign' ? sign : appSign)?.fits[0]?.recipe;
   const own = name === 'app_sign' ? undefined : sign.fits[0]?.recipe;
   return { ...(app_sign && { app_sign }), ...(own && { sign: own }) };

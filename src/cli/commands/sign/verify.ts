@@ -1,4 +1,3 @@
-import { isModule, type SignerSource } from '../../../platform/signing-source.js';
 import type { Profile } from '../../../profiles/profile.js';
 import type { SecretSource } from '../../../profiles/secret.js';
 import { endpoints } from '../../../protocol/endpoints.js';
@@ -161,11 +160,10 @@ function secretAtHand(source: SecretSource, env: CliContext['io']['env']): Secre
 }
 
 function recipesOf({ name, platform }: Profile): Named<Recipe>[] {
-  if (platform === undefined || isModule(platform.signing)) return [];
-  const { signing } = platform;
-  const named = (signature: 'app_sign' | 'sign', source: SignerSource) =>
-    isModule(source) ? [] : [{ name: `the ${signature} recipe of profile "${name}"`, value: source }];
-  return [...named('app_sign', signing.app_sign), ...named('sign', signing.sign)];
+  return Object.entries(platform?.signing ?? {}).map(([signature, value]) => ({
+    name: `the ${signature} recipe of profile "${name}"`,
+    value,
+  }));
 }
 
 /** The operation that a URL calls; undefined for a request to another service. */

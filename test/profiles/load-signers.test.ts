@@ -10,18 +10,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import {
-  describeSigningSource,
-  formatSigningSource,
-  parseSigningSource,
-} from '../../src/platform/signing-source.js';
 import { SigningModuleError } from '../../src/profiles/errors.js';
 import { loadSigners } from '../../src/profiles/load-signers.js';
-import { defaultRecipes, findPreset } from '../../src/signing/presets.js';
+import { defaultRecipes } from '../../src/signing/presets.js';
 import { Secret } from '../../src/signing/secret.js';
 import { rejection, temporaryFolder } from './fixtures.js';
 
-const recipe = { message: ['$params', '$secret'], steps: ['sha1'] };
 const request = { method: 'GET', url: 'https://e.com', params: [], body: null, extra: {} };
 const secret = new Secret('s3cret');
 
@@ -35,52 +29,31 @@ function moduleFolder(digest: string, name = 'signer.mjs'): string {
   return folder;
 }
 
-describe('the signing rule of a profile', () => {
-  it.each([
-    [{ app_sign: recipe, sign: recipe }, 'app_sign by a custom recipe, sign by a custom recipe'],
-    [{ module: './signer.mjs' }, 'the module ./signer.mjs'],
-    [
-      { app_sign: recipe, sign: { module: '/opt/s.mjs' } },
-      'app_sign by a custom recipe, sign by the module /opt/s.mjs',
-    ],
-  ])('is read and written: %j', (json, words) => {
-    const source = parseSigningSource(json);
-    expect(formatSigningSource(source)).toEqual(json);
-    expect(describeSigningSource(source)).toBe(words);
-  });
-
-  it('is named after its presets', () => {
-    const sign = findPreset('taobao')?.recipe ?? defaultRecipes.sign;
-    expect(describeSigningSource({ ...defaultRecipes, sign })).toBe(
-      'app_sign by the preset app-proof-md5, sign by the preset taobao',
-    );
-  });
-
-  it.each([
-    ['lodash', 'module: is not the path of a file'],
-    ['.hidden/signer.mjs', 'module: is not the path of a file'],
-    ['node:fs', 'module: is not the path of a file'],
-    ['https://example.com/s.mjs', 'module: is not the path of a file'],
-    ['file:///tmp/s.mjs', 'module: is not the path of a file'],
-    ['data:text/javascript,1', 'module: is not the path of a file'],
-  ])('cannot be the module %j', (module, problem) => {
-    expect(() => parseSigningSource({ module })).toThrow(problem);
-    expect(() => parseSigningSource({ app_sign: recipe, sign: { module } })).toThrow(`sign.${problem}`);
-  });
-});
-
-test('a module signs from the folder of the profiles, for one signature or for both', async () => {
-  const folder = moduleFolder('d1');
-  const both = await loadSigners({ module: './signer.mjs' }, folder);
-  expect(both.app_sign.sign(request, secret).digest).toBe('app-d1');
-  expect(both.sign.sign(request, secret).digest).toBe('d1');
-  const mixed = await loadSigners({ ...defaultRecipes, app_sign: { module: './signer.mjs' } }, folder);
-  expect(mixed.app_sign.sign(request, secret).digest).toBe('d1');
-  expect(mixed.sign.digestLength).toBe(32);
+test('a module signs what it has a function for, the recipes the rest', async () => {
+  const both = await loadSigners(defaultRecipes, join(moduleFolder('d1'), 'signer.mjs'));
+  expect(both.signers.app_sign.sign(request, secret).digest).toBe('app-d1');
+  expect(both.signers.sign.sign(request, secret).digest).toBe('d1');
+  expect(both.recipes).toEqual({ app_sign: null, sign: null });
+  const folder = temporaryFolder();
+  for (const [name, other] of [
+    ['sign', 'app_sign'],
+    ['app_sign', 'sign'],
+  ] as const) {
+    const file = join(folder, `${name}.mjs`);
+    writeFileSync(file, `export const ${name} = () => ({ digest: 'd2' });`);
+    const { signers, recipes } = await loadSigners(defaultRecipes, file);
+    expect(signers[name].sign(request, secret).digest).toBe('d2');
+    expect(signers[other].digestLength).toBe(32);
+    expect(recipes).toEqual({ [name]: null, [other]: defaultRecipes[other] });
+  }
+  writeFileSync(join(folder, 'none.mjs'), 'export const other = 1;');
+  const none = await rejection(loadSigners(defaultRecipes, join(folder, 'none.mjs')));
+  expect(none.message).toContain('has no function sign');
 });
 
 describe('a module is refused', () => {
-  const load = async (folder: string, module = './signer.mjs') => rejection(loadSigners({ module }, folder));
+  const load = async (folder: string, module = 'signer.mjs') =>
+    rejection(loadSigners(defaultRecipes, join(folder, module)));
 
   it.each([[0o664], [0o646], [0o666]])('that others can write: mode %o', async (mode) => {
     const folder = moduleFolder('d2');
@@ -102,11 +75,11 @@ describe('a module is refused', () => {
     chmodSync(above, 0o777);
     expect((await load(join(above, 'mine'))).message).toContain(`${above} is writable by other users`);
     chmodSync(above, 0o1777); // as /tmp
-    const { sign } = await loadSigners({ module: './signer.mjs' }, join(above, 'mine'));
-    expect(sign.sign(request, secret).digest).toBe('d4');
+    const { signers } = await loadSigners(defaultRecipes, join(above, 'mine', 'signer.mjs'));
+    expect(signers.sign.sign(request, secret).digest).toBe('d4');
     chmodSync(above, 0o775);
     const { uid, gid } = statSync(above);
-    const outcome = loadSigners({ module: './signer.mjs' }, join(above, 'mine'));
+    const outcome = loadSigners(defaultRecipes, join(above, 'mine', 'signer.mjs'));
     if (uid === gid)
       expect(await outcome).toBeTruthy(); // the group of this user alone
     else expect((await rejection(outcome)).message).toContain(`${above} is writable by other users`);
@@ -135,34 +108,28 @@ describe('a module is refused', () => {
       chownSync(above, 0, other);
       expect((await load(join(above, 'mine'))).message).toContain(`${above} is writable by other users`);
       chownSync(above, 0, 0);
-      expect(await loadSigners({ module: './signer.mjs' }, join(above, 'mine'))).toBeTruthy();
+      expect(await loadSigners(defaultRecipes, join(above, 'mine', 'signer.mjs'))).toBeTruthy();
     });
 
     it('a link, or the folder of a link that a link leads to', async () => {
       const [folder, theirs] = [moduleFolder('d7'), temporaryFolder()];
       symlinkSync(join(folder, 'signer.mjs'), join(folder, 'own.mjs'));
-      expect(await loadSigners({ module: './own.mjs' }, folder)).toBeTruthy();
+      expect(await loadSigners(defaultRecipes, join(folder, 'own.mjs'))).toBeTruthy();
       symlinkSync('./signer.mjs', join(folder, 'link.mjs'));
       lchownSync(join(folder, 'link.mjs'), other, other);
-      expect((await load(folder, './link.mjs')).message).toContain(refusal(join(folder, 'link.mjs')));
+      expect((await load(folder, 'link.mjs')).message).toContain(refusal(join(folder, 'link.mjs')));
       symlinkSync(join(folder, 'signer.mjs'), join(theirs, 'back.mjs'));
       symlinkSync(join(theirs, 'back.mjs'), join(folder, 'far.mjs'));
       chownSync(theirs, other, other);
-      expect((await load(folder, './far.mjs')).message).toContain(refusal(theirs));
+      expect((await load(folder, 'far.mjs')).message).toContain(refusal(theirs));
     });
   });
 
   it('that is not there, or that has a fault', async () => {
     const folder = temporaryFolder();
-    expect((await load(folder)).message).toContain('./signer.mjs cannot be read: no such file or folder');
+    expect((await load(folder)).message).toContain('signer.mjs cannot be read: no such file or folder');
     mkdirSync(join(folder, 'bad'));
     writeFileSync(join(folder, 'bad', 's.mjs'), 'throw new TypeError("boom");');
-    expect((await load(folder, './bad/s.mjs')).message).toContain('cannot be loaded: TypeError: boom');
-  });
-
-  it('that has only one function, when it signs both', async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'signer.mjs'), 'export const sign = () => ({ digest: "x" });');
-    expect((await load(folder)).message).toBe('./signer.mjs: has no function app_sign');
+    expect((await load(folder, 'bad/s.mjs')).message).toContain('cannot be loaded: TypeError: boom');
   });
 });

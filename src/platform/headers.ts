@@ -1,0 +1,44 @@
+import { InvalidInputError } from '../protocol/errors.js';
+import { quoteName } from '../protocol/unsafe-text.js';
+
+/** RFC 9110 §5.6.2. */
+const token = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
+
+/** RFC 9110 §5.5, without what is older than it: text beyond ASCII has no one meaning in a header. */
+const valueForm = /^[!-~](?:[ \t!-~]*[!-~])?$/;
+
+/** Headers that HTTP, the connection or the reading of an answer needs. */
+const reserved = [
+  'host',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'upgrade',
+  'expect',
+  'accept',
+  'accept-encoding',
+  'range',
+];
+
+/** @throws InvalidInputError for a name that is none, or that HTTP needs; it begins with `label` */
+export function checkHeaderName(name: string, label: string): void {
+  if (!token.test(name))
+    throw new InvalidInputError(`${label}: ${quoteName(name)} is not the name of a header`);
+  if (!reserved.includes(name.toLowerCase())) return;
+  throw new InvalidInputError(`${label}: ${name} cannot be set: HTTP or the answer needs it as it is`);
+}
+
+/** @throws InvalidInputError for a value that HTTP cannot carry, without the value; it begins with `label` */
+export function checkHeaderValue(value: string, label: string): string {
+  if (valueForm.test(value) && value.length <= 8192) return value;
+  throw new InvalidInputError(`${label} is not the value of a header: printable ASCII, no line break`, {
+    hint: 'Basic authentication is "Basic " and the base64 of user:password.',
+  });
+}
