@@ -74,11 +74,21 @@ const collected = {
   },
 };
 
+/** Imports of a file as text, as the test runner takes them. */
+const rawFiles = {
+  name: 'raw-files',
+  resolveId: (id, importer) => (id.endsWith('?raw') ? join(dirname(importer), id) : null),
+  load: (id) =>
+    id.endsWith('?raw')
+      ? `export default ${JSON.stringify(readFileSync(id.slice(0, -'?raw'.length), 'utf8'))};`
+      : null,
+};
+
 await build({
   platform: 'node',
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
   external: isBuiltin,
-  plugins: [narrowed, sqlite('../sqlite'), collected],
+  plugins: [narrowed, sqlite('../sqlite'), rawFiles, collected],
   // The chunks below say what comes together.
   checks: { ineffectiveDynamicImport: false },
   output: {

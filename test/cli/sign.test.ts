@@ -269,15 +269,12 @@ describe('sign export', () => {
     // The service accepts what the exported rule signs.
     const code = await machine.issueCode();
     const caller = [
-      'import os, sys, time, urllib.parse, urllib.request, uuid',
+      'import os, sys, urllib.parse, urllib.request',
       'import signature',
       'url, app_key, code = sys.argv[1:]',
       'address = url + "/api/v1/server/user/user_info_for_third"',
-      'pairs = [("tenant_code", "acme"), ("app_key", app_key), ("channel", "web"), ("code", code),',
-      '         ("random", uuid.uuid4().hex[:16]), ("timestamp", str(int(time.time()))), ("info_name", "mobile")]',
-      'for name in ("app_sign", "sign"):',
-      '    rule = getattr(signature, name)',
-      '    pairs.append((name, rule("GET", address, list(pairs), None, {}, os.environ["SECRET"])))',
+      'query = {"tenant_code": "acme", "app_key": app_key, "channel": "web", "code": code, "info_name": "mobile"}',
+      'pairs = signature.signed_query("GET", address, query, {}, None, {}, os.environ["SECRET"])',
       'print(urllib.request.urlopen(address + "?" + urllib.parse.urlencode(pairs)).read().decode())',
     ];
     file('caller.py', caller.join('\n'));

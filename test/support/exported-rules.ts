@@ -40,27 +40,31 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
   php: {
     needs: ['php'],
     driver: 'driver.php',
-    place: (code, module) => code.replace(/^declare\(.*$/m, `$&\nnamespace ${module};`),
+    place: (code, module) => code.replace('namespace Signing;', `namespace ${module};`),
     commands: [['php', 'driver.php']],
   },
   java: {
     needs: ['java', 'javac'],
     driver: 'Driver.java',
-    place: (code, module) => code.replace(/^import /m, `package ${module};\n\nimport `),
+    place: (code, module) => code.replace('package signing;', `package ${module};`),
     fill: (driver, modules) =>
       driver.replace(
         '/* rules */',
         list(modules, (name) => `rules.put("${name}", ${name}.Signature::sign);`),
       ),
     commands: [
-      ['sh', '-c', 'javac -encoding US-ASCII -Xlint:all -Werror Driver.java */Signature.java'],
+      [
+        'sh',
+        '-c',
+        'javac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -encoding US-ASCII -Xlint:all -Werror Driver.java */Signature.java',
+      ],
       ['java', 'Driver'],
     ],
   },
   csharp: {
     needs: ['mcs', 'mono'],
     driver: 'Driver.cs',
-    place: (code, module) => `namespace ${module}\n{\n${code}}\n`,
+    place: (code, module) => code.replace('namespace Signing', `namespace ${module}`),
     fill: (driver, modules) =>
       driver.replace(
         '/* rules */',
@@ -123,10 +127,10 @@ export class ExportedRules implements Disposable {
   }
 
   /** @throws RecipeError for what the language cannot express */
-  add(recipe: Recipe): string {
+  add(recipe: Recipe, from = 'a test'): string {
     const { place = (code) => code } = runners[this.#language];
     const signing = { kind: 'one', recipe, signer: compileRecipe(recipe) } as const;
-    const code = exportRule(signing, this.#language, { from: 'a test' });
+    const code = exportRule(signing, this.#language, { from });
     const module = `r${this.#modules.length}`;
     mkdirSync(join(this.folder, module));
     writeFileSync(join(this.folder, module, languages[this.#language].files.rule), place(code, module));
@@ -184,6 +188,6 @@ function units(text: string): string {
 }
 
 function doneOf(line: string): string | Error {
-  if (line.startsWith('!')) return new Error(line);
-  return Buffer.from(line, 'hex').swap16().toString('utf16le');
+  const textOf = (hex: string) => Buffer.from(hex, 'hex').swap16().toString('utf16le');
+  return line.startsWith('!') ? new Error(textOf(line.slice(1))) : textOf(line);
 }

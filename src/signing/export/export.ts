@@ -1,28 +1,15 @@
 import { type SigningChoice, signaturesOf } from '../app-signatures.js';
+import { compileRecipe } from '../compile-recipe.js';
 import type { LanguageName } from '../digest-algorithms.js';
 import { type Recipe, RecipeError } from '../recipe.js';
-import { formatRecipe } from '../recipe-json.js';
+import { extraOf, paramOf, type SignableRequest } from '../request.js';
 import { Secret } from '../secret.js';
 import { makeVectors } from '../vectors.js';
-import { csharp } from './csharp.js';
-import { isAscii } from './expression.js';
-import { go } from './go.js';
-import { java } from './java.js';
-import { javascript } from './javascript.js';
-import type { ExportedCase, ExportedRule, Language } from './language.js';
-import { operationsOf } from './operations.js';
-import { php } from './php.js';
-import { python } from './python.js';
+import { type Language, languages } from './languages.js';
+import { type Expression, type Operations, operationsOf } from './operations.js';
+import { type ExportedCase, type ExportedRule, Writer } from './writer.js';
 
-/** The languages that a rule can be exported to, by their names in `--lang`. */
-export const languages: Readonly<Record<LanguageName, Language>> = {
-  python,
-  php,
-  java,
-  go,
-  javascript,
-  csharp,
-};
+export { languages } from './languages.js';
 
 /** The origin of the exported rule. */
 interface ExportSource {
@@ -40,9 +27,7 @@ interface ExportSource {
  */
 export function exportRule(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
-  const rules = rulesOf(signing, language);
-  const header = comment(language, [...origin(source), ...rules.flatMap(describe)]);
-  return language.writer().rule(rules, header);
+  return new Writer(name).rules(rulesOf(signing, language), comment(language, origin(source)));
 }
 
 /**
@@ -52,35 +37,64 @@ export function exportRule(signing: SigningChoice, name: LanguageName, source: E
  */
 export function exportTest(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
-  rulesOf(signing, language);
-  const writer = language.writer();
-  return writer.test(
-    casesOf(signing, (text) => writer.literal(text)),
-    comment(language, [...origin(source), `Run: ${language.run}`]),
-  );
+  const cases = casesOf(signing, rulesOf(signing, language));
+  return new Writer(name).cases(cases, comment(language, [...origin(source), `Run: ${language.run}`]));
 }
 
-function casesOf(signing: SigningChoice, literal: (text: string) => string): ExportedCase[] {
+function casesOf(signing: SigningChoice, rules: readonly Rule[]): ExportedCase[] {
   const { secret, vectors } = makeVectors(signing);
-  const literals = (pairs: readonly (readonly string[])[]) => pairs.map((pair) => pair.map(literal));
+  const names = rules.map(({ operations }) => namesIn(operations));
   return vectors.flatMap(({ name, request: given }) =>
-    signaturesOf(signing, given).map(({ name: rule, request, signer }) => {
-      const { method, url, query = '', params, body, extra } = request;
+    signaturesOf(signing, given).map(({ name: rule, request, signer }, index): ExportedCase => {
+      const filled = withValues(request, names[index] ?? { param: [], extra_value: [] });
+      const { method, url, query = '', params, body, extra } = filled;
       return {
         rule,
-        name: literal(name),
-        title: literal(`${rule}: ${name}`),
-        method: literal(method),
+        title: `${rule}: ${name}`,
+        method,
         // With the query, where the rule uses it.
-        url: literal(signer.usesQuery ? `${url}?${query}` : url),
-        params: literals(params),
-        body: body === null ? null : literal(body),
-        extra: literals(Object.entries(extra)),
-        secret: literal(secret),
-        signature: literal(signer.sign(request, new Secret(secret)).digest),
+        url: signer.usesQuery ? `${url}?${query}` : url,
+        params,
+        body,
+        // Names of headers have no letter case.
+        extra: Object.fromEntries(
+          Object.entries(extra).map(([known, value]) => [known.toLowerCase(), value]),
+        ),
+        secret,
+        signature: signer.sign(filled, new Secret(secret)).digest,
       };
     }),
   );
+}
+
+/** The names of the values without which a rule does not sign, by the function that finds them. */
+type Names = Readonly<Record<'param' | 'extra_value', string[]>>;
+
+function namesIn(operations: Operations): Names {
+  const names: Names = { param: [], extra_value: [] };
+  const visit = (expression: Expression): void => {
+    if (expression.is === 'sum') expression.parts.forEach(visit);
+    if (expression.is !== 'call' && expression.is !== 'apply') return;
+    expression.given.forEach(visit);
+    const [, named] = expression.given;
+    if (named?.is !== 'literal') return;
+    if (expression.name === 'param' || expression.name === 'extra_value')
+      names[expression.name].push(named.text);
+  };
+  for (const { value } of operations) visit(value);
+  return names;
+}
+
+/** The request with a value of each of these names. */
+function withValues(request: SignableRequest, names: Names): SignableRequest {
+  const params = names.param.filter((name) => paramOf(request, name) === undefined);
+  const extra = names.extra_value.filter((name) => extraOf(request, name) === undefined);
+  const sample = (name: string) => [name, `value of ${name}`] as const;
+  return {
+    ...request,
+    params: [...request.params, ...new Map(params.map(sample))],
+    extra: { ...request.extra, ...Object.fromEntries(extra.map(sample)) },
+  };
 }
 
 interface Rule extends ExportedRule {
@@ -99,7 +113,8 @@ function rulesOf(signing: SigningChoice, language: Language): Rule[] {
         'Translate the module by hand.',
       );
     }
-    const rule = { name, recipe, operations: operationsOf(recipe) };
+    const { usesQuery = false } = compileRecipe(recipe);
+    const rule = { name, recipe, usesQuery, operations: operationsOf(recipe, usesQuery) };
     checkTexts(rule, language);
     return rule;
   });
@@ -111,14 +126,20 @@ function checkTexts({ name, recipe, operations }: Rule, { hasSurrogates, title }
   if (!isWellFormed(recipe)) {
     throw new RecipeError(name, `has an unpaired surrogate, which a text of ${title} cannot hold`);
   }
-  const values = operations.flatMap((operation) => ('value' in operation ? [operation.value] : []));
-  if (values.some((value) => value.is === 'slice' && !isAscii(value.of))) {
+  if (operations.some(({ value }) => cutsText(value))) {
     throw new RecipeError(
       name,
       `a slice of text may cut a character in two, and a text of ${title} cannot hold the halves`,
       'Slice a digest, or export to another language.',
     );
   }
+}
+
+/** Whether a part of a text that is not ASCII is taken. */
+function cutsText(value: Expression): boolean {
+  if (value.is !== 'call') return false;
+  const [of] = value.given;
+  return (value.name === 'cut' && of?.isAscii !== true) || value.given.some(cutsText);
 }
 
 /** Whether no text in JSON has an unpaired surrogate. */
@@ -132,22 +153,11 @@ function origin({ from, fits = 1 }: ExportSource): string[] {
     fits > 1
       ? [`${fits} rules fit the samples, and this is the likeliest: check it with a second sample.`]
       : [];
-  return [`The signing rule of ${from}, written by "userinfo sign export".`, ...others];
+  // It may be the name of a file: no more than this means nothing in the comments of any language.
+  const named = from.replace(/[^\w ."-]/g, '_');
+  return [`The signing rule of ${named}, written by "userinfo sign export".`, ...others];
 }
 
-function describe({ name: rule, recipe }: Rule): string[] {
-  const json = formatRecipe(recipe);
-  const whole = JSON.stringify(json);
-  if (whole.length < 100) return ['', `${rule}: ${whole}`];
-  const fields = Object.entries(json).map(
-    ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`,
-  );
-  return ['', `${rule}: {`, ...fields.join(',\n').split('\n'), '}'];
-}
-
-/** Lines of comment in ASCII. A `>` is escaped: `?>` would end the PHP of a file. */
 function comment({ comment: mark }: Language, lines: readonly string[]): string {
-  const ascii = (text: string) =>
-    text.replace(/[^\x20-\x7e]|>/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return lines.map((line) => `${mark} ${ascii(line)}`.trimEnd()).join('\n');
+  return lines.map((line) => `${mark} ${line}`).join('\n');
 }

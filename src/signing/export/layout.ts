@@ -1,110 +1,65 @@
-interface Place {
-  readonly at: number;
-  /** The number of open brackets. */
-  readonly depth: number;
+/** Code that may be written on several lines: a text, parts, or a group that has a line for each of its items. */
+export type SourceCode = string | readonly SourceCode[] | Group;
+
+interface Group {
+  readonly open: string;
+  readonly items: readonly SourceCode[];
+  readonly close: string;
+  readonly separator: string;
+  /** After the last of items in lines. */
+  readonly last: string;
+  /** In place of `open` and `close` around items in lines; null for none, where the first item stays in its line. */
+  readonly brackets: readonly [open: string, close: string] | null;
 }
 
-/** The places of a line of code that are not inside a literal. */
-export function placesIn(code: string): Place[] {
-  const places: Place[] = [];
-  let depth = 0;
-  let quote = '';
-  for (let at = 0; at < code.length; at++) {
-    const character = code.charAt(at);
-    if (quote !== '') {
-      if (character === '\\') at++;
-      else if (character === quote) quote = '';
-      continue;
-    }
-    if (')]}'.includes(character)) depth--;
-    places.push({ at, depth });
-    if ('([{'.includes(character)) depth++;
-    if (character === '"' || character === "'") quote = character;
-  }
-  return places;
+export function group(
+  open: string,
+  items: readonly SourceCode[],
+  close: string,
+  { separator = ', ', last = '', brackets = [open.trimEnd(), close.trimStart()] }: Partial<Group> = {},
+): SourceCode {
+  return { open, items, close, separator, last, brackets };
 }
 
-/** The names that code uses, outside of its literals in double quotes. */
-export function usedIn(code: string, uses: readonly (readonly [use: RegExp, name: string])[]): string[] {
-  const outside = code.replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
-  return uses.filter(([use]) => use.test(outside)).map(([, name]) => name);
-}
-
-/** An expression without the parentheses around the whole of it. */
-export function bare(code: string): string {
-  const closed = placesIn(code).find(({ at, depth }) => at > 0 && depth === 0);
-  return code.startsWith('(') && closed?.at === code.length - 1 ? code.slice(1, -1) : code;
-}
-
-/** An expression as the receiver of a method: a sum in parentheses. */
-export function receiver(code: string): string {
-  const isSum = placesIn(code).some(({ at, depth }) => depth === 0 && /^ [+.] /.test(code.slice(at, at + 3)));
-  return isSum ? `(${code})` : code;
-}
-
-export interface WrapStyle {
+/** How code is laid out. */
+interface Layout {
+  /** One step of it. */
   readonly indent: string;
-  /** Whether a line may begin with the dot of a method. */
-  readonly chains: boolean;
-  /** The number of open brackets where a line may end, at least. */
-  readonly depth: number;
-  /** Whether all lines of a statement end inside the same bracket: gofmt indents the others further. */
-  readonly flat?: boolean;
+  /** Characters in a line. */
+  readonly width: number;
 }
 
-const columns = 116;
-
-/** A statement in lines that are not too long, if it has places to break at; those after the first are indented. */
-export function wrapped(line: string, style: WrapStyle): string[] {
-  const width = columns - 2 * style.indent.length;
-  if (line.length <= width) return [line];
-  const own = /^\s*/.exec(line)?.[0] ?? '';
-  const breaks = breaksIn(line, style).filter(({ at }) => at > own.length + style.indent.length + 8);
-  const near = breaks.filter(({ at }) => at <= width);
-  const lowest = Math.min(...near.map(({ rank }) => rank));
-  const last = near.findLast(({ rank }) => rank === lowest) ?? breaks[0];
-  if (last === undefined || (style.flat && lowest > 1)) return [line];
-  const rest = own + style.indent + line.slice(last.at).trimStart();
-  if (style.flat && rest.length > columns) return [line];
-  // In the rest, brackets are counted from those that are open here.
-  const inner = { ...style, indent: '', depth: style.depth - last.depth };
-  return [line.slice(0, last.at).trimEnd(), ...wrapped(rest, inner)];
+/** Code in lines that are not too long, if it can be broken; `used` is the part of the first line before it. */
+export function written(code: SourceCode, layout: Layout, margin: string, used = margin.length): string {
+  const whole = flat(code);
+  if (used + whole.length <= layout.width || typeof code === 'string') return whole;
+  if (isParts(code)) return writtenParts(code, layout, margin, used);
+  const { items, separator, last, brackets } = code;
+  const inner = margin + layout.indent;
+  const room = { ...layout, width: layout.width - separator.length };
+  const lines = items
+    .map((item, index) => written(item, room, index === 0 && brackets === null ? margin : inner))
+    .join(`${separator.trimEnd()}\n${inner}`);
+  if (items.length === 0) return whole;
+  return brackets === null ? lines : `${brackets[0]}\n${inner}${lines}${last}\n${margin}${brackets[1]}`;
 }
 
-interface Break extends Place {
-  /** The lowest is taken first. */
-  readonly rank: number;
-}
-
-/** The places where a line may end: before a method, after an operator, after a comma, after an opening bracket. */
-function breaksIn(line: string, style: WrapStyle): Break[] {
-  return placesIn(line).flatMap(({ at, depth }): Break[] => {
-    if (depth < style.depth) return [];
-    const rest = line.slice(at);
-    const [operator] = /^ (?:[+.<-]|&&|<=>)(?= )|^\+(?=\S)/.exec(rest) ?? [];
-    if (style.chains && depth === 0 && /^\)\.\w/.test(rest)) return [{ at: at + 1, depth, rank: -1 }];
-    if (operator !== undefined) return [{ at: at + operator.length, depth, rank: depth }];
-    if (rest.startsWith(', ')) return [{ at: at + 1, depth, rank: depth }];
-    return /^\([^)]/.test(rest) ? [{ at: at + 1, depth: depth + 1, rank: depth + 1.5 }] : [];
-  });
-}
-
-/** Parts of a list in lines of source that hold as many as fit. */
-export function lines(parts: readonly string[], separator: string, width = 100): string[] {
-  const filled: string[] = [];
-  let line = '';
+function writtenParts(parts: readonly SourceCode[], layout: Layout, margin: string, used: number): string {
+  let text = ' '.repeat(used);
   for (const [index, part] of parts.entries()) {
-    const added = index === parts.length - 1 ? part : part + separator;
-    if (line !== '' && line.length + added.length > width) {
-      filled.push(line);
-      line = '';
-    }
-    line += added;
+    const [after = ''] = flat(parts.slice(index + 1)).split(/[([{]/);
+    const room = { ...layout, width: layout.width - after.length };
+    text += written(part, room, margin, text.length - text.lastIndexOf('\n') - 1);
   }
-  return [...filled, line];
+  return text.slice(used);
 }
 
-/** Code as a member of a class. */
-export function indented(code: string): string {
-  return code.replace(/^(?=.)/gm, '    ');
+export function flat(code: SourceCode): string {
+  if (typeof code === 'string') return code;
+  if (isParts(code)) return code.map(flat).join('');
+  return code.open + code.items.map(flat).join(code.separator) + code.close;
+}
+
+function isParts(code: Exclude<SourceCode, string>): code is readonly SourceCode[] {
+  return Array.isArray(code);
 }

@@ -1,277 +1,340 @@
 import { memoize } from '../../support/memoize.js';
+import type { Algorithm, Output } from '../digest-algorithms.js';
 import { compileSteps, type Step } from '../digest-steps.js';
-import type { Case } from '../encodings.js';
-import { compileAdded, compileNames, prefixesIn } from '../params.js';
+import type { BlockEncoding, Case } from '../encodings.js';
+import { compileAdded } from '../params.js';
 import type { KeyRule, Order, ParamsRule, Recipe } from '../recipe.js';
 import { type Modifier, parseTemplate, parseTemplates, type Template, type Token } from '../template.js';
-import { changeOf, type Expression, isAscii, isBytes, joinOf, literalOf } from './expression.js';
 
-/** A signing rule as the operations of one function, in order. The value of the last one is the signature. */
+/** A signing rule as the statements of one function, in order; the last one returns the signature. */
 export type Operations = readonly Operation[];
 
-/** Sets a variable: the pairs that are signed, a function that writes a name or a value, a text or bytes. */
 export type Operation =
-  /** Takes the query off the URL: `query` and `url` without it. */
-  | { readonly set: 'query' }
-  | ({ readonly set: 'pairs' } & PairSelection)
-  /** A function of `text`. */
-  | { readonly set: 'write'; readonly value: Expression }
-  | { readonly set: 'text' | 'bytes'; readonly variable: string; readonly value: Expression };
+  | { readonly set: 'text' | 'bytes' | 'pairs'; readonly variable: string; readonly value: Expression }
+  /** A local function of `parameters`. */
+  | {
+      readonly set: 'function';
+      readonly variable: string;
+      readonly parameters: 'text' | 'pair';
+      readonly value: Expression;
+    }
+  | { readonly set: 'signature'; readonly value: Expression };
 
-/** The pairs that are signed: selected from the parameters, in request order, then sorted. */
-export interface PairSelection {
-  /** Changes the case of every name first; whether the names are ASCII is not known. */
-  readonly nameCase: Case;
-  /** The conditions of a selected name: all of them. */
-  readonly names: readonly NameCondition[];
-  readonly dropsEmpty: boolean;
-  /** Joins the values of a repeated name, at the place of the first; null keeps them apart. */
-  readonly joinRepeated: string | null;
-  /** Pairs added at the end. */
-  readonly add: readonly AddedPair[];
-  /** The names in their order, each once; `null` if the rule fixes none. */
-  readonly order: readonly string[] | null;
-  /** An expression of `name` and `value`, compared by UTF-16 code unit; without either, the request order is kept. */
-  readonly sortKey: Expression | null;
+/**
+ * A value: text, or bytes where `isBytes` says so. `isAscii`: a text that certainly has no other characters. A sum is
+ * the whole of a statement, never a part of an expression.
+ */
+export type Expression = (
+  | { readonly is: 'literal'; readonly text: string }
+  | { readonly is: 'number'; readonly value: number }
+  | { readonly is: 'texts'; readonly texts: readonly string[] }
+  | { readonly is: 'table'; readonly rows: readonly (readonly [from: string, to: string])[] }
+  | { readonly is: 'algorithm'; readonly algorithm: Algorithm; readonly isKeyed: boolean }
+  /** A parameter of the function, or what a statement before has set. */
+  | { readonly is: 'variable'; readonly name: string }
+  /** A call of a function that the template of each language has. */
+  | { readonly is: 'call'; readonly name: string; readonly given: readonly Expression[] }
+  /** A call of a local function. */
+  | { readonly is: 'apply'; readonly name: string; readonly given: readonly Expression[] }
+  /** One text, or a list of bytes. */
+  | { readonly is: 'sum'; readonly parts: readonly Expression[] }
+) &
+  TypeOfValue;
+
+interface TypeOfValue {
+  readonly isBytes?: boolean | undefined;
+  readonly isAscii?: boolean | undefined;
 }
 
-/** The only names, or the names left out: those of the list, and those that begin with one of the prefixes. */
-interface NameCondition {
-  readonly are: 'only' | 'not';
-  readonly list: readonly string[];
-  readonly prefixes: readonly string[];
-}
-
-interface AddedPair {
-  readonly name: string;
-  readonly value: Expression;
-  /** Whether it is left out where its value is empty. */
-  readonly isOptional: boolean;
-}
-
-/** The operations of a recipe that was compiled. */
-export function operationsOf(recipe: Recipe): Operations {
-  const { basePath, encode, key, sub } = recipe;
+/** The operations of a recipe that was compiled; `usesQuery` is whether its URL comes with the query. */
+export function operationsOf(recipe: Recipe, usesQuery: boolean): Operations {
+  const { basePath, encode, key, sub, params: rule } = recipe;
   const operations: Operation[] = [];
-  const written = writersOf(recipe.params, operations);
+  const once = <T>(make: () => T): (() => T) => memoize<void, T>(make);
 
-  /** Sets a variable, under a name that is free, and returns it. */
-  const set = (wanted: string, value: Expression): Expression => {
-    if (value.is === 'variable' && wanted !== 'signature') return value;
+  const free = (wanted: string): string => {
     const taken = operations.filter(
       (operation) => 'variable' in operation && operation.variable.replace(/\d+$/, '') === wanted,
     );
-    const variable = taken.length === 0 ? wanted : `${wanted}${taken.length + 1}`;
-    operations.push({ set: isBytes(value) ? 'bytes' : 'text', variable, value });
-    return { is: 'variable', name: variable, isBytes: isBytes(value), isAscii: isAscii(value) };
+    return taken.length === 0 ? wanted : `${wanted}${taken.length + 1}`;
   };
-  const once = <T>(make: () => T): (() => T) => memoize<void, T>(make);
+  /** Sets a variable, and returns it. */
+  const set = (wanted: string, value: Expression): Expression => {
+    if (value.is === 'variable') return value;
+    const name = free(wanted);
+    operations.push({ set: value.isBytes ? 'bytes' : 'text', variable: name, value });
+    return variable(name, value);
+  };
+  /** A local function, defined once for the same value. */
+  const define = (wanted: string, parameters: 'text' | 'pair', value: Expression): string => {
+    const same = operations.find(
+      (operation) =>
+        operation.set === 'function' && JSON.stringify(operation.value) === JSON.stringify(value),
+    );
+    if (same?.set === 'function') return same.variable;
+    const name = free(wanted);
+    operations.push({ set: 'function', variable: name, parameters, value });
+    return name;
+  };
+  const write = textWriter(rule, (value) => define('write', 'text', value));
+  const writeJson = (of: Expression, isJson: boolean) => write(isJson ? call('json_string', [of]) : of);
+  const writtenName = () => writeJson(pairName, rule.json === 'both');
+  const writtenValue = () => writeJson(pairValue, rule.json !== 'none');
+  /** A pair without its end: the sort key of `pair`. */
+  const sortedPair = () =>
+    sumOf([
+      ...(rule.names ? [writtenName()] : []),
+      ...(rule.names && rule.values ? [literalOf(rule.kvSep)] : []),
+      ...(rule.values ? [writtenValue()] : []),
+    ]);
+  const sortKey = (order: Exclude<Order, 'sent'>): string => {
+    const pairText = () => define('pair', 'pair', sortedPair());
+    switch (order) {
+      case 'name':
+        return define('sort_key', 'pair', pairName);
+      case 'name-nocase':
+        return define('sort_key', 'pair', changed(pairName, 'lower'));
+      case 'value':
+        return define('sort_key', 'pair', pairValue);
+      case 'pair':
+        return pairText();
+      case 'pair-nocase': {
+        const written: Expression = { is: 'apply', name: pairText(), given: [pairName, pairValue] };
+        return define('sort_key', 'pair', changed(written, 'lower'));
+      }
+    }
+  };
 
-  const takeQuery = once(() => operations.unshift({ set: 'query' }));
-  const selectPairs = once(() => {
-    const add = compileAdded(recipe.params).map(({ name, value, isOptional }) => ({
-      name,
-      value: text(value),
-      isOptional,
-    }));
-    return operations.push({ set: 'pairs', ...selectionOf(recipe.params, written), add });
+  const sent = variable('params');
+  const selected = once((): Expression => {
+    const { nameCase, exclude, include, empty, joinRepeated, order } = rule;
+    const on = (condition: boolean, name: string, ...given: Expression[]) => {
+      if (condition) pairs = call(name, [pairs, ...given]);
+    };
+    let pairs: Expression = call('pairs_of', [sent]);
+    on(nameCase !== 'none', `${nameCase}_names`);
+    on(exclude.length > 0, 'without', textsOf(exclude));
+    on(include !== null, 'only', textsOf(include ?? []));
+    on(empty === 'drop', 'drop_empty');
+    on(joinRepeated !== null, 'join_repeated', literalOf(joinRepeated ?? ''));
+    for (const { name, value, isOptional } of compileAdded(rule)) {
+      const added = argument('added', text(value, isOptional));
+      on(true, isOptional ? 'with_filled' : 'with_pair', literalOf(name), added);
+    }
+    // A name that is listed twice has its last place.
+    if (typeof order !== 'string') on(true, 'in_order', textsOf([...new Set(order.toReversed())].reverse()));
+    else if (order !== 'sent') on(true, 'sort_by', variable(sortKey(order)));
+    operations.push({ set: 'pairs', variable: 'pairs', value: pairs });
+    return variable('pairs');
   });
-  const list = (each: Expression): Expression => {
-    selectPairs();
-    return { is: 'pairs', each, separator: recipe.params.pairSep };
+  const list = (wanted: string, each: () => Expression): Expression => {
+    const pairs = selected();
+    const value = each();
+    const isAscii = value.isAscii === true && literalOf(rule.pairSep).isAscii === true;
+    return call('join_pairs', [pairs, literalOf(rule.pairSep), variable(define(wanted, 'pair', value))], {
+      isAscii,
+    });
   };
   const block = once(() => {
-    selectPairs();
-    return set('block', changeOf(list(pairOf(recipe.params, written)), encode.block));
+    const end = parseTemplate(rule.pairEnd, 'params.pairEnd');
+    const pair = () => sumOf([sortedPair(), textOf(end, () => variable('secret'))]);
+    return set('block', changed(list('pair', pair), encode.block));
   });
-  const read = ({ source, name }: Token): Expression => {
+
+  const query = once(() => set('query', call('query_of', [variable('url')])));
+  const url = once(() =>
+    usesQuery ? set('address', call('without_query', [variable('url')])) : variable('url'),
+  );
+  const read = ({ source, name }: Token, isOptional: boolean): Expression => {
     switch (source) {
       case 'params':
         return block();
       case 'names':
-        return list(written.name());
+        return list('name_text', writtenName);
       case 'values':
-        return list(written.value());
+        return list('value_text', writtenValue);
       case 'sub':
         return subDigest();
       case 'query':
+        return query();
       case 'search':
-        takeQuery();
-        return { is: source };
-      case 'path':
-        return { is: 'path', basePath };
+        return call('search', [query()]);
+      case 'url':
+        return url();
+      case 'host':
+        return call('host', [url()]);
+      case 'path': {
+        const path = call('path', [url()]);
+        return basePath === '' ? path : call('without_prefix', [path, literalOf(basePath)]);
+      }
       case 'param':
-      case 'extra':
-        return { is: source, name };
-      default:
-        return { is: source };
+      case 'extra': {
+        const from = source === 'param' ? sent : variable('extra');
+        const find = source === 'param' ? 'param' : 'extra_value';
+        return call(isOptional ? `optional_${find}` : find, [from, literalOf(name)]);
+      }
+      case 'body':
+        return call('text_of', [variable('body')]);
+      case 'method':
+      case 'secret':
+        return variable(source);
     }
   };
-  const text = (template: Template) => textOf(template, read);
+  const text = (template: Template, isOptional = false) =>
+    textOf(template, (token) => read(token, isOptional));
+  /** A sum in a variable of its own. */
+  function argument(wanted: string, value: Expression): Expression {
+    return value.is === 'sum' ? set(wanted, value) : value;
+  }
   const bytesOf = (name: string, { tokens, decode }: KeyRule) =>
-    once(() => set(name, { is: 'decode', of: text(parseTemplates(tokens, 'key.tokens')), decoding: decode }));
+    once(() => {
+      const decoded = { utf8: 'utf8', hex: 'from_hex', base64: 'from_base64', base64url: 'from_base64' }[
+        decode
+      ];
+      const written = argument(`${name}_text`, text(parseTemplates(tokens, 'key.tokens')));
+      return set(name, call(decoded, [written], { isBytes: true }));
+    });
   const keyBytes = bytesOf('key', key);
-  const subKeyBytes = sub?.key === undefined ? keyBytes : bytesOf('subkey', sub.key);
-  const digestOf = (
-    message: Expression,
-    steps: readonly Step[],
-    keyOf: () => Expression = keyBytes,
-  ): Expression =>
+  const subKeyBytes = sub?.key === undefined ? keyBytes : bytesOf('sub_key', sub.key);
+  /** The last step is a value, which the caller sets. */
+  const digested = (message: Expression, steps: readonly Step[], keyOf: () => Expression): Expression =>
     steps.reduce((before, step, index) => {
-      const value = stepOf(before, step, text, keyOf);
-      return index === steps.length - 1 ? value : set(step.kind === 'digest' ? 'digest' : 'result', value);
+      const value = stepped(before, step, keyOf);
+      return index === steps.length - 1 ? value : set('result', value);
     }, message);
+  const stepped = (before: Expression, step: Step, keyOf: () => Expression): Expression => {
+    switch (step.kind) {
+      case 'digest':
+        return digestOf(before, step.algorithm, step.format, step.hmac ? keyOf() : null);
+      case 'append':
+        return sumOf([before, text(step.template)]);
+      case 'prepend':
+        return sumOf([text(step.template), before]);
+      case 'slice': {
+        const ends = [step.from, Math.max(step.from, step.to)].map(
+          (value) => ({ is: 'number', value }) as const,
+        );
+        return call('cut', [before, ...ends], before);
+      }
+      default:
+        return changed(before, step.kind);
+    }
+  };
   const subDigest = once(() => {
     if (sub === null) return literalOf('');
-    return set(
-      'sub',
-      digestOf(text(parseTemplates(sub.message, 'sub.message')), compileSteps(sub.steps, null), subKeyBytes),
-    );
+    const message = argument('sub_message', text(parseTemplates(sub.message, 'sub.message')));
+    return set('sub', digested(message, compileSteps(sub.steps, null), subKeyBytes));
   });
 
   const plain = set('message', text(parseTemplates(recipe.message, 'message', recipe.join)));
-  const encoded = changeOf(plain, encode.message);
-  const message = encode.lower ? changeOf(encoded, 'lower') : encoded;
-  set('signature', digestOf(message, compileSteps(recipe.steps, recipe.output)));
+  const encoded = changed(plain, encode.message);
+  const message = encode.lower ? changed(encoded, 'lower') : encoded;
+  operations.push({
+    set: 'signature',
+    value: digested(message, compileSteps(recipe.steps, recipe.output), keyBytes),
+  });
   return operations;
 }
 
-const pairName: Expression = { is: 'variable', name: 'name', isBytes: false, isAscii: false };
-const pairValue: Expression = { is: 'variable', name: 'value', isBytes: false, isAscii: false };
+const pairName = variable('name');
+const pairValue = variable('value');
+
+export function literalOf(text: string): Expression {
+  return { is: 'literal', text, isAscii: /^[\0-\x7f]*$/.test(text) };
+}
+
+function textsOf(texts: readonly string[]): Expression {
+  return { is: 'texts', texts: [...new Set(texts)] };
+}
+
+function variable(name: string, { isBytes = false, isAscii = false }: TypeOfValue = {}): Expression {
+  return { is: 'variable', name, isBytes, isAscii };
+}
+
+function call(
+  name: string,
+  given: readonly Expression[],
+  { isBytes = false, isAscii = false }: TypeOfValue = {},
+): Expression {
+  return { is: 'call', name, given, isBytes, isAscii };
+}
+
+/** Parts one after the other, in bytes if one of them is; adjacent literals are one. */
+function sumOf(parts: readonly Expression[]): Expression {
+  const joined: Expression[] = [];
+  for (const part of parts.flatMap((one) => (one.is === 'sum' ? one.parts : [one]))) {
+    const last = joined.at(-1);
+    if (part.is === 'literal' && last?.is === 'literal')
+      joined[joined.length - 1] = literalOf(last.text + part.text);
+    else if (part.is !== 'literal' || part.text !== '') joined.push(part);
+  }
+  const [first = literalOf('')] = joined;
+  if (joined.length < 2) return first;
+  const isBytes = joined.some((part) => part.isBytes);
+  const isAscii = joined.every((part) => part.isAscii);
+  return { is: 'sum', parts: isBytes ? joined.map(bytes) : joined, isBytes, isAscii };
+}
+
+function bytes(of: Expression): Expression {
+  return of.isBytes ? of : call('utf8', [of], { isBytes: true });
+}
+
+function changed(of: Expression, change: Case | BlockEncoding | 'reverse'): Expression {
+  switch (change) {
+    case 'none':
+      return of;
+    case 'upper':
+    case 'lower':
+      return call(of.isAscii ? `${change}_ascii` : change, [of], of);
+    case 'reverse':
+      return call('reverse', [of], of);
+    case 'base64':
+      return call('to_base64', [bytes(of)], { isAscii: true });
+    default:
+      return call(change.replace('-', '_'), [of], { isAscii: true });
+  }
+}
+
+function digestOf(
+  of: Expression,
+  algorithm: Algorithm,
+  format: Output | 'raw',
+  key: Expression | null,
+): Expression {
+  const name: Expression = { is: 'algorithm', algorithm, isKeyed: key !== null };
+  const digest =
+    key === null ? call('digest', [name, bytes(of)]) : call('keyed_digest', [name, key, bytes(of)]);
+  const written = (as: string) => call(as, [digest], { isAscii: true });
+  switch (format) {
+    case 'raw':
+      return { ...digest, isBytes: true };
+    case 'HEX':
+      return changed(written('to_hex'), 'upper');
+    case 'base64-of-hex':
+      return changed(written('to_hex'), 'base64');
+    default:
+      return written(`to_${format}`);
+  }
+}
 
 function textOf(template: Template, read: (token: Token) => Expression): Expression {
-  return joinOf(
+  const modified = (of: Expression, { does }: Modifier) =>
+    typeof does === 'string' ? changed(of, does) : digestOf(of, does.algorithm, does.format, null);
+  return sumOf(
     template.parts.map((part) =>
       typeof part === 'string' ? literalOf(part) : part.changes.reduce(modified, read(part)),
     ),
   );
 }
 
-/** A text changed by a modifier of a token. */
-function modified(of: Expression, { does }: Modifier): Expression {
-  return typeof does === 'string' ? changeOf(of, does) : { is: 'digest', of, key: null, ...does };
-}
-
-function stepOf(
-  before: Expression,
-  step: Step,
-  text: (template: Template) => Expression,
-  key: () => Expression,
-): Expression {
-  switch (step.kind) {
-    case 'digest': {
-      const { algorithm, format, hmac } = step;
-      return { is: 'digest', of: before, algorithm, key: hmac ? key() : null, format };
-    }
-    case 'append':
-      return joinOf([before, text(step.template)]);
-    case 'prepend':
-      return joinOf([text(step.template), before]);
-    case 'slice':
-      return { is: 'slice', of: before, from: step.from, to: Math.max(step.from, step.to) };
-    default:
-      return changeOf(before, step.kind);
-  }
-}
-
-/** The name and the value of a pair as they are written. */
-interface Written {
-  readonly name: () => Expression;
-  readonly value: () => Expression;
-}
-
-function writersOf(rule: ParamsRule, operations: Operation[]): Written {
-  const written = writtenBy(rule, operations);
-  const json = (of: Expression) => changeOf(of, 'json');
-  return {
-    name: () => written(rule.json === 'both' ? json(pairName) : pairName),
-    value: () => written(rule.json === 'none' ? pairValue : json(pairValue)),
+/** The writer of names and values: a local function if that takes more than one change. */
+function textWriter(rule: ParamsRule, define: (value: Expression) => string): (of: Expression) => Expression {
+  const rows = Object.entries(rule.escape).sort(([a], [b]) => b.length - a.length);
+  const write = (of: Expression) => {
+    const escaped = rows.length === 0 ? of : call('replace_all', [of, { is: 'table', rows }]);
+    return changed(changed(escaped, rule.encode), rule.case);
   };
-}
-
-/** The writer of texts: `write`, an operation of its own, if that takes more than one change. */
-function writtenBy(rule: ParamsRule, operations: Operation[]): (of: Expression) => Expression {
-  const table = Object.entries(rule.escape).sort(([a], [b]) => b.length - a.length);
-  const given: Expression = { is: 'variable', name: 'text', isBytes: false, isAscii: false };
-  const escaped: Expression = table.length === 0 ? given : { is: 'escape', of: given, table };
-  const value = changeOf(changeOf(escaped, rule.encode), rule.case);
-  if (value === given) return (of) => of;
-  if (value.is === 'change' && value.of === given) return (of) => changeOf(of, value.change);
-  const write: Operation = { set: 'write', value };
-  return (of) => {
-    if (!operations.includes(write)) operations.unshift(write);
-    return { is: 'written', of, isAscii: isAscii(value) };
-  };
-}
-
-/** One pair of the parameter block. */
-function pairOf(rule: ParamsRule, written: Written): Expression {
-  const end = textOf(parseTemplate(rule.pairEnd, 'params.pairEnd'), () => ({ is: 'secret' }));
-  return joinOf([sortedPair(rule, written), end]);
-}
-
-/** The same without its end: it is the sort key of `pair`. */
-function sortedPair({ names, values, kvSep }: ParamsRule, written: Written): Expression {
-  return joinOf([
-    ...(names ? [written.name()] : []),
-    ...(names && values ? [literalOf(kvSep)] : []),
-    ...(values ? [written.value()] : []),
-  ]);
-}
-
-function selectionOf(rule: ParamsRule, written: Written): Omit<PairSelection, 'add'> {
-  const { order, nameCase, joinRepeated } = rule;
-  return {
-    nameCase,
-    names: nameConditions(rule),
-    dropsEmpty: rule.empty === 'drop',
-    joinRepeated,
-    order: typeof order === 'string' ? null : fixedOrder(order),
-    sortKey: typeof order === 'string' ? sortKey(order, rule, written) : null,
-  };
-}
-
-/** As few as possible: a list of names that are excluded from another list is not needed. */
-function nameConditions({ exclude, include, order }: ParamsRule): NameCondition[] {
-  const isExcluded = compileNames(exclude);
-  const isIncluded = include === null ? () => true : compileNames(include);
-  const named = typeof order === 'string' ? (include ?? []).filter((name) => !name.endsWith('*')) : order;
-  const list = unique(named.filter((name) => isIncluded(name) && !isExcluded(name)));
-  if (typeof order !== 'string') return [{ are: 'only', list, prefixes: [] }];
-  const not: NameCondition = { are: 'not', ...namesIn(exclude) };
-  const excludes = not.list.length + not.prefixes.length > 0 ? [not] : [];
-  if (include === null) return excludes;
-  const { prefixes } = namesIn(include);
-  return [{ are: 'only', list, prefixes }, ...(prefixes.length === 0 ? [] : excludes)];
-}
-
-function namesIn(list: readonly string[]): Pick<NameCondition, 'list' | 'prefixes'> {
-  return { list: unique(list.filter((name) => !name.endsWith('*'))), prefixes: unique(prefixesIn(list)) };
-}
-
-/** The order of a list; a repeated name has its last place. */
-function fixedOrder(names: readonly string[]): readonly string[] | null {
-  const order = unique([...names].reverse()).reverse();
-  return order.length < 2 ? null : order;
-}
-
-function unique(names: readonly string[]): string[] {
-  return [...new Set(names)];
-}
-
-function sortKey(order: Order, rule: ParamsRule, written: Written): Expression | null {
-  switch (order) {
-    case 'sent':
-      return null;
-    case 'name':
-      return pairName;
-    case 'name-nocase':
-      return changeOf(pairName, 'lower');
-    case 'value':
-      return pairValue;
-    case 'pair':
-      return sortedPair(rule, written);
-    case 'pair-nocase':
-      return changeOf(sortedPair(rule, written), 'lower');
-  }
+  const value = write(variable('text'));
+  if (value.is !== 'call' || value.given.every(({ is }) => is !== 'call')) return write;
+  return (of) => ({ is: 'apply', name: define(value), given: [of], isAscii: value.isAscii === true });
 }

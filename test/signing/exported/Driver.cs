@@ -15,6 +15,11 @@ public static class Driver
         return text.ToString();
     }
 
+    static string Units(string text)
+    {
+        return string.Concat(text.Select(unit => ((int)unit).ToString("x4")));
+    }
+
     static List<KeyValuePair<string, string>> Pairs(string field)
     {
         return field.Split(',').Where(pair => pair != "").Select(pair => pair.Split('='))
@@ -34,11 +39,11 @@ public static class Driver
             {
                 var done = rules[fields[0]](Text(fields[1]), Text(fields[2]), Pairs(fields[5]),
                     fields[3] == "-" ? null : Text(fields[3]), extra, Text(fields[4]));
-                Console.WriteLine(string.Concat(done.Select(unit => ((int)unit).ToString("x4"))));
+                Console.WriteLine(Units(done));
             }
-            catch (FormatException e)
+            catch (ArgumentException e)
             {
-                Console.WriteLine("! " + e.Message.Replace('\n', ' '));
+                Console.WriteLine("!" + Units(e.Message));
             }
         }
     }

@@ -18,6 +18,12 @@ public final class Driver {
         return text.toString();
     }
 
+    static String units(String text) {
+        StringBuilder units = new StringBuilder();
+        for (char unit : text.toCharArray()) units.append(String.format("%04x", (int) unit));
+        return units.toString();
+    }
+
     static List<Map.Entry<String, String>> pairs(String field) {
         List<Map.Entry<String, String>> pairs = new ArrayList<>();
         for (String pair : field.split(",")) {
@@ -40,10 +46,9 @@ public final class Driver {
             try {
                 String done = rules.get(fields[0]).sign(text(fields[1]), text(fields[2]), pairs(fields[5]),
                     fields[3].equals("-") ? null : text(fields[3]), extra, text(fields[4]));
-                for (char unit : done.toCharArray()) out.append(String.format("%04x", (int) unit));
-                out.append('\n');
+                out.append(units(done)).append('\n');
             } catch (IllegalArgumentException e) {
-                out.append("! ").append(e.toString().replace('\n', ' ')).append('\n');
+                out.append('!').append(units(e.getMessage())).append('\n');
             }
         }
         System.out.print(out);

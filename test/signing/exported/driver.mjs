@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+const units = (done) => Buffer.from(done, 'utf16le').swap16().toString('hex');
 const text = (field) => Buffer.from(field, 'hex').swap16().toString('utf16le');
 const pairs = (field) =>
   field
@@ -10,12 +11,18 @@ const pairs = (field) =>
 for (const line of readFileSync(0, 'utf8').replace(/\n$/, '').split('\n')) {
   const [module, method, url, body, secret, params, extra] = line.split(' ');
   const { sign } = await import(`${process.cwd()}/${module}/signature.mjs`);
-  const given = [text(method), text(url), pairs(params), body === '-' ? null : text(body)];
+  const request = {
+    method: text(method),
+    url: text(url),
+    params: pairs(params),
+    body: body === '-' ? null : text(body),
+    extra: Object.fromEntries(pairs(extra)),
+  };
   try {
-    const done = sign(...given, Object.fromEntries(pairs(extra)), text(secret));
-    process.stdout.write(`${Buffer.from(done, 'utf16le').swap16().toString('hex')}\n`);
+    const done = sign(request, text(secret));
+    process.stdout.write(`${units(done)}\n`);
   } catch (error) {
-    if (!error.message.startsWith('the key is not ')) throw error;
-    process.stdout.write(`! ${error.message}\n`);
+    if (!/^the key is not | is missing/.test(error.message)) throw error;
+    process.stdout.write(`!${units(error.message)}\n`);
   }
 }

@@ -23,6 +23,6 @@ while (($line = fgets(STDIN)) !== false) {
         $done = "$module\\sign"(text($method), text($url), pairs($params), $body, $extras, text($secret));
         echo bin2hex(iconv('UTF-8', 'UTF-16BE', $done)), "\n";
     } catch (InvalidArgumentException $error) {
-        echo '! ', $error->getMessage(), "\n";
+        echo '!', bin2hex(iconv('UTF-8', 'UTF-16BE', $error->getMessage())), "\n";
     }
 }

@@ -17,4 +17,4 @@ for line in sys.stdin:
     except UnicodeError:
         raise
     except ValueError as error:
-        print("!", error)
+        print("!" + str(error).encode("utf-16-be", "surrogatepass").hex())

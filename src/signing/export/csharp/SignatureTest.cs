@@ -1,0 +1,31 @@
+// HEADER
+using System;
+using System.Collections.Generic;
+
+namespace Signing
+{
+    public static class SignatureTest
+    {
+        private static int failed = 0;
+
+        private static void Check(string title, string signed, string expected)
+        {
+            if (signed == expected) return;
+            failed++;
+            Console.WriteLine(title + ": " + signed + " is not " + expected);
+        }
+
+        public static int Main()
+        {
+            // CASES
+            Check(
+                "plain",
+                Signature.Sign("GET", "/", new[] { new KeyValuePair<string, string>("a", "1") }, null, new Dictionary<string, string>(), "key"),
+                "033225d7ad9c4ca917bad4f75f322790"
+            );
+            // END
+            Console.WriteLine(failed == 0 ? "all passed" : failed + " failed");
+            return failed == 0 ? 0 : 1;
+        }
+    }
+}

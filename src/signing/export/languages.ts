@@ -1,0 +1,363 @@
+import type { LanguageName } from '../digest-algorithms.js';
+import csharpRule from './csharp/Signature.cs?raw';
+import csharpTest from './csharp/SignatureTest.cs?raw';
+import goRule from './go/signature.go?raw';
+import goTest from './go/signature_test.go?raw';
+import javaRule from './java/Signature.java?raw';
+import javaTest from './java/SignatureTest.java?raw';
+import javascriptRule from './javascript/signature.mjs?raw';
+import javascriptTest from './javascript/signature.test.mjs?raw';
+import { group, type SourceCode } from './layout.js';
+import phpRule from './php/signature.php?raw';
+import phpTest from './php/signature_test.php?raw';
+import pythonRule from './python/signature.py?raw';
+import pythonTest from './python/test_signature.py?raw';
+
+/** A language that rules are exported to: what its templates leave open. Its files are ASCII. */
+export interface Language {
+  /** Name and oldest version, for people. */
+  readonly title: string;
+  readonly files: { readonly rule: string; readonly test: string };
+  /** The command that runs the test, in the folder of both files. */
+  readonly run: string;
+  /** Real files of the language: its linters pass them as they stand. */
+  readonly templates: { readonly rule: string; readonly test: string };
+  /** The beginning of a line of comment. */
+  readonly comment: string;
+  /** Whether its texts are sequences of UTF-16 units or of code points, so that they can hold unpaired surrogates. */
+  readonly hasSurrogates: boolean;
+  readonly indent: string;
+  /** Characters in a line. */
+  readonly width: number;
+  /** Empty lines between functions. */
+  readonly gap: number;
+  /** The names of functions and of variables. */
+  readonly functionName: (name: string) => string;
+  /** Of those that others call. */
+  readonly publicName: (name: string) => string;
+  readonly variableName: (name: string) => string;
+  /** A text in quotes. */
+  readonly literal: (text: string) => string;
+  readonly plus: string;
+  /** Around a sum in several lines, if the language wants it. */
+  readonly sumBrackets?: Brackets;
+  /** After the last of items that have lines of their own. */
+  readonly lastComma: '' | ',';
+  readonly lists: Readonly<Record<'texts' | 'rows' | 'row' | 'map' | 'entry' | 'bytes', Brackets>>;
+  /** Between name and value of an entry. */
+  readonly entrySeparator: string;
+  readonly nothing: string;
+  /** `NAME` and `VALUE` filled in. */
+  readonly statements: Readonly<Record<StatementName, string>>;
+  /** The beginning of a call of a local function. */
+  readonly apply: string;
+  /** How a digest is named, and how one with a key, by the names in its row. */
+  readonly algorithms: readonly [digest: string, keyed: string];
+  /** A call of a rule in a test. */
+  readonly rule: string;
+  /** Whether a rule takes all but the secret as one object, of which it names what it uses. */
+  readonly takesObject?: boolean;
+  /** A case of a test. */
+  readonly check: (title: SourceCode, call: SourceCode, expected: SourceCode) => SourceCode;
+}
+
+type Brackets = readonly [open: string, close: string];
+export type StatementName =
+  | 'text'
+  | 'bytes'
+  | 'pairs'
+  | 'function of text'
+  | 'function of pair'
+  | 'signature';
+
+export const languages: Readonly<Record<LanguageName, Language>> = {
+  python: {
+    title: 'Python 3.8 or later',
+    files: { rule: 'signature.py', test: 'test_signature.py' },
+    run: 'python3 -m unittest test_signature',
+    templates: { rule: pythonRule, test: pythonTest },
+    comment: '#',
+    hasSurrogates: true,
+    indent: '    ',
+    width: 79,
+    gap: 2,
+    functionName: asItIs,
+    publicName: asItIs,
+    variableName: asItIs,
+    literal: (text) => quoted(text, (code) => (code < 0x100 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
+    plus: ' + ',
+    sumBrackets: ['(', ')'],
+    lastComma: ',',
+    lists: {
+      texts: ['[', ']'],
+      rows: ['[', ']'],
+      row: ['(', ')'],
+      map: ['{', '}'],
+      entry: ['', ''],
+      bytes: ['[', ']'],
+    },
+    entrySeparator: ': ',
+    nothing: 'None',
+    statements: {
+      text: 'NAME = VALUE',
+      bytes: 'NAME = VALUE',
+      pairs: 'NAME = VALUE',
+      'function of text': '\ndef NAME(text: str) -> str:\n    return VALUE\n',
+      'function of pair': '\ndef NAME(name: str, value: str) -> str:\n    return VALUE\n',
+      signature: 'return VALUE',
+    },
+    apply: 'NAME(',
+    algorithms: ['"NAME"', '"NAME"'],
+    rule: 'signature.NAME(',
+    check: (...given) => group('self.check(', given, ')', { last: ',' }),
+  },
+  php: {
+    title: 'PHP 8.0 or later',
+    files: { rule: 'signature.php', test: 'signature_test.php' },
+    run: 'php signature_test.php',
+    templates: { rule: phpRule, test: phpTest },
+    comment: '//',
+    hasSurrogates: false,
+    indent: '    ',
+    width: 116,
+    gap: 1,
+    functionName: asItIs,
+    publicName: asItIs,
+    variableName: (name) => `$${name}`,
+    literal: phpLiteral,
+    plus: ' . ',
+    lastComma: '',
+    lists: {
+      texts: ['[', ']'],
+      rows: ['[', ']'],
+      row: ['[', ']'],
+      map: ['[', ']'],
+      entry: ['', ''],
+      bytes: ['[', ']'],
+    },
+    entrySeparator: ' => ',
+    nothing: 'null',
+    statements: {
+      text: 'NAME = VALUE;',
+      bytes: 'NAME = VALUE;',
+      pairs: 'NAME = VALUE;',
+      'function of text': 'NAME = fn (string $text): string => VALUE;',
+      'function of pair': 'NAME = fn (string $name, string $value): string => VALUE;',
+      signature: 'return VALUE;',
+    },
+    apply: 'NAME(',
+    algorithms: ["'NAME'", "'NAME'"],
+    rule: 'NAME(',
+    check: (...given) => group('$check(', given, ');'),
+  },
+  java: {
+    title: 'Java 17 or later',
+    files: { rule: 'Signature.java', test: 'SignatureTest.java' },
+    run: 'javac -d . Signature.java SignatureTest.java && java signing.SignatureTest',
+    templates: { rule: javaRule, test: javaTest },
+    comment: '//',
+    hasSurrogates: true,
+    indent: '    ',
+    width: 116,
+    gap: 1,
+    functionName: camelCase,
+    publicName: camelCase,
+    variableName: camelCase,
+    // Control characters as octal: Java reads \u000d before it reads the literal.
+    literal: (text) =>
+      quoted(text, (code) => (code < 0x20 ? `\\${code.toString(8).padStart(3, '0')}` : utf16Escape(code))),
+    plus: ' + ',
+    lastComma: '',
+    lists: {
+      texts: ['List.of(', ')'],
+      rows: ['List.of(', ')'],
+      row: ['Map.entry(', ')'],
+      map: ['Map.ofEntries(', ')'],
+      entry: ['Map.entry(', ')'],
+      bytes: ['List.of(', ')'],
+    },
+    entrySeparator: ', ',
+    nothing: 'null',
+    statements: {
+      text: 'String NAME = VALUE;',
+      bytes: 'byte[] NAME = VALUE;',
+      pairs: 'List<Map.Entry<String, String>> NAME = VALUE;',
+      'function of text': 'UnaryOperator<String> NAME = text -> VALUE;',
+      'function of pair': 'BinaryOperator<String> NAME = (name, value) -> VALUE;',
+      signature: 'return VALUE;',
+    },
+    apply: 'NAME.apply(',
+    algorithms: ['"NAME"', '"NAME"'],
+    rule: 'Signature.NAME(',
+    check: (...given) => group('check(', given, ');'),
+  },
+  go: {
+    title: 'Go 1.18 or later',
+    files: { rule: 'signature.go', test: 'signature_test.go' },
+    run: 'go test signature.go signature_test.go',
+    templates: { rule: goRule, test: goTest },
+    comment: '//',
+    hasSurrogates: false,
+    indent: '\t',
+    width: 116,
+    gap: 1,
+    functionName: camelCase,
+    publicName: pascalCase,
+    variableName: camelCase,
+    literal: (text) => quoted(text, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
+    plus: ' + ',
+    lastComma: ',',
+    lists: {
+      texts: ['[]string{', '}'],
+      rows: ['[][2]string{', '}'],
+      row: ['{', '}'],
+      map: ['map[string]string{', '}'],
+      entry: ['', ''],
+      bytes: ['[][]byte{', '}'],
+    },
+    entrySeparator: ': ',
+    nothing: '""',
+    statements: {
+      text: 'NAME := VALUE',
+      bytes: 'NAME := VALUE',
+      pairs: 'NAME := VALUE',
+      'function of text': 'NAME := func(text string) string {\n\treturn VALUE\n}',
+      'function of pair': 'NAME := func(name, value string) string {\n\treturn VALUE\n}',
+      signature: 'return VALUE, nil',
+    },
+    apply: 'NAME(',
+    algorithms: ['NAME', 'NAME'],
+    rule: 'NAME(',
+    check: (title, call, expected) => [
+      group('check(', ['t', title, expected], ')(', { last: ',' }),
+      call,
+      ')',
+    ],
+  },
+  javascript: {
+    title: 'JavaScript for Node.js 20 or later',
+    files: { rule: 'signature.mjs', test: 'signature.test.mjs' },
+    run: 'node --test signature.test.mjs',
+    templates: { rule: javascriptRule, test: javascriptTest },
+    comment: '//',
+    hasSurrogates: true,
+    indent: '  ',
+    width: 110,
+    gap: 1,
+    functionName: camelCase,
+    publicName: camelCase,
+    variableName: camelCase,
+    literal: (text) => quoted(text, utf16Escape).replace(/^"((?:[^'"\\]|\\[^'"])*)"$/, "'$1'"),
+    plus: ' + ',
+    lastComma: ',',
+    lists: {
+      texts: ['[', ']'],
+      rows: ['[', ']'],
+      row: ['[', ']'],
+      map: ['{ ', ' }'],
+      // Written as a name, __proto__ would be none.
+      entry: ['[', ''],
+      bytes: ['[', ']'],
+    },
+    entrySeparator: ']: ',
+    nothing: 'null',
+    statements: {
+      text: 'const NAME = VALUE;',
+      bytes: 'const NAME = VALUE;',
+      pairs: 'const NAME = VALUE;',
+      'function of text': 'const NAME = (text) => VALUE;',
+      'function of pair': 'const NAME = (name, value) => VALUE;',
+      signature: 'return VALUE;',
+    },
+    apply: 'NAME(',
+    algorithms: ["'NAME'", "'NAME'"],
+    rule: 'signature.NAME(',
+    takesObject: true,
+    check: (...given) => group('check(', given, ');', { last: ',' }),
+  },
+  csharp: {
+    title: 'C# 7 or later',
+    files: { rule: 'Signature.cs', test: 'SignatureTest.cs' },
+    run: 'mcs -out:SignatureTest.exe Signature.cs SignatureTest.cs && mono SignatureTest.exe',
+    templates: { rule: csharpRule, test: csharpTest },
+    comment: '//',
+    hasSurrogates: true,
+    indent: '    ',
+    width: 116,
+    gap: 1,
+    functionName: pascalCase,
+    publicName: pascalCase,
+    variableName: (name) => (name === 'params' ? 'parameters' : camelCase(name)),
+    literal: (text) => quoted(text, utf16Escape),
+    plus: ' + ',
+    lastComma: '',
+    lists: {
+      texts: ['new string[] { ', ' }'],
+      rows: ['new KeyValuePair<string, string>[] { ', ' }'],
+      row: ['new KeyValuePair<string, string>(', ')'],
+      map: ['new Dictionary<string, string> { ', ' }'],
+      entry: ['{ ', ' }'],
+      bytes: ['new byte[][] { ', ' }'],
+    },
+    entrySeparator: ', ',
+    nothing: 'null',
+    statements: {
+      text: 'var NAME = VALUE;',
+      bytes: 'var NAME = VALUE;',
+      pairs: 'var NAME = VALUE;',
+      'function of text': 'Func<string, string> NAME = text => VALUE;',
+      'function of pair': 'Func<string, string, string> NAME = (name, value) => VALUE;',
+      signature: 'return VALUE;',
+    },
+    apply: 'NAME(',
+    algorithms: ['NAME.Create()', 'new NAME()'],
+    rule: 'Signature.NAME(',
+    check: (...given) => group('Check(', given, ');'),
+  },
+};
+
+function asItIs(name: string): string {
+  return name;
+}
+
+/** `app_sign` as `appSign`. */
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `app_sign` as `AppSign`. */
+function pascalCase(name: string): string {
+  return camelCase(`_${name}`);
+}
+
+/** A text in double quotes; `write` is for a code point that is not printable ASCII. */
+function quoted(text: string, write: (code: number) => string, special = '\\"'): string {
+  const parts = [...text].map((character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (special.includes(character)) return `\\${character}`;
+    if (character === '\n') return '\\n';
+    return code >= 0x20 && code < 0x7f ? character : write(code);
+  });
+  return `"${parts.join('')}"`;
+}
+
+function phpLiteral(text: string): string {
+  if (/^[ -~]*$/.test(text)) return `'${text.replace(/[\\']/g, '\\$&')}'`;
+  return quoted(text, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 1)}}`), '\\"$');
+}
+
+/** A code point beyond the first plane is two units. */
+function utf16Escape(code: number): string {
+  return String.fromCodePoint(code)
+    .split('')
+    .map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`)
+    .join('');
+}
+
+function escapeOfPoint(code: number): string {
+  return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
+}

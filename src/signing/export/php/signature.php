@@ -1,0 +1,330 @@
+<?php
+
+// HEADER
+
+declare(strict_types=1);
+
+namespace Signing;
+
+/**
+ * The query with random, timestamp and both signatures; $fields: those of a form, which are signed too.
+ *
+ * @param list<array{string, string}> $query
+ * @param list<array{string, string}> $fields
+ * @param array<string, string> $extra
+ * @return list<array{string, string}>
+ */
+function signed_query(
+    string $method,
+    string $url,
+    array $query,
+    array $fields,
+    ?string $body,
+    array $extra,
+    string $secret
+): array {
+    $query[] = ['random', bin2hex(random_bytes(8))];
+    $query[] = ['timestamp', (string) time()];
+    $query[] = ['app_sign', app_sign($method, $url, [...$query, ...$fields], $body, $extra, $secret)];
+    $query[] = ['sign', sign($method, $url, [...$query, ...$fields], $body, $extra, $secret)];
+    return $query;
+}
+
+/**
+ * $params: [name, value] pairs, decoded, in the order of the request, without sign.
+ *
+ * @param list<array{string, string}> $params
+ * @param array<string, string> $extra
+ */
+function sign(string $method, string $url, array $params, ?string $body, array $extra, string $secret): string
+{
+    // RULE
+    $pair = fn (string $name, string $value): string => $name . '=' . $value;
+    $pairs = sort_by($params, $pair);
+    return to_hex(digest('md5', join_pairs($pairs, '&', $pair) . $secret));
+}
+
+/**
+ * In place of app_sign where a rule has one signature.
+ *
+ * @param list<array{string, string}> $params
+ * @param array<string, string> $extra
+ */
+function app_sign(string $method, string $url, array $params, ?string $body, array $extra, string $secret): string
+{
+    return sign($method, $url, $params, $body, $extra, $secret);
+}
+
+function lower_names(array $pairs): array
+{
+    return array_map(fn (array $pair): array => [lower($pair[0]), $pair[1]], $pairs);
+}
+
+function upper_names(array $pairs): array
+{
+    return array_map(fn (array $pair): array => [upper($pair[0]), $pair[1]], $pairs);
+}
+
+/** A pattern is a name, or its beginning and a star. */
+function matches(string $name, array $patterns): bool
+{
+    foreach ($patterns as $pattern) {
+        if ($name === $pattern && !str_ends_with($pattern, '*')) {
+            return true;
+        }
+        if (str_ends_with($pattern, '*') && str_starts_with($name, substr($pattern, 0, -1))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+function only(array $pairs, array $patterns): array
+{
+    return array_values(array_filter($pairs, fn (array $pair): bool => matches($pair[0], $patterns)));
+}
+
+function without(array $pairs, array $patterns): array
+{
+    return array_values(array_filter($pairs, fn (array $pair): bool => !matches($pair[0], $patterns)));
+}
+
+function drop_empty(array $pairs): array
+{
+    return array_values(array_filter($pairs, fn (array $pair): bool => $pair[1] !== ''));
+}
+
+/** Joins the values of a repeated name, at the place of the first. */
+function join_repeated(array $pairs, string $separator): array
+{
+    $joined = [];
+    foreach ($pairs as [$name, $value]) {
+        $known = array_search($name, array_column($joined, 0), true);
+        if ($known === false) {
+            $joined[] = [$name, $value];
+        } else {
+            $joined[$known][1] .= $separator . $value;
+        }
+    }
+    return $joined;
+}
+
+function with_pair(array $pairs, string $name, string $value): array
+{
+    return [...$pairs, [$name, $value]];
+}
+
+/** Adds a pair unless its value is empty. */
+function with_filled(array $pairs, string $name, string $value): array
+{
+    return $value === '' ? $pairs : [...$pairs, [$name, $value]];
+}
+
+/** The pairs of these names, in their order. */
+function in_order(array $pairs, array $names): array
+{
+    $place = fn (array $pair) => array_search($pair[0], $names, true);
+    $named = array_filter($pairs, fn (array $pair): bool => $place($pair) !== false);
+    usort($named, fn (array $a, array $b): int => $place($a) <=> $place($b));
+    return $named;
+}
+
+/** Sorts by UTF-16 code unit. */
+function sort_by(array $pairs, callable $key): array
+{
+    $units = fn (array $pair): string => iconv('UTF-8', 'UTF-16BE', $key($pair[0], $pair[1]));
+    usort($pairs, fn (array $a, array $b): int => strcmp($units($a), $units($b)));
+    return $pairs;
+}
+
+function join_pairs(array $pairs, string $separator, callable $write): string
+{
+    return implode($separator, array_map(fn (array $pair): string => $write($pair[0], $pair[1]), $pairs));
+}
+
+/** The first parameter of this name. */
+function param(array $params, string $wanted): string
+{
+    foreach ($params as [$name, $value]) {
+        if ($name === $wanted) {
+            return $value;
+        }
+    }
+    throw new \InvalidArgumentException("the parameter $wanted is missing");
+}
+
+function optional_param(array $params, string $wanted): string
+{
+    foreach ($params as [$name, $value]) {
+        if ($name === $wanted) {
+            return $value;
+        }
+    }
+    return '';
+}
+
+/** A value of $extra, in any letter case of its name. */
+function extra_value(array $extra, string $wanted): string
+{
+    foreach ($extra as $name => $value) {
+        if (strcasecmp((string) $name, $wanted) === 0) {
+            return $value;
+        }
+    }
+    throw new \InvalidArgumentException("$wanted is missing in extra");
+}
+
+function optional_extra_value(array $extra, string $wanted): string
+{
+    foreach ($extra as $name => $value) {
+        if (strcasecmp((string) $name, $wanted) === 0) {
+            return $value;
+        }
+    }
+    return '';
+}
+
+function text_of(?string $body): string
+{
+    return $body ?? '';
+}
+
+function query_of(string $url): string
+{
+    return explode('?', $url, 2)[1] ?? '';
+}
+
+function without_query(string $url): string
+{
+    return explode('?', $url, 2)[0];
+}
+
+function search(string $query): string
+{
+    return $query === '' ? '' : '?' . $query;
+}
+
+function host(string $url): string
+{
+    return preg_match('~^[a-z][a-z0-9+.-]*://([^/]*)~i', $url, $found) ? $found[1] : '';
+}
+
+function path(string $url): string
+{
+    if (!preg_match('~^[a-z][a-z0-9+.-]*://[^/]*(.*)$~isD', $url, $found)) {
+        return $url;
+    }
+    return $found[1] === '' ? '/' : $found[1];
+}
+
+function without_prefix(string $text, string $prefix): string
+{
+    return str_starts_with($text, $prefix) ? substr($text, strlen($prefix)) : $text;
+}
+
+function replace_all(string $text, array $table): string
+{
+    return strtr($text, array_column($table, 1, 0));
+}
+
+function upper(string $text): string
+{
+    return mb_strtoupper($text, 'UTF-8');
+}
+
+/** Lower case as in Unicode: PHP before 8.3 does not know the sigma that ends a word. */
+function lower(string $text): string
+{
+    $cased = '[\p{Lu}\p{Ll}\p{Lt}\x{aa}\x{ba}\x{2160}-\x{217f}\x{24b6}-\x{24e9}'
+        . '\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}]';
+    $ignored = "[\\p{Mn}\\p{Me}\\p{Cf}\\p{Lm}\\p{Sk}'.:\\x{b7}\\x{387}\\x{55f}\\x{5f4}\\x{2018}\\x{2019}"
+        . '\x{2024}\x{2027}\x{fe13}\x{fe52}\x{fe55}\x{ff07}\x{ff0e}\x{ff1a}]*+';
+    $text = preg_replace("/$cased$ignored\\K\\x{3a3}(?!$ignored$cased)/u", "\u{3c2}", $text);
+    return mb_strtolower($text, 'UTF-8');
+}
+
+function upper_ascii(string $text): string
+{
+    return strtoupper($text);
+}
+
+function lower_ascii(string $text): string
+{
+    return strtolower($text);
+}
+
+function reverse(string $text): string
+{
+    return implode('', array_reverse(preg_split('//u', $text, -1, PREG_SPLIT_NO_EMPTY)));
+}
+
+function cut(string $text, int $start, int $end): string
+{
+    return substr($text, $start, $end - $start);
+}
+
+function json_string(string $text): string
+{
+    return json_encode($text, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_LINE_TERMINATORS);
+}
+
+function form(string $text): string
+{
+    return str_replace('%2A', '*', urlencode($text));
+}
+
+function form_dotnet(string $text): string
+{
+    $escaped = preg_replace_callback(
+        '/%../',
+        fn (array $found): string => strtolower($found[0]),
+        urlencode($text)
+    );
+    return str_replace(['%21', '%28', '%29', '%2a'], ['!', '(', ')', '*'], $escaped);
+}
+
+function rfc3986(string $text): string
+{
+    return rawurlencode($text);
+}
+
+function from_hex(string $text): string
+{
+    if (!preg_match('/^(?:[0-9A-Fa-f]{2})*$/D', $text)) {
+        throw new \InvalidArgumentException('the key is not hex');
+    }
+    return hex2bin($text);
+}
+
+function from_base64(string $text): string
+{
+    if (!preg_match('~^(?:[A-Za-z0-9_+/-]{4})*(?:[A-Za-z0-9_+/-]{2,3})?={0,2}$~D', $text)) {
+        throw new \InvalidArgumentException('the key is not base64');
+    }
+    return base64_decode(strtr(rtrim($text, '='), '-_', '+/'));
+}
+
+function digest(string $algorithm, string $data): string
+{
+    return hash($algorithm, $data, true);
+}
+
+function keyed_digest(string $algorithm, string $key, string $data): string
+{
+    return hash_hmac($algorithm, $data, $key, true);
+}
+
+function to_hex(string $data): string
+{
+    return bin2hex($data);
+}
+
+function to_base64(string $data): string
+{
+    return base64_encode($data);
+}
+
+function to_base64url(string $data): string
+{
+    return rtrim(strtr(base64_encode($data), '+/', '-_'), '=');
+}

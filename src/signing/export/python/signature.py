@@ -1,0 +1,302 @@
+# coding: ascii
+# HEADER
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+import secrets
+import time
+from typing import Callable, Iterable, Mapping
+from urllib.parse import quote, quote_plus
+
+
+def signed_query(
+    method: str,
+    url: str,
+    query: Mapping[str, object] | Iterable[tuple[str, object]],
+    fields: Mapping[str, object] | Iterable[tuple[str, object]],
+    body: str | None,
+    extra: Mapping[str, str],
+    secret: str,
+) -> list[tuple[str, str]]:
+    """The query with random, timestamp and both signatures.
+
+    fields: those of a form, which are signed too.
+    """
+    signed = pairs_of(query)
+    others = pairs_of(fields)
+    signed.append(("random", secrets.token_hex(8)))
+    signed.append(("timestamp", str(int(time.time()))))
+    for name, rule in (("app_sign", app_sign), ("sign", sign)):
+        params = signed + others
+        signature = rule(method, url, params, body, extra, secret)
+        signed.append((name, signature))
+    return signed
+
+
+def sign(
+    method: str,
+    url: str,
+    params: Mapping[str, object] | Iterable[tuple[str, object]],
+    body: str | None,
+    extra: Mapping[str, str],
+    secret: str,
+) -> str:
+    """params: decoded, in the order of the request, without sign."""
+    # RULE
+    def pair(name: str, value: str) -> str:
+        return name + "=" + value
+
+    pairs = sort_by(pairs_of(params), pair)
+    message = join_pairs(pairs, "&", pair) + secret
+    return to_hex(digest("md5", utf8(message)))
+
+
+# In place of app_sign where a rule has one signature.
+app_sign = sign
+
+
+def pairs_of(
+    params: Mapping[str, object] | Iterable[tuple[str, object]],
+) -> list[tuple[str, str]]:
+    pairs = params.items() if isinstance(params, Mapping) else params
+    return [(name, str(value)) for name, value in pairs]
+
+
+def lower_names(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(lower(name), value) for name, value in pairs]
+
+
+def upper_names(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(upper(name), value) for name, value in pairs]
+
+
+def matches(name: str, patterns: list[str]) -> bool:
+    """A pattern is a name, or its beginning and a star."""
+    return any(
+        name.startswith(pattern[:-1])
+        if pattern.endswith("*")
+        else name == pattern
+        for pattern in patterns
+    )
+
+
+def only(
+    pairs: list[tuple[str, str]], patterns: list[str]
+) -> list[tuple[str, str]]:
+    return [pair for pair in pairs if matches(pair[0], patterns)]
+
+
+def without(
+    pairs: list[tuple[str, str]], patterns: list[str]
+) -> list[tuple[str, str]]:
+    return [pair for pair in pairs if not matches(pair[0], patterns)]
+
+
+def drop_empty(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in pairs if value != ""]
+
+
+def join_repeated(
+    pairs: list[tuple[str, str]], separator: str
+) -> list[tuple[str, str]]:
+    """Joins the values of a repeated name, at the place of the first."""
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        known = name in values
+        values[name] = values[name] + separator + value if known else value
+    return list(values.items())
+
+
+def with_pair(
+    pairs: list[tuple[str, str]], name: str, value: str
+) -> list[tuple[str, str]]:
+    return pairs + [(name, value)]
+
+
+def with_filled(
+    pairs: list[tuple[str, str]], name: str, value: str
+) -> list[tuple[str, str]]:
+    """Adds a pair unless its value is empty."""
+    return pairs + [(name, value)] if value else pairs
+
+
+def in_order(
+    pairs: list[tuple[str, str]], names: list[str]
+) -> list[tuple[str, str]]:
+    """The pairs of these names, in their order."""
+    named = [pair for pair in pairs if pair[0] in names]
+    return sorted(named, key=lambda pair: names.index(pair[0]))
+
+
+def sort_by(
+    pairs: list[tuple[str, str]], key: Callable[[str, str], str]
+) -> list[tuple[str, str]]:
+    """Sorts by UTF-16 code unit."""
+    return sorted(pairs, key=lambda pair: utf16(key(*pair)))
+
+
+def join_pairs(
+    pairs: list[tuple[str, str]],
+    separator: str,
+    write: Callable[[str, str], str],
+) -> str:
+    return separator.join(write(name, value) for name, value in pairs)
+
+
+def param(
+    params: Mapping[str, object] | Iterable[tuple[str, object]], wanted: str
+) -> str:
+    """The first parameter of this name."""
+    for name, value in pairs_of(params):
+        if name == wanted:
+            return value
+    raise ValueError("the parameter " + wanted + " is missing")
+
+
+def optional_param(
+    params: Mapping[str, object] | Iterable[tuple[str, object]], wanted: str
+) -> str:
+    pairs = pairs_of(params)
+    return next((value for name, value in pairs if name == wanted), "")
+
+
+def extra_value(extra: Mapping[str, str], wanted: str) -> str:
+    """A value of extra, in any letter case of its name."""
+    for name, value in extra.items():
+        if name.lower() == wanted.lower():
+            return value
+    raise ValueError(wanted + " is missing in extra")
+
+
+def optional_extra_value(extra: Mapping[str, str], wanted: str) -> str:
+    known = {name.lower(): value for name, value in extra.items()}
+    return known.get(wanted.lower(), "")
+
+
+def text_of(body: str | None) -> str:
+    return body or ""
+
+
+def query_of(url: str) -> str:
+    return url.partition("?")[2]
+
+
+def without_query(url: str) -> str:
+    return url.partition("?")[0]
+
+
+def search(query: str) -> str:
+    return "?" + query if query else ""
+
+
+def host(url: str) -> str:
+    found = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://([^/]*)", url)
+    return found[1] if found else ""
+
+
+def path(url: str) -> str:
+    shape = r"[A-Za-z][A-Za-z0-9+.-]*://[^/]*(.*)"
+    found = re.match(shape, url, re.DOTALL)
+    return url if found is None else found[1] or "/"
+
+
+def without_prefix(text: str, prefix: str) -> str:
+    return text[len(prefix):] if text.startswith(prefix) else text
+
+
+def replace_all(text: str, table: list[tuple[str, str]]) -> str:
+    pattern = "|".join(re.escape(before) for before, _ in table)
+    return re.sub(pattern, lambda found: dict(table)[found[0]], text)
+
+
+def upper(text: str) -> str:
+    return text.upper()
+
+
+def lower(text: str) -> str:
+    return text.lower()
+
+
+def reverse(text: str) -> str:
+    paired = text.encode("utf-16-be", "surrogatepass")
+    return paired.decode("utf-16-be", "surrogatepass")[::-1]
+
+
+def cut(text: str, start: int, end: int) -> str:
+    """A part of a text, counted in UTF-16 code units."""
+    units = text.encode("utf-16-be", "surrogatepass")[2 * start:2 * end]
+    return units.decode("utf-16-be", "surrogatepass")
+
+
+def json_string(text: str) -> str:
+    """A JSON string as JavaScript writes it."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    paired = units.decode("utf-16-be", "surrogatepass")
+    written = json.dumps(paired, ensure_ascii=False)
+    return re.sub(
+        "[\ud800-\udfff]", lambda found: "\\u%04x" % ord(found[0]), written
+    )
+
+
+def form(text: str) -> str:
+    return quote_plus(utf8(text), safe="*").replace("~", "%7E")
+
+
+def form_dotnet(text: str) -> str:
+    escaped = quote_plus(utf8(text), safe="!*()").replace("~", "%7E")
+    return re.sub("%..", lambda found: found[0].lower(), escaped)
+
+
+def rfc3986(text: str) -> str:
+    return quote(utf8(text), safe="")
+
+
+def utf16(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def utf8(text: str) -> bytes:
+    units = text.encode("utf-16", "surrogatepass")
+    return units.decode("utf-16", "replace").encode()
+
+
+def concat(parts: list[bytes]) -> bytes:
+    return b"".join(parts)
+
+
+def from_hex(text: str) -> bytes:
+    if re.fullmatch("(?:[0-9A-Fa-f]{2})*", text) is None:
+        raise ValueError("the key is not hex")
+    return bytes.fromhex(text)
+
+
+def from_base64(text: str) -> bytes:
+    shape = "(?:[A-Za-z0-9_+/-]{4})*(?:[A-Za-z0-9_+/-]{2,3})?={0,2}"
+    if re.fullmatch(shape, text) is None:
+        raise ValueError("the key is not base64")
+    digits = text.rstrip("=").replace("-", "+").replace("_", "/")
+    return base64.b64decode(digits + "=" * (-len(digits) % 4))
+
+
+def digest(algorithm: str, data: bytes) -> bytes:
+    return hashlib.new(algorithm, data).digest()
+
+
+def keyed_digest(algorithm: str, key: bytes, data: bytes) -> bytes:
+    return hmac.new(key, data, algorithm).digest()
+
+
+def to_hex(data: bytes) -> str:
+    return data.hex()
+
+
+def to_base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def to_base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
