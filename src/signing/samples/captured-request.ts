@@ -1,7 +1,7 @@
 import { UserInfoError } from '../../support/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { type Param, queryWithout, type Sample } from '../request.js';
-import { jsonPairs } from './json-members.js';
+import { jsonPairs } from './literal.js';
 
 /** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
 export class SampleError extends UserInfoError {
@@ -22,6 +22,14 @@ export interface CapturedRequest {
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
+  /** Whether the text has a host, but not the scheme of the URL. */
+  readonly isSchemeGuessed?: boolean;
+}
+
+/** Scheme and host; without a scheme http for a loopback host, else https. */
+export function originOf(host: string, scheme?: string): string {
+  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i.test(host);
+  return `${scheme ?? (isLoopback ? 'http' : 'https')}://${host}`;
 }
 
 /** The value of the last header with this name, whatever its letter case. */
@@ -138,10 +146,14 @@ const signatureName = /sign|sig$|hmac|digest/i;
 /** A text that may be a digest: 16 hex digits or more, or base64 of 16 bytes or more. */
 const digestText = /(?<![\da-z])(?:[\da-f]{16,}|[\w+/-]{21,}={0,2})$/i;
 
+export function isDigestText(text: string): boolean {
+  return digestText.test(text.slice(-200));
+}
+
 /** The error for a request without the signature that a command needs; it names what looks like one. */
 export function unsignedSample({ signParam, params, extra, body }: Sample): SampleError {
   const likely = [...params, ...jsonPairs(body ?? ''), ...Object.entries(extra)].filter(
-    ([name, value]) => signatureName.test(name) && name !== 'app_sign' && digestText.test(value),
+    ([name, value]) => signatureName.test(name) && name !== 'app_sign' && isDigestText(value),
   );
   const names = [...new Set(likely.map(([name]) => name))].map(
     (name) => `--sign-param ${quoteWhereNeeded(name)}`,

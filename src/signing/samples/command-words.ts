@@ -3,17 +3,14 @@ import { SampleError } from './captured-request.js';
 
 /** Words before a command on its line: a prompt, `sudo`, a variable, a comment, a sentence, the path of the program. */
 const anyWords = String.raw`(?<=^|[\s$%#>:;&|(\`：❯/\\])`;
-/** A prompt alone: for a name that is also a word of logs. */
-export const promptOnly = String.raw`(?<=^[ \t]*|[$%#>❯] )`;
-
 /**
- * The commands in a text, each from its name to the next one. A name counts where an option, a quote or an address
+ * The commands of a name in a text, each from it to the next one. It counts where an option, a quote or an address
  * follows: `curl failed` is no command.
  */
-export function commandsIn(text: string, names: string, before = anyWords): string[] {
+export function commandsIn(text: string, name: string): string[] {
   const start = new RegExp(
-    // The names first: what is before them would be looked for at every character.
-    String.raw`(?=${names})${before}(?:${names})(?:\.exe)?(?=[ \t^\`\\\r\n]+(?:[-'"^$“‘[{:]|[A-Z]{3,7}\s|https?:|[\w.-]+[.:/]\w))`,
+    // The name first: what is before it would be looked for at every character.
+    String.raw`(?=${name})${anyWords}${name}(?:\.exe)?(?=[ \t^\`\\\r\n]+(?:[-'"^$“‘[{:]|[A-Z]{3,7}\s|https?:|[\w.-]+[.:/]\w))`,
     'gm',
   );
   const at = [...text.matchAll(start)].map(({ index }) => index);
@@ -29,9 +26,9 @@ const mostWords = 2000;
  * @throws SampleError for an unclosed quote, or a variable, whose value only the shell knew
  */
 export function splitCommand(command: string): string[] {
-  const rest = straightenQuotes(command.replace(/^\S+/, ''));
-  const split = isCmd(rest) ? splitCmdWords : isPowerShell(rest) ? splitPowerShellWords : splitShellWords;
-  const words = split(rest);
+  // PowerShell has a backtick before a line break.
+  const rest = straightenQuotes(command.replace(/^\S+/, '').replace(/`\r?\n/g, ' '));
+  const words = isCmd(rest) ? splitCmdWords(rest) : splitShellWords(rest);
   if (words.length <= mostWords) return words;
   throw new SampleError(`the command has ${words.length} words`, 'Give one command, without its output.');
 }
@@ -173,63 +170,6 @@ function decodeBytes(escapes: string): string {
   } catch {
     throw new SampleError("the bytes of a $'…' in the command are not UTF-8");
   }
-}
-
-/** Whether a command is written for PowerShell: a backtick before a line break. */
-function isPowerShell(text: string): boolean {
-  return /`\r?\n/.test(text);
-}
-
-const powerShellPart =
-  /((?:[ \t]|`\r?\n)+)|'((?:[^']|'')*)'|"((?:[^"`]|`[\s\S]|"")*)"|`([^\r\n])|(\r?\n|[;|])|([^\s'"`;|]+)/suy;
-
-/**
- * The words of a command for PowerShell.
- *
- * @throws SampleError for an unclosed quote, or a variable
- */
-function splitPowerShellWords(text: string): string[] {
-  const words: string[] = [];
-  let word: string | null = null;
-  for (let at = 0; at < text.length; at = powerShellPart.lastIndex) {
-    powerShellPart.lastIndex = at;
-    const found = powerShellPart.exec(text);
-    if (found === null) throw new SampleError('a quote of the command is not closed');
-    const [, blank, single, double, escaped, end, bare] = found;
-    if (end !== undefined) break;
-    if (blank !== undefined) {
-      if (word !== null) words.push(word);
-      word = null;
-    } else {
-      word =
-        (word ?? '') + (single?.replaceAll("''", "'") ?? unescapePowerShell(double) ?? escaped ?? bare ?? '');
-    }
-  }
-  return word === null ? words : [...words, word];
-}
-
-const powerShellControls: Readonly<Record<string, string>> = {
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  '0': '\0',
-  e: '\x1b',
-};
-
-/**
- * The text between double quotes of PowerShell; `$([char]8364)` is how browsers write characters beyond ASCII.
- *
- * @throws SampleError for a variable
- */
-export function unescapePowerShell(text: string | undefined): string | undefined {
-  return text?.replace(
-    /\$\(\[char\](\d{1,5})\)|`([\s\S])|""|(\$[\w({]\w*)/g,
-    (_, unit?: string, escaped?: string, variable?: string) => {
-      if (unit !== undefined) return String.fromCharCode(Number(unit));
-      if (variable !== undefined) throw onlyShellKnows(variable);
-      return escaped === undefined ? '"' : (powerShellControls[escaped] ?? escaped);
-    },
-  );
 }
 
 /** Whether a command is written for cmd.exe: `^` before a quote, a per cent sign or a line break. */

@@ -75,8 +75,9 @@ function readCurl(text: string): CapturedRequest {
 
 /** `Name: value`, or `Name;` for an empty value. `Name:` takes a header away that curl would send. */
 function readHeader(text: string): Header[] {
-  const [, name, value = '', empty] = /^([^:;\s]+)(?::[ \t]*(.*?)[ \t]*|(;))$/s.exec(text) ?? [];
-  return name === undefined || (value === '' && empty === undefined) ? [] : [[name, value]];
+  const [, name, mark, rest = ''] = /^([^:;\s]+)([:;])(.*)$/s.exec(text) ?? [];
+  const value = rest.trim();
+  return name === undefined || (mark === ':') === (value === '') ? [] : [[name, value]];
 }
 
 function readData([name, value]: readonly [name: string, value: string]): string {

@@ -1,9 +1,7 @@
 import { type CapturedRequest, SampleError } from './captured-request.js';
 import { readHttpText } from './http-text.js';
-import { replaceVariables } from './json-value.js';
+import { replaceVariables } from './json-requests.js';
 import type { SampleFormat } from './sample-format.js';
-
-const hint = 'Values of an environment file are not in the .http file: write @name = value into it.';
 
 /** The requests of an editor: separated by `###`, with comments, variables and scripts. */
 export const httpFile: SampleFormat = {
@@ -12,13 +10,14 @@ export const httpFile: SampleFormat = {
   find({ text }) {
     if (!marks.test(text)) return [];
     const lines = text.split(/\r?\n/);
-    const variables = new Map<string, string>();
+    const values = new Map<string, string>();
+    const variables = { values, budget: { left: 5_000_000 } };
     const requests: { readonly line: number; readonly lines: string[] }[] = [];
     let isOpen = false;
     for (const [index, line] of lines.entries()) {
-      const [, name, value = ''] = /^@([\w.-]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+      const [, name, value = ''] = /^@([\w.-]+) *=(.*)$/s.exec(line) ?? [];
       if (line.startsWith('###')) isOpen = false;
-      else if (!isOpen && name !== undefined) variables.set(name, value);
+      else if (!isOpen && name !== undefined) values.set(name, value.trim());
       else if (!isOpen && requestStart.test(line)) {
         requests.push({ line: index + 1, lines: [line] });
         isOpen = true;
@@ -27,13 +26,13 @@ export const httpFile: SampleFormat = {
     }
     return requests.map(({ line, lines: own }) => ({
       place: requests.length === 1 ? null : `line ${line}`,
-      read: () => readRequest(own.map((part) => replaceVariables(part, variables, hint))),
+      read: () => readRequest(own.map((part) => replaceVariables(part, variables))),
     }));
   },
 };
 
 /** Parts that are no text of an HTTP request: separators, comments, variables, queries on lines of their own. */
-const marks = /^(?:###|@[\w.-]+\s*=|#|\/\/|<> |> ?\{%)|\{\{|\n[ \t]+[?&]/m;
+const marks = /^(?:###|@[\w.-]+ *=|#|\/\/|<> |> ?\{%)|\{\{|\n[ \t]+[?&]/m;
 const requestStart = /^\s*(?:[A-Z]{3,7}\s+)?(?:https?:\/\/|\{\{|\/)\S*(?:\s+HTTP\/[\d.]+)?\s*$/;
 /** Lines behind a request: a script, a file for the answer, an earlier answer. */
 const behind = /^(?:> |>> |>>! |<> |> ?\{%|HTTP\/[\d.]+ \d{3})/;
@@ -48,9 +47,20 @@ function readRequest(given: readonly string[]): CapturedRequest {
   const line = first.trim() + continued.map((part) => part.trim()).join('');
   const empty = others.findIndex((part) => part.trim() === '');
   const head = (empty < 0 ? others : others.slice(0, empty)).filter((part) => !/^\s*(?:#|\/\/)/.test(part));
-  const body = empty < 0 ? [] : others.slice(empty);
+  const body = empty < 0 ? [] : joinForm(others.slice(empty));
   if (body.some((part) => /^< \S/.test(part))) {
     throw new SampleError('the body of the request is in another file', 'Put the body itself there.');
   }
   return readHttpText([/^[A-Z]{3,7}\s/.test(line) ? line : `GET ${line}`, ...head, ...body]);
+}
+
+/** A form on several lines: each begins with its `&`. */
+function joinForm(lines: readonly string[]): string[] {
+  const joined: string[][] = [];
+  for (const line of lines) {
+    const last = /^\s*&[\w.[\]%-]+=/.test(line) ? joined.at(-1) : undefined;
+    if (last === undefined) joined.push([line.trimEnd()]);
+    else last.push(line.trim());
+  }
+  return joined.map((parts) => parts.join(''));
 }

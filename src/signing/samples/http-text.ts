@@ -1,56 +1,238 @@
-import { type CapturedRequest, type Header, headerValue, SampleError } from './captured-request.js';
-import type { SampleFormat } from './sample-format.js';
+import { type CapturedRequest, type Header, headerValue, originOf, SampleError } from './captured-request.js';
+import { unescapeText } from './literal.js';
+import type { FoundRequest, SampleFormat } from './sample-format.js';
 
-/** The text of HTTP requests, each with or without its response behind it. */
+/** The text of HTTP requests anywhere: alone, with their responses, and in what tools print of a connection. */
 export const httpText: SampleFormat = {
   name: 'the text of an HTTP request',
-  from: 'Fiddler, Burp and other proxies; headers that a browser shows',
-  find({ text }) {
-    const requests = requestsIn(text);
-    return requests.map(({ lines, isAnswered }, index) => {
-      const place = requests.length > 1 ? `request ${index + 1}` : isAnswered ? 'without its response' : null;
-      return { place, read: () => readHttpText(lines) };
-    });
-  },
+  from: 'proxies, headers that a browser shows; curl -v, --trace and --trace-ascii, wget -d, HTTPie, tcpdump, OkHttp, Apache, Python, Node, Go, Ruby',
+  find: ({ text }) => httpIn(text).requests,
 };
 
-const requestLine = /^([A-Z]+) +(\S+)(?: +HTTP\/[\d.]+)?\s*$/;
-/** Further requests of a text are recognized by their version, too. */
-const nextRequest = /^(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) \S+ HTTP\/[\d.]+\s*$/;
-const response = /^HTTP\/[\d.]+ \d{3}\b/;
+/** Lines that are read, and how far into a line a request is looked for. */
+const mostLines = 200_000;
+const mostPrefix = 300;
+
+interface HttpLines {
+  readonly requests: FoundRequest[];
+  /** The numbers, from 0, of the lines that are a part of a request or of a response. */
+  readonly taken: ReadonlySet<number>;
+}
+
+/** The requests in a text. Lines behind a status line are a response, up to the next request. */
+export function httpIn(text: string): HttpLines {
+  const isDump = /^(?:[\d:.]{8,15} )?=> Send /m.test(text);
+  const lines = (isDump ? undump(text) : text).split(/\r?\n/, mostLines);
+  const scheme = /^(?:\*|== Info:) .*\b(?:TLS|SSL)/m.test(text)
+    ? 'https'
+    : /^\* /m.test(text)
+      ? 'http'
+      : undefined;
+  const requests: FoundRequest[] = [];
+  const taken = new Set<number>();
+  let isAnswer = false;
+  let last = -1;
+  for (let at = 0; at < lines.length; at++) {
+    const start = requestStart(lines[at] ?? '', at === 0);
+    if (start === null) {
+      if (at > last && !isAnswer) isAnswer = isStatusLine(lines[at] ?? '');
+      if (isAnswer || at <= last) taken.add(at);
+      continue;
+    }
+    const { own, end } = linesOf(lines, at, start);
+    const isBlurred = isDump && own.some((part) => /\.{3}/.test(part));
+    [isAnswer, last] = [false, end - 1];
+    taken.add(at);
+    const isFirst = at === 0 && start.prefix === '';
+    const rest = lines.slice(end, end + 3).find((line) => line.trim() !== '');
+    const place = !isFirst ? `line ${at + 1}` : rest === undefined ? null : 'without its response';
+    const read = () => {
+      if (isBlurred) {
+        throw new SampleError('bytes beyond ASCII are dots in this dump', 'curl --trace shows them, in hex.');
+      }
+      return readHttpText(own, { scheme, needsHost: isFirst });
+    };
+    requests.push({ place, read });
+  }
+  return { requests, taken };
+}
+
+function isStatusLine(line: string): boolean {
+  const before = /^(.{0,300}?)HTTP\/\d[\d.]* \d{3}\b/.exec(line)?.[1];
+  return before !== undefined && !method.test(before);
+}
+
+interface RequestStart {
+  /** What is before the method. */
+  readonly prefix: string;
+  /** The line from the method on. */
+  readonly line: string;
+  /** How the lines are written: as they are, each in quotes, or all of them in one pair of quotes. */
+  readonly quoting: 'none' | 'lines' | 'whole';
+}
+
+const method = /(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) +(?=[^\s"'])/;
 const pseudoHeader = /^:(?:method|path|scheme|authority):/;
 
-interface RequestText {
-  readonly lines: string[];
-  /** Whether a response is behind it. */
-  isAnswered: boolean;
-}
-
-/** The lines of each request, without those of its response. */
-function requestsIn(text: string): RequestText[] {
-  const lines = text.split('\n');
-  const [start = ''] = lines;
-  if (!requestLine.test(start) && !pseudoHeader.test(start)) return [];
-  const requests: RequestText[] = [];
-  let request: RequestText = { lines: [], isAnswered: false };
-  for (const [index, line] of lines.entries()) {
-    if (index === 0 || nextRequest.test(line)) {
-      dropEnd(request.lines);
-      request = { lines: [], isAnswered: false };
-      requests.push(request);
-    } else if (response.test(line)) {
-      dropEnd(request.lines);
-      request.isAnswered = true;
-    }
-    if (!request.isAnswered) request.lines.push(line);
+/** The request line in a line; null where there is none, or where more is behind it, as in a log of accesses. */
+function requestStart(line: string, isFirst: boolean): RequestStart | null {
+  if (isFirst && (pseudoHeader.test(line) || /^[A-Z]+ +\S+\s*$/.test(line))) {
+    return { prefix: '', line, quoting: 'none' };
   }
-  return requests;
+  const at = line.slice(0, mostPrefix).search(method);
+  if (at < 0) return null;
+  const prefix = line.slice(0, at);
+  const rest = line.slice(at);
+  if (prefix.endsWith('--> ')) return { prefix, line: rest, quoting: 'none' };
+  const [target = '', version = ''] = rest.slice(rest.search(/ +/)).trimStart().split(' ', 2);
+  const [whole = '', behind = ''] = /^HTTP\/\d[\d.]*(.*)$/s.exec(version) ?? [];
+  if (whole === '') return null;
+  const end = rest.indexOf(version, rest.indexOf(target) + target.length) + whole.length - behind.length;
+  const tail = rest.slice(end).trim();
+  if (tail === '') return { prefix, line: rest.slice(0, end), quoting: 'none' };
+  if (/^(?:\\r\\n|\[\\r\]\[\\n\])["']?[ +,;)\]}]*$/.test(tail))
+    return { prefix, line: rest.slice(0, end), quoting: 'lines' };
+  return tail.startsWith('\\r\\n') ? { prefix, line: rest, quoting: 'whole' } : null;
 }
 
-/** Removes empty lines between a request and what is behind it. */
-function dropEnd(lines: string[]): void {
-  while (lines.at(-1)?.trim() === '') lines.pop();
+/** The lines of a request, as they were sent, and the number of the line behind them. */
+function linesOf(lines: readonly string[], at: number, { prefix, line, quoting }: RequestStart) {
+  if (quoting === 'whole') return quotedLines(lines, at, prefix, line);
+  const clean = cleaner(prefix, lines[at + 1] ?? '', quoting === 'lines');
+  const own = [line];
+  let end = at + 1;
+  let isBody = false;
+  let missing = Number.POSITIVE_INFINITY;
+  for (; end < lines.length && missing > 0; end++) {
+    const given = lines[end] ?? '';
+    if (requestStart(given, false) !== null || (end > at + 1 && isStatusLine(given))) break;
+    if (isEnd.test(given)) {
+      const [, posted] = /^\[(?:POST|BODY) data: (.*)\]$/.exec(lines[end + 1] ?? '') ?? [];
+      if (posted !== undefined) own.push(...(own.at(-1)?.trim() === '' ? [] : ['']), posted);
+      break;
+    }
+    const text = clean(given);
+    if (text === null && !isBody && (quoting === 'lines' || /^[*{}]/.test(given))) continue;
+    if (text === null && (!isBody || prefix.trim() === '>')) break;
+    const shown = text ?? given;
+    own.push(shown);
+    if (isBody) missing -= Buffer.byteLength(shown) + 1;
+    else if (shown.trim() === '') {
+      isBody = true;
+      missing = lengthOf(own, prefix !== '' && !prefix.endsWith('--> '));
+      // A dump of a connection has the length of each part before it.
+      const next = lines[end + 1] === '' ? end + 2 : end + 1;
+      if (lines[next] === `${missing}`) end = next;
+    }
+  }
+  while (own.length > 1 && (own.at(-1) ?? '').trim() === '') own.pop();
+  return { own, end };
 }
+
+/** The length of a body in bytes; unknown where a header does not say it, but a request may have one. */
+function lengthOf(head: readonly string[], isAmid: boolean): number {
+  const header = (name: RegExp) => head.find((line) => name.test(line));
+  const length = header(/^content-length *:/i)
+    ?.split(':')[1]
+    ?.trim();
+  if (length !== undefined && /^\d{1,9}$/.test(length)) return Number(length);
+  const isBare = /^(?:GET|HEAD|DELETE) /.test(head[0] ?? '') && header(/^content-type *:/i) === undefined;
+  return isAmid || isBare ? 0 : Number.POSITIVE_INFINITY;
+}
+
+/** Lines that end a request in what tools print. */
+const isEnd = /--> END\b|^---request end---|<-- \d|^=====|^Node \d: |^ {2,}<< /;
+
+/**
+ * Takes off what a tool puts before each line, and quotes around it; null where a line does not have it. Times and
+ * counters in it change from line to line, its length does not.
+ */
+function cleaner(prefix: string, next: string, isQuoted: boolean): (line: string) => string | null {
+  const shapeOf = (text: string) => text.replace(/[\da-f]/gi, '0');
+  const own = [prefix, prefix.replace(/--> $/, '')].find(
+    (one) => one !== '' && shapeOf(next.slice(0, one.length)).trimEnd() === shapeOf(one).trimEnd(),
+  );
+  const cut = (line: string) => {
+    if (own === undefined) return line;
+    return shapeOf(line.slice(0, own.length)).trimEnd() === shapeOf(own).trimEnd()
+      ? line.slice(own.length)
+      : null;
+  };
+  if (!isQuoted) return cut;
+  return (line) => {
+    // Other lines are what a tool says of the header above them.
+    if (!/\\r\\n|\[\\n\]/.test(line.slice(-20))) return null;
+    const text = (cut(line) ?? line)
+      .trim()
+      .replace(/[+,;)\]}]{1,3}$/, '')
+      .trimEnd()
+      .replace(/^["']/, '')
+      .replace(/["']$/, '');
+    return unescapeText(text.replace('[\\r][\\n]', '').replace(/(?:\\r\\n)$/, ''));
+  };
+}
+
+/** The lines of a request in one pair of quotes: `send: b'GET / HTTP/1.1\r\n…'`, with its body in the next line. */
+function quotedLines(lines: readonly string[], at: number, prefix: string, line: string) {
+  const quote = /["'`]/.exec(prefix.slice(-1))?.[0] ?? '';
+  const inside = (text: string) => unescapeText(quote === '' ? text : text.slice(0, closing(text, quote)));
+  const own = inside(line).split(/\r?\n/);
+  const next = lines[at + 1] ?? '';
+  const isBody =
+    quote !== '' && own.at(-1) === '' && next.startsWith(prefix) && requestStart(next, false) === null;
+  if (!isBody) return { own, end: at + 1 };
+  return { own: [...own.slice(0, -1), inside(next.slice(prefix.length))], end: at + 2 };
+}
+
+function closing(text: string, quote: string): number {
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === quote) return at;
+  }
+  return text.length;
+}
+
+/** The text that curl --trace and --trace-ascii show as sent: lines with offsets, the bytes in hex or as ASCII. */
+function undump(text: string): string {
+  let sent = '';
+  let isSent = false;
+  let bytes: number[] = [];
+  let end = 0;
+  const finish = () => {
+    sent += Buffer.from(bytes).toString();
+    if (end > 0) sent += '\n';
+    [bytes, end] = [[], 0];
+  };
+  for (const line of text.split(/\r?\n/, mostLines)) {
+    const [, offset, content = ''] = /^([\da-f]{4,8}): (.*)$/.exec(line) ?? [];
+    if (offset === undefined) {
+      finish();
+      const [, way] = /^(?:[\d:.]{8,15} )?(=> Send|<= Recv) (?:header|data)/.exec(line) ?? [];
+      if (way === '<= Recv') sent += '\nHTTP/1.1 200 follows\n';
+      isSent = way === '=> Send';
+    } else if (isSent) {
+      const hex = content.slice(0, 48).trimEnd();
+      if (/^[\da-f]{2}(?: [\da-f]{2})*$/.test(hex) && (content.length > 48 || bytes.length > 0)) {
+        bytes.push(...hex.split(' ').map((pair) => Number.parseInt(pair, 16)));
+      } else {
+        const at = Number.parseInt(offset, 16);
+        if (at > end) sent += '\n';
+        sent += content;
+        end = at + content.length;
+      }
+    }
+  }
+  finish();
+  return sent;
+}
+
+interface HttpOptions {
+  readonly scheme?: string | undefined;
+  /** Whether a target without a host is refused, not left as a path. */
+  readonly needsHost?: boolean;
+}
+
+const requestLine = /^([A-Z]+) +(\S+)(?: +HTTP\/[\d.]+)?\s*$/i;
 
 /**
  * Reads the lines of an HTTP request: request line, headers, an empty line, body. A line break at the end of the text
@@ -59,24 +241,26 @@ function dropEnd(lines: string[]): void {
  *
  * @throws SampleError for an invalid header, or a target without a host
  */
-export function readHttpText(lines: readonly string[], scheme?: string): CapturedRequest {
+export function readHttpText(
+  lines: readonly string[],
+  { scheme, needsHost = true }: HttpOptions = {},
+): CapturedRequest {
   const end = lines.findIndex((line) => line.trim() === '');
   const head = lines.slice(0, end < 0 ? lines.length : end).map((line) => line.trimEnd());
-  const body =
-    end < 0
-      ? ''
-      : lines
-          .slice(end + 1)
-          .join('\n')
-          .replace(/\r?\n$|\r$/, '');
+  const rest = end < 0 ? '' : lines.slice(end + 1).join('\n');
+  const body = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
   const { first, headers } = headOf(head);
-  const [, method = '', target = ''] = requestLine.exec(first) ?? [];
+  const [, verb = '', target = ''] = requestLine.exec(first) ?? [];
   const pseudo = (name: string) => headerValue(headers, `:${name}`);
   const path = pseudo('path') ?? target;
   const host = pseudo('authority') ?? headerValue(headers, 'host');
+  const isWhole = /^[a-z][a-z\d+.-]*:\/\//i.test(path);
+  if (!isWhole && host === undefined && needsHost) {
+    throw new SampleError('the HTTP request has no Host header', 'Add a line such as Host: api.example.com.');
+  }
   return {
-    method: pseudo('method') ?? method,
-    url: /^[a-z][a-z\d+.-]*:\/\//i.test(path) ? path : origin(host, pseudo('scheme') ?? scheme) + path,
+    method: pseudo('method') ?? verb.toUpperCase(),
+    url: isWhole || host === undefined ? path : originOf(host, pseudo('scheme') ?? scheme) + path,
     headers: headers.filter(([name]) => !name.startsWith(':')),
     body: body === '' ? null : body,
   };
@@ -97,18 +281,11 @@ function headOf(head: readonly string[]): { readonly first: string; readonly hea
 }
 
 function readHeader(line: string, number: number): Header {
-  const [, name = '', value = ''] = /^(:?[^\s:]+)[ \t]*:[ \t]*(.*)$/.exec(line) ?? [];
-  if (name !== '') return [name, value];
+  const at = line.indexOf(':', 1);
+  const name = line.slice(0, Math.max(0, at)).trimEnd();
+  if (name !== '' && !/\s/.test(name)) return [name, line.slice(at + 1).trimStart()];
   throw new SampleError(
     `line ${number} of the HTTP request is no header`,
     'Headers are name: value; an empty line ends them.',
   );
-}
-
-function origin(host: string | undefined, scheme: string | undefined): string {
-  if (host === undefined) {
-    throw new SampleError('the HTTP request has no Host header', 'Add a line such as Host: api.example.com.');
-  }
-  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i.test(host);
-  return `${scheme ?? (isLoopback ? 'http' : 'https')}://${host}`;
 }

@@ -1,8 +1,8 @@
-import type { Sample } from '../request.js';
-import { defaultSignParam, SampleError, toSample } from './captured-request.js';
+import { pathOf, type Sample } from '../request.js';
+import { defaultSignParam, isDigestText, SampleError, toSample } from './captured-request.js';
 import { sampleFormats } from './formats.js';
-import { jsonValueOf } from './json-members.js';
-import { asObject } from './json-value.js';
+import { asObject } from './json-requests.js';
+import { jsonValueOf } from './literal.js';
 import { sampleFileFault } from './sample-file.js';
 import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
 
@@ -13,8 +13,9 @@ interface TakeOptions {
   readonly pick?: readonly number[] | undefined;
 }
 
-/** Maximum number of requests of a text that are read. */
+/** Maximum number of requests of a text that are read, and of its characters. */
 const mostRead = 5000;
+const mostCharacters = 16 * 1024 * 1024;
 
 /** The requests of a text. */
 export interface TakenSamples {
@@ -29,7 +30,10 @@ export interface TakenSamples {
  * @throws SampleError for any other text, for several requests, or for one that cannot be read
  */
 export function readSamples(text: string, { signParam, pick }: TakeOptions = {}): TakenSamples {
-  const given = unfence(text.replace(/^[\ufeff\s]+/, ''));
+  if (text.length > mostCharacters) {
+    throw new SampleError('the text is larger than 16 million characters', 'Give the part with the request.');
+  }
+  const given = unfence(text.replace(/^\ufeff/, '').trimStart());
   const name = signParam ?? defaultSignParam;
   if (given === '') throw new SampleError('the request is empty', formatsHint(name));
   const json = /^[{[]/.test(given) ? jsonValueOf(given) : undefined;
@@ -44,7 +48,8 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
     const signed = distinct(requests.filter(({ sample }) => sample !== null && sample.signature !== null));
     if (signed.length > 0) return choose({ format, requests: signed }, name, pick);
     unsigned ??= { format, requests };
-    if (requests.some(({ error }) => error !== null)) break;
+    // What looks like a request amid other lines may be none.
+    if (requests.some(({ error, place }) => error !== null && !place?.startsWith('line '))) break;
   }
   if (unsigned === null) throw unreadable(wholly);
   const [first] = unsigned.requests.flatMap(({ error }) => error ?? []);
@@ -56,19 +61,53 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
 function unreadable({ text, json, signParam }: GivenText): SampleError {
   if (json === undefined && /^[{[]/.test(text)) return new SampleError('the sample is not JSON');
   const fault = asObject(json) === null ? null : sampleFileFault(text);
-  return fault ?? new SampleError('this does not look like a request', formatsHint(signParam));
+  if (fault !== null) return fault;
+  const [, advice] = nearest.find(([pattern]) => pattern.test(text.slice(0, 2000))) ?? [
+    undefined,
+    missing(text, signParam),
+  ];
+  return new SampleError('this does not look like a request', `${advice}${formatsHint(signParam)}`);
+}
+
+/** What a text is that cannot be read, and what to take in its place. */
+const nearest: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/^PK/, 'It is a zip, as Fiddler saves sessions: export them as HAR, or copy the raw request. '],
+  [
+    /^type: ?collection\.insomnia/m,
+    'It is an Insomnia export of version 5: export as HAR, or take "Generate Client Code", cURL. ',
+  ],
+  [/^(?:\$ )?(?:https?|xhs?) (?=[\w:-])/m, 'It is an HTTPie command: with --offline it prints the request. '],
+  [/^Invoke-(?:WebRequest|RestMethod)\b/m, 'It is a PowerShell command: copy the request as cURL. '],
+  [/^(?:\$ )?wget /m, 'It is a wget command: with -d it prints the request. '],
+  [
+    /^\[(?:QueryStringParams|FormParams|Query|Form)\]/m,
+    'It is a Hurl file: hurl --very-verbose prints the request. ',
+  ],
+];
+
+/** What is there of a request, and what is not. */
+function missing(text: string, signParam: string): string {
+  const at = text.indexOf(signParam);
+  if (at < 0) return '';
+  const line = text.slice(0, at).split('\n').length;
+  return `Line ${line} has ${JSON.stringify(signParam)}, but not in a URL, a form, JSON or a header. `;
 }
 
 /** A text in a block of Markdown. */
 function unfence(text: string): string {
-  const [, inner] = /^`{3,}[^\n`]*\n([\s\S]*?)\n?`{3,}\s*$/.exec(text) ?? [];
-  return inner?.trim() ?? text;
+  if (!text.startsWith('```')) return text;
+  const start = text.indexOf('\n');
+  const end = text.trimEnd().lastIndexOf('\n```');
+  const inner = text.slice(start + 1, end).trim();
+  return start < 0 || end <= start || inner === '' ? text : inner;
 }
 
 interface ReadRequest {
   readonly place: string | null;
   readonly sample: Sample | null;
   readonly error: SampleError | null;
+  /** Whether the scheme of the URL is a guess. */
+  readonly isGuessed: boolean;
 }
 
 interface FoundIn {
@@ -79,23 +118,55 @@ interface FoundIn {
 function readFound({ place, read }: FoundRequest, signParam: string): ReadRequest {
   try {
     const request = read();
-    const sample = 'signParam' in request ? request : { ...toSample(request, signParam), secret: null };
-    return { place, sample, error: null };
+    if ('signParam' in request) return { place, sample: request, error: null, isGuessed: false };
+    const sample = { ...toSample(request, signParam), secret: null };
+    return { place, sample, error: null, isGuessed: request.isSchemeGuessed ?? false };
   } catch (error) {
-    if (error instanceof SampleError) return { place, sample: null, error };
+    if (error instanceof SampleError) return { place, sample: null, error, isGuessed: false };
     throw error;
   }
 }
 
-/** The same request may be logged twice. */
+/**
+ * Each request once, though it may be logged twice, as an address and as a path: of those with the same signature the
+ * one that has most is kept. Where some signatures are digests, the others are none.
+ */
 function distinct(requests: readonly ReadRequest[]): ReadRequest[] {
-  const known = new Set<string>();
-  return requests.filter(({ sample }) => {
-    if (sample === null) return true;
+  const isDigest = ({ sample }: ReadRequest) => isDigestText(sample?.signature ?? '');
+  const candidates = requests.some(isDigest) ? requests.filter(isDigest) : requests;
+  const kept = new Map<string, ReadRequest>();
+  for (const request of candidates) {
+    const { sample } = request;
+    if (sample === null) {
+      kept.set(`${kept.size}`, request);
+      continue;
+    }
     const { method, url, params, body, signature } = sample;
-    const key = JSON.stringify([method, url, params, body, signature]);
-    return !known.has(key) && known.add(key);
-  });
+    const path = pathOf(url, '');
+    const own = signature === null ? JSON.stringify([method, url, params, body]) : `${signature} `;
+    const keys = signature === null ? [own] : [own + path, own, ...(path === '' ? firstKey(kept, own) : [])];
+    const key = keys.find((one) => kept.has(one)) ?? own + (signature === null ? '' : path);
+    const known = kept.get(key);
+    if (known === undefined || knowledge(request) > knowledge(known)) kept.set(key, request);
+  }
+  return [...kept.values()];
+}
+
+function firstKey(kept: ReadonlyMap<string, unknown>, beginning: string): string[] {
+  return [...kept.keys()].filter((key) => key.startsWith(beginning)).slice(0, 1);
+}
+
+/** How much a request has of what a rule may sign. */
+function knowledge({ sample, isGuessed }: ReadRequest): number {
+  if (sample === null) return 0;
+  const { url, params, body, headers } = sample;
+  const isWhole = /^\w+:\/\//.test(url) && !isGuessed;
+  return (
+    (isWhole ? 4 : url === '' ? 0 : 2) +
+    params.length * 10 +
+    (body === null ? 0 : 100) +
+    Math.min(headers.length, 8)
+  );
 }
 
 function choose(
@@ -111,31 +182,33 @@ function choose(
     if (request === undefined)
       throw new SampleError(`there is no request ${number}: the text has ${requests.length}`);
     if (request.sample === null) throw request.error;
-    return { place: request.place, sample: request.sample };
+    return { ...request, sample: request.sample };
   });
   return {
     samples: taken.map(({ sample }) => sample),
-    taken: taken.flatMap(({ place, sample }) =>
-      place === null && isOne ? [] : [describe(format, place, sample)],
-    ),
+    taken: taken.flatMap((request) => (request.place === null && isOne ? [] : [describe(format, request)])),
   };
 }
 
 /** `GET https://api.example.com/x (a HAR file, entry 3)`. */
-function describe({ name }: SampleFormat, place: string | null, sample: Sample): string {
+function describe(
+  { name }: SampleFormat,
+  { place, sample, isGuessed }: ReadRequest & { readonly sample: Sample },
+): string {
   const isBodyMissing = /^P/.test(sample.method) && sample.body === null;
-  const where = [name, place, isBodyMissing && 'without a body'].filter(Boolean).join(', ');
+  const scheme = isGuessed && 'which does not say http or https';
+  const where = [name, place, scheme, isBodyMissing && 'without a body'].filter(Boolean).join(', ');
   return `${label(sample)} (${where})`;
 }
 
 /** Number of requests that a message lists. */
 const mostListed = 20;
-const mostCharacters = 80;
+const mostShown = 80;
 
 /** Method and address, without query and credentials. */
 function label({ method, url }: Sample): string {
   const address = url.replace(/^(\w+:\/\/)[^/]*@/, '$1');
-  const text = address.length > mostCharacters ? `${address.slice(0, mostCharacters)}…` : address;
+  const text = address.length > mostShown ? `${address.slice(0, mostShown)}…` : address;
   return `${method.slice(0, 10)} ${text === '' ? 'of an unknown address' : text}`;
 }
 

@@ -12,7 +12,8 @@ import {
 import type { Param, Sample } from '../request.js';
 import { Secret } from '../secret.js';
 import { defaultSignParam, onlySignature, SampleError, toSample } from './captured-request.js';
-import { asObject } from './json-value.js';
+import { asObject } from './json-requests.js';
+import { type Literal, literalOf } from './literal.js';
 import type { SampleFormat } from './sample-format.js';
 
 const fieldNames = ['method', 'url', 'params', 'body', 'extra', 'signParam', 'signature', 'secret'];
@@ -25,12 +26,16 @@ export const sampleFile: SampleFormat = {
   from: '{"method": "GET", "url": "…", "params": {…}, "signature": "…"}',
   find({ text, json, signParam, isNamed }) {
     const object = asObject(json);
-    if (object === null || Object.hasOwn(object, signParam)) return [];
+    if (object === null) return [];
     const names = Object.keys(object);
-    const isSample =
-      names.every((name) => fieldNames.includes(name)) || names.some((name) => ownFields.includes(name));
-    if (!isSample) return [];
-    return [{ place: null, read: () => readSampleFile(text, isNamed ? signParam : undefined) }];
+    const isOwn = names.every((name) => fieldNames.includes(name));
+    // The signature's parameter may be called `signature`, or `secret`: then the other fields tell.
+    const isSample = Object.hasOwn(object, signParam)
+      ? isOwn && names.some((name) => name === 'params' || name === 'url')
+      : isOwn || names.some((name) => ownFields.includes(name));
+    return isSample
+      ? [{ place: null, read: () => readSampleFile(text, isNamed ? signParam : undefined) }]
+      : [];
   },
 };
 
@@ -45,34 +50,37 @@ export function sampleFileFault(text: string): SampleError | null {
   }
 }
 
-const stringOrNumber = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g;
-
-/**
- * Parses valid JSON with a number before each name, as JSON.parse reorders names that look like integers and drops
- * repeated names; numbers become their text.
- */
-function parseNumbered(json: string): unknown {
-  let count = 0;
-  // In valid JSON a string before a colon is a name.
-  const numbered = json.replace(stringOrNumber, (whole, string?: string, colon?: string) => {
-    if (string === undefined) return `"${whole}"`;
-    return colon === undefined ? whole : `"${count++}:${string.slice(1)}${colon}`;
-  });
-  return JSON.parse(numbered);
+/** The members of an object in their order, repeated ones too. */
+interface Members {
+  readonly members: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** The members of an object of `parseNumbered`, as written. */
-function membersOf(value: unknown, field: string): [name: string, value: unknown][] {
-  const numbered = Object.entries(parseObject(value, field));
-  return numbered.map(([name, inner]) => [name.slice(name.indexOf(':') + 1), inner]);
+/** JSON with its numbers as text, and its objects as `Members`. */
+function parseOrdered(literal: Literal): unknown {
+  switch (literal.kind) {
+    case 'text':
+      return literal.text;
+    case 'word':
+      if (literal.text === 'null') return null;
+      return /^-?\d/.test(literal.text) ? literal.text : literal.text === 'true';
+    case 'list':
+      return literal.items.map(parseOrdered);
+    case 'object':
+      return { members: literal.members.map(([name, value]) => [name, parseOrdered(value)]) };
+  }
+}
+
+function membersOf(value: unknown, field: string): Members['members'] {
+  return (parseObject(value, field) as unknown as Members).members;
 }
 
 function toObject(value: unknown, field: string): object {
-  const members = membersOf(value, field);
-  const names = members.map(([name]) => name);
-  const repeated = names.find((name, index) => names.indexOf(name) < index);
-  if (repeated !== undefined) throw new RecipeError(`${field}.${repeated}`, 'stands there twice');
-  return Object.fromEntries(members);
+  const known = new Set<string>();
+  for (const [name] of membersOf(value, field)) {
+    if (known.has(name)) throw new RecipeError(`${field}.${name}`, 'stands there twice');
+    known.add(name);
+  }
+  return Object.fromEntries(membersOf(value, field));
 }
 
 const parseParams: Parse<readonly Param[]> = (value, field) =>
@@ -102,7 +110,9 @@ const parseFields = fields(
  */
 function readSampleFile(text: string, signParam: string | undefined): Sample {
   try {
-    const given = toObject(parseNumbered(text), 'sample');
+    const literal = literalOf(text);
+    if (literal === undefined) throw new SampleError('the sample has too many levels');
+    const given = toObject(parseOrdered(literal), 'sample');
     return sampleOf(
       parseFields({ signParam: defaultSignParam, ...given, ...(signParam && { signParam }) }, 'sample'),
     );

@@ -1,0 +1,352 @@
+import { decodePercent } from '../encodings.js';
+import {
+  type CapturedRequest,
+  type Header,
+  headerValue,
+  originOf,
+  SampleError,
+  withQuery,
+  withScheme,
+  withType,
+} from './captured-request.js';
+import type { FoundRequest, SampleFormat } from './sample-format.js';
+import { signedAddresses } from './signed-address.js';
+
+/** A JSON object, or null: what a text from outside has at a place is not known. */
+export type UnknownObject = Readonly<Record<string, unknown>>;
+
+export function asObject(value: unknown): UnknownObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as UnknownObject)
+    : null;
+}
+
+function asObjects(value: unknown): UnknownObject[] {
+  return Array.isArray(value) ? value.map(asObject).filter((item) => item !== null) : [];
+}
+
+export function asText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** A value as text: nothing for null and for what is missing. */
+export function scalarText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** Pairs as the text of a query or a form. */
+export function joinPairs(pairs: readonly Header[]): string {
+  return pairs.map((pair) => pair.map((text) => encodeURIComponent(text.toWellFormed())).join('=')).join('&');
+}
+
+/** Values as an object, whose values may be lists, or as a list of `{name, value}` or `{key, value}`. */
+export function namedValues(value: unknown): Header[] {
+  if (!Array.isArray(value)) {
+    const object = asObject(value) ?? {};
+    if (Array.isArray(object.headers)) return namedValues(object.headers);
+    return Object.entries(object).map(([name, text]) => [
+      name,
+      scalarText(Array.isArray(text) ? text[0] : text),
+    ]);
+  }
+  return asObjects(value).flatMap((item): Header[] => {
+    const name = asText(item.name) ?? asText(item.key);
+    return name === null || name === '' || item.disabled === true ? [] : [[name, scalarText(item.value)]];
+  });
+}
+
+/** Maximum number of values that are looked at, and their depth. */
+const mostValues = 200_000;
+const mostDepth = 50;
+
+/** Names of members, without letter case, separators and brackets. */
+const names = {
+  target:
+    'url uri requesturi requesturl originalurl original fullurl full path target csuristem request requestline',
+  query: 'query querystring args search csuriquery rawquerystring params parameters requestparams form',
+  method: 'method requestmethod httpmethod verb csmethod',
+  host: 'host httphost authority domain cshost xhostheader',
+  scheme: 'scheme protocol csprotocol',
+  headers: 'headers requestheaders header',
+  body: 'body requestbody payload postdata data',
+};
+
+/** Members with an answer: what is signed there is not the request. */
+const answer = /^(?:res|resp|response|answer|reply|result|body_?response|response_?body)$/i;
+
+/** Values of a tool's variables by name: of the folders around a request, or of all environments. */
+export interface Variables {
+  readonly values: ReadonlyMap<string, string>;
+  /** Characters that all requests of the text may still take from variables. */
+  readonly budget: { left: number };
+}
+
+interface Node {
+  readonly value: unknown;
+  readonly outer: UnknownObject | null;
+  readonly variables: Variables;
+  readonly depth: number;
+  /** Names of the folders and of the request, or its number. */
+  readonly place: readonly string[];
+}
+
+/**
+ * The requests in a JSON value, in their order: objects that describe one, signed or not; signed parameters; texts that
+ * have a signed address.
+ */
+export function requestsInJson(json: unknown, signParam: string): FoundRequest[] {
+  const requests: FoundRequest[] = [];
+  const open: Node[] = [
+    {
+      value: json,
+      outer: null,
+      variables: { values: new Map(), budget: { left: mostCharacters } },
+      depth: 0,
+      place: [],
+    },
+  ];
+  for (
+    let node = open.pop(), count = 0;
+    node !== undefined && count < mostValues;
+    node = open.pop(), count++
+  ) {
+    const { value, outer, depth, place } = node;
+    const words = wordsOf(place);
+    if (typeof value === 'string') {
+      requests.push(
+        ...signedAddresses(value, signParam).map((request) => ({ place: words, read: () => request })),
+      );
+    }
+    if (typeof value !== 'object' || value === null || depth > mostDepth) continue;
+    const object = asObject(value);
+    const variables = object === null ? node.variables : withVariables(node.variables, object);
+    const read = object && requestIn(object, outer, signParam, variables);
+    if (read) requests.push({ place: words, read });
+    else {
+      const around = object ?? outer;
+      const inner = Object.entries(value).filter(([name]) => !answer.test(name));
+      for (const [name, below] of inner.reverse()) {
+        const next = Array.isArray(value) ? placeOf(below, Number(name)) : [];
+        open.push({
+          value: below,
+          outer: around,
+          variables,
+          depth: depth + 1,
+          place: [...place.slice(-20), ...next],
+        });
+      }
+    }
+  }
+  return requests;
+}
+
+/** A number alone, names in quotes. */
+function wordsOf(place: readonly string[]): string | null {
+  const words = place.join(' / ');
+  return words === '' ? null : place.every((part) => /^\d+$/.test(part)) ? words : JSON.stringify(words);
+}
+
+function placeOf(value: unknown, index: number): string[] {
+  const name = asText(asObject(value)?.name);
+  return [name === null ? `${index + 1}` : name.slice(0, 60)];
+}
+
+/** Postman has `variable` on folders, Insomnia a flat list of resources with environments among them. */
+function withVariables(outer: Variables, { variable, resources }: UnknownObject): Variables {
+  const own = [
+    ...namedValues(Array.isArray(variable) ? variable : []),
+    ...asObjects(resources).flatMap(({ _type, data }) => (_type === 'environment' ? namedValues(data) : [])),
+  ];
+  return own.length === 0 ? outer : { ...outer, values: new Map([...outer.values, ...own]) };
+}
+
+type Members = (wanted: string) => unknown;
+
+function membersOf(object: UnknownObject | null): Members {
+  const members = new Map(
+    Object.entries(object ?? {}).map(([name, value]) => [name.toLowerCase().replace(/[_()-]/g, ''), value]),
+  );
+  return (wanted) =>
+    wanted
+      .split(' ')
+      .map((name) => members.get(name))
+      .find((value) => value !== undefined && value !== null && value !== '');
+}
+
+/**
+ * Reads the request that an object describes; null where it describes none. What it lacks may be in the object around
+ * it, or in its `request`.
+ */
+function requestIn(
+  object: UnknownObject,
+  outer: UnknownObject | null,
+  signParam: string,
+  variables: Variables,
+): (() => CapturedRequest) | null {
+  const own = membersOf(object);
+  const inner = membersOf(asObject(object.request));
+  const around = membersOf(outer);
+  const isBare = typeof object[signParam] === 'string' && !isAddress(own(names.target));
+  const members: Members = (wanted) => (isBare ? undefined : (own(wanted) ?? inner(wanted)));
+  const target = isBare
+    ? around(names.target)
+    : isAddress(own(names.target))
+      ? own(names.target)
+      : inner(names.target);
+  const address = addressOf(target);
+  if (address === null && !isBare) return null;
+  const headers = namedValues(members(names.headers) ?? around(names.headers));
+  const query = isBare ? object : members(names.query);
+  const pairs = (asText(query) ?? joinPairs(namedValues(query))).replace(/^\?/, '');
+  const { body, type, isApart } = bodyOf(members(names.body));
+  const method = asText(members(names.method) ?? around(names.method)) ?? methodIn(target);
+  const isTold = method !== null && asObject(members(names.headers)) !== null;
+  const isSigned =
+    isBare ||
+    hasParam(address ?? '', signParam) ||
+    hasParam(pairs, signParam) ||
+    headerValue(headers, signParam) !== undefined ||
+    (body?.includes(signParam) ?? false);
+  const isRequest = isTold || (method !== null && /^(?:https?:|\{\{)/.test(address ?? ''));
+  if (!isSigned && !isRequest) return null;
+  return () => {
+    if (isApart) {
+      throw new SampleError(
+        'a body of several parts, or from a file, cannot be read',
+        'Write the request as a sample file, with the text of its parameters.',
+      );
+    }
+    const fill = (text: string) => replaceVariables(text, variables);
+    const filled = fill(address ?? '');
+    const whole = /^(?:\/|$)/.test(filled) ? filled : withScheme(filled);
+    const url = whole.includes('?') && !isBare ? whole : withQuery(whole, fill(pairs));
+    const host = asText(members(names.host) ?? around(names.host)) ?? headerValue(headers, 'host');
+    const scheme = /^(?:https?)$/i.exec(asText(members(names.scheme)) ?? '')?.[0];
+    const port = scheme !== undefined && typeof object.port === 'number' ? `:${object.port}` : '';
+    const isPath = url.startsWith('/') && host;
+    return {
+      method: /^[A-Za-z]{3,7}$/.test(method ?? '')
+        ? (method ?? '').toUpperCase()
+        : body === null
+          ? 'GET'
+          : 'POST',
+      url: isPath ? `${originOf(`${host}${port}`, scheme)}${url}` : url,
+      headers: withType(type, headers).map(([name, value]): Header => [name, fill(value)]),
+      body: body && fill(body),
+      isSchemeGuessed: Boolean(isPath && scheme === undefined),
+    };
+  };
+}
+
+function hasParam(text: string, name: string): boolean {
+  return text.split(/[?&]/).some((pair) => pair.startsWith(`${name}=`));
+}
+
+function isAddress(value: unknown): boolean {
+  return addressOf(value) !== null;
+}
+
+/** An address, a path, or that of a request line; Postman has a URL in parts, with variables of its own. */
+function addressOf(value: unknown): string | null {
+  const url = asObject(value);
+  if (url !== null) {
+    const { raw, protocol, host, port, path, query, variable } = url;
+    if (asText(raw) === null && !Array.isArray(host)) return null;
+    const parts = (list: unknown, mark: string) =>
+      Array.isArray(list) ? list.map(scalarText).join(mark) : scalarText(list);
+    const built = `${protocol ? `${protocol}://` : ''}${parts(host, '.')}${port ? `:${port}` : ''}/${parts(path, '/')}`;
+    const own = new Map(namedValues(Array.isArray(variable) ? variable : []));
+    const pairs = namedValues(query ?? []).map((pair) => pair.join('='));
+    const whole = asText(raw) ?? withQuery(built, pairs.join('&'));
+    return whole.replace(/\/:([\w-]+)/g, (found, name: string) =>
+      own.has(name) ? `/${own.get(name)}` : found,
+    );
+  }
+  const text = asText(value)?.slice(0, 100_000) ?? '';
+  return /^(?:[A-Z]{3,7} )?((?:https?:\/\/|\/|\{\{[^{}]*\}\})\S*)(?: HTTP\/[\d.]+)?$/.exec(text)?.[1] ?? null;
+}
+
+function methodIn(target: unknown): string | null {
+  return /^[A-Z]{3,7}(?= \S)/.exec(asText(target) ?? '')?.[0] ?? null;
+}
+
+/** A body as text, or as tools have it: its text, or the fields of a form. */
+function bodyOf(value: unknown) {
+  const { mimeType, mode, text, raw, params, urlencoded, options } = asObject(value) ?? {};
+  const whole = [value, text, raw].map(asText).find(Boolean) ?? null;
+  const fields = namedValues(params ?? urlencoded ?? []);
+  const isJson = asObject(asObject(options)?.raw)?.language === 'json';
+  const form = urlencoded === undefined ? null : 'application/x-www-form-urlencoded';
+  return {
+    body:
+      whole ??
+      (fields.length === 0 ? null : joinPairs(fields.map((pair) => [decode(pair[0]), decode(pair[1])]))),
+    type: asText(mimeType) ?? (isJson ? 'application/json' : form),
+    isApart: mode === 'formdata' || mode === 'file' || mimeType === 'multipart/form-data',
+  };
+}
+
+/** Chrome saves fields as they are sent, others decoded. */
+function decode(text: string): string {
+  return /%[\da-f]{2}/i.test(text) ? decodePercent(text.replaceAll('+', ' ')) : text;
+}
+
+const variable = /\{\{([^{}]{1,200})\}\}/g;
+/** Maximum length of what variables put into all requests of a text: they can name each other. */
+const mostCharacters = 5_000_000;
+
+/**
+ * A text with the variables of a tool replaced; a value may name others, two levels deep.
+ *
+ * @throws SampleError for a variable whose value the text does not have
+ */
+export function replaceVariables(text: string, { values, budget }: Variables): string {
+  let replaced = text;
+  for (let level = 0; level < 3 && replaced.includes('{{'); level++) {
+    replaced = replaced.replace(variable, (whole, given: string) => {
+      const value = level === 2 ? undefined : values.get(given.trim().replace(/^_\./, ''));
+      budget.left -= value?.length ?? 0;
+      if (value !== undefined && budget.left > 0) return value;
+      throw new SampleError(
+        `the request holds ${whole.slice(0, 60)}, a variable without a value`,
+        'The text has no values of environments and scripts. Export the request as cURL: that has the values.',
+      );
+    });
+  }
+  return replaced;
+}
+
+/** A kind of JSON, told by its outermost members. */
+function jsonFormat(
+  name: string,
+  from: string,
+  noun: string,
+  isIt: (root: UnknownObject) => boolean,
+): SampleFormat {
+  return {
+    name,
+    from,
+    find({ json, signParam }) {
+      if (json === undefined || !isIt(asObject(json) ?? {})) return [];
+      return requestsInJson(json, signParam).map(({ place, read }) => ({
+        place: place === null ? `a ${noun}` : `${noun} ${place}`,
+        read,
+      }));
+    },
+  };
+}
+
+const hasEntries = ({ log }: UnknownObject) => Array.isArray(asObject(log)?.entries);
+const hasItems = ({ item }: UnknownObject) => Array.isArray(item);
+
+export const jsonFormats: readonly SampleFormat[] = [
+  jsonFormat('a HAR file', 'browsers, Charles, Fiddler, Insomnia, mitmproxy', 'entry', hasEntries),
+  jsonFormat('a Postman collection', 'Postman and its SDK, v2.0 or v2.1', 'request', hasItems),
+  jsonFormat(
+    'records of a JSON log',
+    'nginx, pino, Winston, logback, Elastic, cloud load balancers; Charles sessions, Insomnia exports, axios errors',
+    'record',
+    (root) => !hasEntries(root) && !hasItems(root),
+  ),
+];

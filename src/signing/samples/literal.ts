@@ -1,0 +1,198 @@
+import type { Param } from '../request.js';
+import { SampleError } from './captured-request.js';
+
+/** A constant as it is written in JSON, JavaScript, Python, Ruby or PHP. */
+export type Literal = (
+  | { readonly kind: 'text' | 'word'; readonly text: string }
+  | { readonly kind: 'list'; readonly items: readonly Literal[] }
+  | { readonly kind: 'object'; readonly members: readonly (readonly [name: string, value: Literal])[] }
+) & {
+  /** The value as it is written. */
+  readonly source: string;
+};
+
+/** Nested objects are followed this deep. */
+const mostDepth = 100;
+
+/** A text in quotes, a word such as a number, or a mark. */
+const part =
+  /[^\S\n]*(?:b(?=['"]))?(?:("(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|`(?:[^`\\]|\\[\s\S])*`)|([\w$.+-]+)|(=>|[\s\S]))/y;
+
+/** Reads constants one after the other, such as the arguments of a call. */
+export class LiteralReader {
+  readonly #text: string;
+  #at: number;
+
+  constructor(text: string, at = 0) {
+    this.#text = text;
+    this.#at = at;
+  }
+
+  /** Whether nothing is left but blanks. */
+  get isAtEnd(): boolean {
+    return this.#text.slice(this.#at).trim() === '';
+  }
+
+  takes(...marks: readonly string[]): boolean {
+    const before = this.#at;
+    const { mark } = this.#next();
+    if (mark !== undefined && marks.includes(mark)) return true;
+    this.#at = before;
+    return false;
+  }
+
+  /** @throws SampleError for an expression, or if the text ends */
+  value(depth = 0): Literal {
+    const { start, quoted, word, mark } = this.#next();
+    const source = () => this.#text.slice(start, this.#at).trim();
+    if (quoted !== undefined) {
+      const isExpression = (quoted.startsWith('`') && quoted.includes('${')) || this.takes('+');
+      if (isExpression) throw expression();
+      return { kind: 'text', text: unquote(quoted), source: quoted };
+    }
+    if (
+      word !== undefined &&
+      /^(?:null|nil|None|undefined|true|false|True|False|[\d.+-][\w.+-]*)$/.test(word)
+    ) {
+      return { kind: 'word', text: word, source: word };
+    }
+    if (mark === undefined && word === undefined) throw new SampleError('a value ends in the middle');
+    if (depth >= mostDepth) throw expression();
+    if (mark === '[' || mark === '(') {
+      const items: Literal[] = [];
+      const named: (readonly [string, Literal])[] = [];
+      while (!this.takes(']', ')')) {
+        const item = this.value(depth + 1);
+        // An array of PHP may have names.
+        if (this.takes('=>') && item.kind !== 'list' && item.kind !== 'object') {
+          named.push([item.text, this.value(depth + 1)]);
+        } else items.push(item);
+        this.takes(',');
+      }
+      return named.length > 0
+        ? { kind: 'object', members: named, source: source() }
+        : { kind: 'list', items, source: source() };
+    }
+    if (mark !== '{') throw expression();
+    const members: (readonly [string, Literal])[] = [];
+    while (!this.takes('}')) {
+      // Ruby writes a name as :name.
+      this.takes(':');
+      const { quoted: given, word: name } = this.#next();
+      if ((given ?? name) === undefined || !this.takes(':', '=>')) throw expression();
+      members.push([given === undefined ? (name ?? '') : unquote(given), this.value(depth + 1)]);
+      this.takes(',');
+    }
+    return { kind: 'object', members, source: source() };
+  }
+
+  #next() {
+    for (;;) {
+      part.lastIndex = this.#at;
+      const found = part.exec(this.#text);
+      if (found === null) return { start: this.#at, quoted: undefined, word: undefined, mark: undefined };
+      const [, quoted, word, mark] = found;
+      const start = this.#at;
+      this.#at = part.lastIndex;
+      const isComment = mark === '/' && this.#text.startsWith('/', this.#at);
+      if (isComment) this.#at = (this.#text.indexOf('\n', this.#at) + 1 || this.#text.length + 1) - 1;
+      if (mark !== '\n' && !isComment) return { start, quoted, word, mark };
+    }
+  }
+}
+
+function expression(): SampleError {
+  return new SampleError(
+    'there is an expression, whose value only the program knows',
+    'Copy the request from the network panel of the browser, or from a log: these have the values.',
+  );
+}
+
+/** The constant that a text is; undefined for any other text. */
+export function literalOf(text: string): Literal | undefined {
+  try {
+    const reader = new LiteralReader(text);
+    const value = reader.value();
+    reader.takes(';');
+    return reader.isAtEnd ? value : undefined;
+  } catch (error) {
+    if (error instanceof SampleError) return undefined;
+    throw error;
+  }
+}
+
+/** The value of a constant, as JSON.parse returns it, but with numbers as they are written. */
+export function plainValue(literal: Literal): unknown {
+  switch (literal.kind) {
+    case 'text':
+      return literal.text;
+    case 'word':
+      return /^(?:null|nil|None|undefined)$/.test(literal.text) ? null : literal.text;
+    case 'list':
+      return literal.items.map(plainValue);
+    case 'object':
+      return Object.fromEntries(literal.members.map(([name, value]) => [name, plainValue(value)]));
+  }
+}
+
+/**
+ * The members of a JSON object in the order of the text, with the text that is signed for each value: a string itself,
+ * nothing for null, all others as written. None for any other text. JSON.parse reorders names that look like integers
+ * and drops repeated ones.
+ */
+export function jsonPairs(text: string): Param[] {
+  if (!/^\s*\{/.test(text) || jsonValueOf(text) === undefined) return [];
+  const literal = literalOf(text);
+  return literal?.kind === 'object' ? pairsOf(literal) : [];
+}
+
+/** The members of an object as parameters. */
+export function pairsOf({ members }: Literal & { kind: 'object' }): Param[] {
+  return members.map(([name, value]) => {
+    if (value.kind === 'text') return [name, value.text];
+    return [name, plainValue(value) === null ? '' : value.source];
+  });
+}
+
+/** undefined for a text that is no JSON. */
+export function jsonValueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const controls: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  '0': '\0',
+};
+
+/** The text in quotes. */
+function unquote(quoted: string): string {
+  return unescapeText(quoted.slice(1, -1));
+}
+
+/** A text without the escapes of JavaScript, Python, Go, Java and JSON. Escaped bytes may be UTF-8. */
+export function unescapeText(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text.replace(
+    /((?:\\x[\da-f]{2})+)|\\(?:u\{([\da-f]{1,6})\}|u([\da-f]{4})|(\r?\n)|([\s\S]))/gi,
+    (_, bytes?: string, point?: string, unit?: string, line?: string, other = '') => {
+      if (bytes !== undefined) return decodeBytes(Buffer.from(bytes.replaceAll('\\x', ''), 'hex'));
+      if (point !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(point, 16), 0x10ffff));
+      if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
+      return line === undefined ? (controls[other] ?? other) : '';
+    },
+  );
+}
+
+function decodeBytes(bytes: Buffer): string {
+  const text = bytes.toString();
+  return text.includes('\ufffd') ? bytes.toString('latin1') : text;
+}
