@@ -134,7 +134,7 @@ function parseBody(endpoint: Endpoint, { headers, body }: FastifyRequest) {
 /** In lower case; the default charset is UTF-8. */
 function parseContentType(text: string): { readonly type: string; readonly charset: string } {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
-  const found = parameters.map((parameter) => /^charset\s*=\s*(.*)$/.exec(parameter)?.[1]);
+  const found = parameters.map((parameter) => /^charset\s*=\s*(.*)$/s.exec(parameter)?.[1]);
   const charset = found.find((value) => value !== undefined)?.replace(/^"(.*)"$/, '$1') ?? 'utf-8';
   return { type, charset: charset === 'utf8' ? 'utf-8' : charset };
 }

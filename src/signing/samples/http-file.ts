@@ -48,6 +48,7 @@ function readRequest(given: readonly string[]): CapturedRequest {
   const empty = others.findIndex((part) => part.trim() === '');
   const head = (empty < 0 ? others : others.slice(0, empty)).filter((part) => !/^\s*(?:#|\/\/)/.test(part));
   const body = empty < 0 ? [] : joinForm(others.slice(empty));
+  while (body.at(-1) === '') body.pop();
   if (body.some((part) => /^< \S/.test(part))) {
     throw new SampleError('the body of the request is in another file', 'Put the body itself there.');
   }

@@ -111,7 +111,7 @@ function linesOf(lines: readonly string[], at: number, { prefix, line, quoting }
       if (posted !== undefined) own.push(...(own.at(-1)?.trim() === '' ? [] : ['']), posted);
       break;
     }
-    const text = clean(given);
+    const text = clean(given, isBody);
     if (text === null && !isBody && (quoting === 'lines' || /^[*{}]/.test(given))) continue;
     if (text === null && (!isBody || prefix.trim() === '>')) break;
     const shown = text ?? given;
@@ -147,7 +147,11 @@ const isEnd = /--> END\b|^---request end---|<-- \d|^=====|^Node \d: |^ {2,}<< /;
  * Takes off what a tool puts before each line, and quotes around it; null where a line does not have it. Times and
  * counters in it change from line to line, its length does not.
  */
-function cleaner(prefix: string, next: string, isQuoted: boolean): (line: string) => string | null {
+function cleaner(
+  prefix: string,
+  next: string,
+  isQuoted: boolean,
+): (line: string, isBody: boolean) => string | null {
   const shapeOf = (text: string) => text.replace(/[\da-f]/gi, '0');
   const own = [prefix, prefix.replace(/--> $/, '')].find(
     (one) => one !== '' && shapeOf(next.slice(0, one.length)).trimEnd() === shapeOf(one).trimEnd(),
@@ -159,9 +163,9 @@ function cleaner(prefix: string, next: string, isQuoted: boolean): (line: string
       : null;
   };
   if (!isQuoted) return cut;
-  return (line) => {
+  return (line, isBody) => {
     // Other lines are what a tool says of the header above them.
-    if (!/\\r\\n|\[\\n\]/.test(line.slice(-20))) return null;
+    if (!isBody && !/\\r\\n|\[\\n\]/.test(line.slice(-20))) return null;
     const text = (cut(line) ?? line)
       .trim()
       .replace(/[+,;)\]}]{1,3}$/, '')
