@@ -5,7 +5,7 @@ import { foundAll, partsBehind, type SampleFormat } from './sample-format.js';
 
 export const fetchCall: SampleFormat = {
   name: 'a fetch call',
-  from: '"Copy as fetch" of browsers, JavaScript with constants; axios.get, axios.post',
+  from: '"Copy as fetch" of browsers; axios.get, axios.post with constants',
   find: ({ text }) =>
     foundAll('call', partsBehind(/\b(?:fetch|axios\.(?=get|post))[ ]?(?=\(["'`]|get|post)/g, text), readCall),
 };

@@ -5,7 +5,7 @@ import type { FoundRequest, SampleFormat } from './sample-format.js';
 /** The text of HTTP requests anywhere: alone, with their responses, and in what tools print of a connection. */
 export const httpText: SampleFormat = {
   name: 'the text of an HTTP request',
-  from: 'proxies, headers that a browser shows; curl -v, --trace and --trace-ascii, wget -d, HTTPie, tcpdump, OkHttp, Apache, Python, Node, Go, Ruby',
+  from: 'proxies; curl -v and --trace, wget -d, HTTPie, tcpdump, debug logs',
   find: ({ text }) => httpIn(text).requests,
 };
 

@@ -345,7 +345,7 @@ export const jsonFormats: readonly SampleFormat[] = [
   jsonFormat('a Postman collection', 'Postman and its SDK, v2.0 or v2.1', 'request', hasItems),
   jsonFormat(
     'records of a JSON log',
-    'nginx, pino, Winston, logback, Elastic, cloud load balancers; Charles sessions, Insomnia exports, axios errors',
+    'nginx, pino, logback, load balancers; Charles, Insomnia, axios errors',
     'record',
     (root) => !hasEntries(root) && !hasItems(root),
   ),

@@ -10,7 +10,7 @@ import { methodNear, onlyUrl, originNear, signedAddresses } from './signed-addre
 /** Lines of any text that have a signed address, a signed form, or the parameters of a signed request. */
 export const logLines: SampleFormat = {
   name: 'lines of a log',
-  from: 'nginx, Apache, mitmdump, CloudFront, applications; a URL in a command, a sentence or HTML',
+  from: 'nginx, CloudFront, applications; a URL in a sentence or in HTML',
   find({ text, signParam }) {
     // PowerShell writes characters beyond ASCII as $([char]24352).
     if (!text.includes(signParam) || /^Invoke-(?:Web|Rest)/m.test(text)) return [];
@@ -91,7 +91,7 @@ function mapIn(line: string, signParam: string): Param[] {
 /** The parameters alone, as an application or a browser shows them. */
 export const parametersAlone: SampleFormat = {
   name: 'the parameters alone',
-  from: '{"app_key": "…", "sign": "…"}, in Python, JavaScript, PHP or Ruby too; one a line, as browsers list them',
+  from: 'JSON, a constant of Python, JavaScript, PHP or Ruby; one a line',
   find({ text, json, signParam }) {
     if (text.length > 1_000_000) return [];
     const params = membersOf(text, json) ?? pairsByLine(text);
