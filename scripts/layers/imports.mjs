@@ -42,7 +42,7 @@ const arrows = {
  */
 const entryPoints = {
   signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings export/export module-signer params
-    presets recipe-json recipe recipe-language request samples/captured-request samples/formats samples/read-sample
+    presets recipe-json recipe recipe-language request samples/captured-request samples/formats samples/read-sample samples/sample-error
     secret signer template vectors verify/compare-messages verify/recipe-suspects verify/suspect
     verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,

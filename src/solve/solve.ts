@@ -1,5 +1,5 @@
 import { algorithms } from '../signing/digest-algorithms.js';
-import { SampleError } from '../signing/samples/captured-request.js';
+import { SampleError } from '../signing/samples/sample-error.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { type Listing, matchingRecipes } from './matching-recipes.js';
 import { designSample, type NextSample } from './next-sample.js';

@@ -5,9 +5,9 @@ import { decodeUtf8 } from '../../src/cli/input.js';
 import { compileRecipes, signBoth } from '../../src/signing/app-signatures.js';
 import { defaultRecipes } from '../../src/signing/presets.js';
 import type { Param } from '../../src/signing/request.js';
-import { SampleError } from '../../src/signing/samples/captured-request.js';
 import { sampleFormats } from '../../src/signing/samples/formats.js';
 import { readSamples } from '../../src/signing/samples/read-sample.js';
+import { SampleError } from '../../src/signing/samples/sample-error.js';
 import { Secret } from '../../src/signing/secret.js';
 
 const folder = new URL('./samples/', import.meta.url);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Sample, SignableRequest } from '../../src/signing/request.js';
-import { SampleError } from '../../src/signing/samples/captured-request.js';
+import { SampleError } from '../../src/signing/samples/sample-error.js';
 import { Secret } from '../../src/signing/secret.js';
 import { readSignature } from '../../src/solve/candidates/signature-reading.js';
 import { solve } from '../../src/solve/solve.js';

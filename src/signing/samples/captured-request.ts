@@ -1,16 +1,7 @@
-import { UserInfoError } from '../../support/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { type Param, queryWithout, type Sample } from '../request.js';
 import { jsonPairs } from './literal.js';
-
-/** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */
-export class SampleError extends UserInfoError {
-  readonly code = 'INVALID_SAMPLE';
-
-  constructor(message: string, hint?: string) {
-    super(message, { hint });
-  }
-}
+import { SampleError } from './sample-error.js';
 
 /** A header as sent. */
 export type Header = readonly [name: string, value: string];

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { SampleError } from './captured-request.js';
+import { SampleError } from './sample-error.js';
 
 /** Words before a command on its line: a prompt, `sudo`, a variable, a comment, a sentence, the path of the program. */
 const anyWords = String.raw`(?<=^|[\s$%#>:;&|(\`：❯/\\])`;

@@ -1,13 +1,7 @@
 import { encoders } from '../encodings.js';
-import {
-  type CapturedRequest,
-  type Header,
-  SampleError,
-  withQuery,
-  withScheme,
-  withType,
-} from './captured-request.js';
+import { type CapturedRequest, type Header, withQuery, withScheme, withType } from './captured-request.js';
 import { commandsIn, onlyUrl, optionsIn, optionsWithValue } from './command-words.js';
+import { SampleError } from './sample-error.js';
 import { foundAll, type SampleFormat } from './sample-format.js';
 
 /** Options with a value, with their short names where they have one. */

@@ -1,6 +1,7 @@
-import { type CapturedRequest, type Header, SampleError, withQuery } from './captured-request.js';
+import { type CapturedRequest, type Header, withQuery } from './captured-request.js';
 import { asObject, asText, joinPairs, namedValues, scalarText } from './json-requests.js';
 import { LiteralReader, plainValue } from './literal.js';
+import { SampleError } from './sample-error.js';
 import { foundAll, partsBehind, type SampleFormat } from './sample-format.js';
 
 export const fetchCall: SampleFormat = {

@@ -1,6 +1,7 @@
-import { type CapturedRequest, SampleError } from './captured-request.js';
+import type { CapturedRequest } from './captured-request.js';
 import { readHttpText } from './http-text.js';
 import { replaceVariables } from './json-requests.js';
+import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
 
 /** The requests of an editor: separated by `###`, with comments, variables and scripts. */

@@ -1,5 +1,6 @@
-import { type CapturedRequest, type Header, headerValue, originOf, SampleError } from './captured-request.js';
+import { type CapturedRequest, type Header, headerValue, originOf } from './captured-request.js';
 import { unescapeText } from './literal.js';
+import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 
 /** The text of HTTP requests anywhere: alone, with their responses, and in what tools print of a connection. */

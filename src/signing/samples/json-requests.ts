@@ -4,11 +4,11 @@ import {
   type Header,
   headerValue,
   originOf,
-  SampleError,
   withQuery,
   withScheme,
   withType,
 } from './captured-request.js';
+import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 import { signedAddresses } from './signed-address.js';
 

@@ -1,5 +1,5 @@
 import type { Param } from '../request.js';
-import { SampleError } from './captured-request.js';
+import { SampleError } from './sample-error.js';
 
 /** A constant as it is written in JSON, JavaScript, Python, Ruby or PHP. */
 export type Literal = (
@@ -109,7 +109,7 @@ function expression(): SampleError {
 }
 
 /** The constant that a text is; undefined for any other text. */
-export function literalOf(text: string): Literal | undefined {
+export function constantOf(text: string): Literal | undefined {
   try {
     const reader = new LiteralReader(text);
     const value = reader.value();
@@ -142,7 +142,7 @@ export function plainValue(literal: Literal): unknown {
  */
 export function jsonPairs(text: string): Param[] {
   if (!/^\s*\{/.test(text) || jsonValueOf(text) === undefined) return [];
-  const literal = literalOf(text);
+  const literal = constantOf(text);
   return literal?.kind === 'object' ? pairsOf(literal) : [];
 }
 

@@ -3,9 +3,9 @@ import { type CapturedRequest, originOf } from './captured-request.js';
 import { straightenQuotes } from './command-words.js';
 import { httpIn } from './http-text.js';
 import { asObject, joinPairs, requestsInJson } from './json-requests.js';
-import { jsonPairs, jsonValueOf, literalOf, pairsOf, plainValue } from './literal.js';
+import { constantOf, jsonPairs, jsonValueOf, pairsOf, plainValue } from './literal.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
-import { methodNear, onlyUrl, originNear, signedAddresses } from './signed-address.js';
+import { methodNear, originNear, signedAddresses, soleAddress } from './signed-address.js';
 
 /** Lines of any text that have a signed address, a signed form, or the parameters of a signed request. */
 export const logLines: SampleFormat = {
@@ -15,7 +15,7 @@ export const logLines: SampleFormat = {
     // PowerShell writes characters beyond ASCII as $([char]24352).
     if (!text.includes(signParam) || /^Invoke-(?:Web|Rest)/m.test(text)) return [];
     const { taken } = httpIn(text);
-    const elsewhere = onlyUrl(text);
+    const elsewhere = soleAddress(text);
     let columns: readonly string[] | null = null;
     return text.split(/\r?\n/).flatMap((line, index): FoundRequest[] => {
       if (line.startsWith('#Fields:')) columns = line.slice(8).trim().split(/\s+/);
@@ -54,7 +54,7 @@ function jsonIn(line: string): unknown {
   if (object === '') return undefined;
   const json = jsonValueOf(object);
   if (json !== undefined || object.length > 100_000) return json;
-  const literal = literalOf(object);
+  const literal = constantOf(object);
   return literal && plainValue(literal);
 }
 
@@ -105,7 +105,7 @@ function membersOf(text: string, json: unknown): Param[] | null {
   const start = /^[\w.$ ]{0,60}=? ?(?=[[{(])/.exec(text)?.[0].length;
   if (start === undefined) return null;
   if (json !== undefined) return asObject(json) === null ? null : jsonPairs(text);
-  const literal = literalOf(text.slice(start));
+  const literal = constantOf(text.slice(start));
   return literal?.kind === 'object' ? pairsOf(literal) : null;
 }
 

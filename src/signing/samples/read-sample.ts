@@ -1,8 +1,9 @@
 import { pathOf, type Sample } from '../request.js';
-import { defaultSignParam, isDigestText, SampleError, toSample } from './captured-request.js';
+import { defaultSignParam, isDigestText, toSample } from './captured-request.js';
 import { sampleFormats } from './formats.js';
 import { asObject } from './json-requests.js';
 import { jsonValueOf } from './literal.js';
+import { SampleError } from './sample-error.js';
 import { sampleFileFault } from './sample-file.js';
 import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
 

@@ -11,9 +11,10 @@ import {
 } from '../recipe-json.js';
 import type { Param, Sample } from '../request.js';
 import { Secret } from '../secret.js';
-import { defaultSignParam, onlySignature, SampleError, toSample } from './captured-request.js';
+import { defaultSignParam, onlySignature, toSample } from './captured-request.js';
 import { asObject } from './json-requests.js';
-import { type Literal, literalOf } from './literal.js';
+import { constantOf, type Literal } from './literal.js';
+import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
 
 const fieldNames = ['method', 'url', 'params', 'body', 'extra', 'signParam', 'signature', 'secret'];
@@ -110,7 +111,7 @@ const parseFields = fields(
  */
 function readSampleFile(text: string, signParam: string | undefined): Sample {
   try {
-    const literal = literalOf(text);
+    const literal = constantOf(text);
     if (literal === undefined) throw new SampleError('the sample has too many levels');
     const given = toObject(parseOrdered(literal), 'sample');
     return sampleOf(

@@ -32,7 +32,7 @@ export function signedAddresses(given: string, signParam: string, elsewhere = ''
       const form = formIn(word);
       const target =
         /\b(?:POST|PUT|PATCH|DELETE)[ "':,]{1,4}((?:https?:\/)?\/[^\s"',<>]*)/.exec(around)?.[1] ??
-        (onlyUrl(around) || elsewhere);
+        (soleAddress(around) || elsewhere);
       if (form !== null) {
         const { method: verb, ...to } = requestTo(target, before, around);
         requests.push({ ...to, method: verb === 'GET' ? 'POST' : verb, body: form });
@@ -44,7 +44,7 @@ export function signedAddresses(given: string, signParam: string, elsewhere = ''
 }
 
 /** The address in a text that has one and no other; empty where there is none. */
-export function onlyUrl(text: string): string {
+export function soleAddress(text: string): string {
   const [url = '', ...others] = new Set(text.slice(0, 100_000).match(/\bhttps?:\/\/[^\s"'<>,?\\]+/g));
   return others.length === 0 ? url : '';
 }
