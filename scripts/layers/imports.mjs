@@ -48,7 +48,7 @@ const entryPoints = {
   solve: `describe-recipe search/search search/shares solve tasks`,
   client: `answer attempt client dispatcher errors hooks options proxy request retry sender tls-trust
     transport-errors`,
-  profiles: `errors flags-and-environment header-source load-signers profile-file profile-json profile-name profile-store profile secret
+  profiles: `errors flags-and-environment header-source load-signers production-guard profile-file profile-json profile-name profile-store profile secret
     settings`,
   sdk: `client`,
   bulk: `engine/flow-control engine/row-engine failure-groups file-run files/failed-file

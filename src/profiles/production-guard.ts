@@ -12,8 +12,8 @@ export interface GuardedEnvironment {
 /**
  * Decides whether a request goes to test or production. A production profile is always production: a flag that
  * says otherwise is refused, a variable causes a warning. A test profile can be switched to production by either.
- * A base URL that is also that of a production profile means production, unless it comes from a test profile or
- * one was selected by name: then there is a warning.
+ * A base URL that is also that of a production profile means production, whoever chose the profile, unless it is the
+ * test profile's own: then there is a warning.
  *
  * @throws InvalidInputError for `--environment test` with a production profile
  */
@@ -32,10 +32,26 @@ export function decideEnvironment(
   );
   if (production === undefined) return { environment, warnings: [] };
   const shared = `the base URL (${describeOrigin(baseUrl.origin)}) belongs to the production profile "${production.name}"`;
-  if (profile !== null && (given.profile !== null || baseUrl.origin.kind === 'profile')) {
+  if (profile !== null && baseUrl.origin.kind === 'profile') {
     return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
   }
   return { environment: environmentOf(production), warnings: [`${shared}: treated as production`] };
+}
+
+/**
+ * A profile of the other environment with the base URL of this one: writes by the test profile of the two are not asked
+ * about.
+ */
+export function findContradiction(
+  profile: Pick<Profile, 'name' | 'environment' | 'base_url'>,
+  profiles: Iterable<Profile>,
+): Profile | undefined {
+  return [...profiles].find(
+    ({ name, environment, base_url }) =>
+      name !== profile.name &&
+      environment !== profile.environment &&
+      sameDeployment(base_url, profile.base_url),
+  );
 }
 
 const byDefault: Setting<Environment> = { value: 'test', origin: { kind: 'default' } };

@@ -12,27 +12,11 @@ let server: Awaited<ReturnType<typeof httpServer>>;
 
 beforeAll(async () => {
   server = await httpServer((request, response) => response.end(writtenBy(request)));
-  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
-  await machine.run([
-    'profile',
-    'add',
-    'shop-test',
-    ...values,
-    '--app-secret-env',
-    'SECRET',
-    '--base-url',
-    'http://127.0.0.1:9',
-  ]);
-  await machine.run([
-    'profile',
-    'add',
-    'shop',
-    ...values,
-    '--app-secret-env',
-    'SECRET',
-    '--environment',
-    'production',
-  ]);
+  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const own = ['--app-secret-env', 'SECRET'];
+  await machine.run(['profile', 'add', 'shop-test', ...values, ...own, '--base-url', 'http://127.0.0.1:9']);
+  const at = ['--base-url', server.url, '--environment', 'production'];
+  await machine.run(['profile', 'add', 'shop', ...values, ...own, ...at]);
 });
 
 beforeEach(() => {
@@ -90,22 +74,6 @@ describe('production', () => {
     expect((await machine.run(['-p', 'shop', ...write, '--environment', 'test'], { env })).status).toBe(2);
     expect(server.requests).toHaveLength(0);
   });
-
-  it('is recognized by its base URL', async () => {
-    const other = await machine.run(['-p', 'shop-test', 'read', 'c', '--base-url', `${server.url}/`], {
-      env,
-    });
-    expect(other.stderr).toContain(
-      'warning: the base URL (--base-url) belongs to the production profile "shop"',
-    );
-    const bare = { ...env, USERINFO_BASE_URL: server.url, USERINFO_TENANT_CODE: 't', USERINFO_CHANNEL: 'c' };
-    server.requests.length = 0;
-    const none = await machine.run(write, {
-      env: { ...bare, USERINFO_APP_KEY: 'k', USERINFO_APP_SECRET: 's' },
-    });
-    expect(none.status).toBe(2);
-    expect(server.requests).toHaveLength(0);
-  });
 });
 
 describe('a write to production without confirmation', () => {
@@ -140,7 +108,6 @@ describe('a write to production without confirmation', () => {
       ['-p', 'shop-test', ...write],
       { USERINFO_ENVIRONMENT: 'production' },
     ],
-    ['at another address', ['-p', 'shop', ...write, '--base-url', 'http://127.0.0.1:9'], {}],
     ['with --no-input', ['-p', 'shop', ...write, '--no-input'], {}],
     ['with an empty USERINFO_ENVIRONMENT', ['-p', 'shop', ...write], { USERINFO_ENVIRONMENT: '' }],
   ])('is not sent: %s', async (_, args, more) => {
@@ -154,7 +121,6 @@ describe('a write to production without confirmation', () => {
     ['without any profile', bare],
     ['without any profile, the variable against it', () => ({ ...bare(), USERINFO_ENVIRONMENT: 'test' })],
     ['spelled differently', () => ({ ...bare(), USERINFO_BASE_URL: `${localhost()}//` })],
-    ['while a test profile is the active one', () => ({ ...env, USERINFO_BASE_URL: server.url })],
   ])('is not sent to the base URL of a production profile: %s', async (_, given) => {
     const done = await machine.run(write, { env: given() });
     expect(done).toMatchObject({ status: 2, stdout: '' });

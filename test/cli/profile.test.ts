@@ -45,7 +45,7 @@ describe('profile add', () => {
     expect(statSync(machine.profileFile).mode & 0o777).toBe(0o600);
     expect(statSync(machine.configFolder).mode & 0o777).toBe(0o700);
     expect(file().profiles['shop.test-1'].secret.value).toBe(secret);
-    expect((await add('live', '--environment', 'production')).stderr).toBe(
+    expect((await add('live', '--environment', 'production', '--yes')).stderr).toBe(
       `added "live" (production, test.example.com)\n${inPlainText()}`,
     );
   });
@@ -55,10 +55,12 @@ describe('profile add', () => {
       ['profile', 'add', 'shop', '--channel', 'web'],
       [
         ['Environment', ''],
-        ['Base URL', 'htp://test.example.com'],
-        ['is not an absolute http or https URL', `${'\b'.repeat(22)}https://test.example.com`],
-        ['Tenant code', 'acme'],
-        ['App key', 'a1'],
+        ['Base URL', 'https://test.example.com/api/v1'],
+        ['/api/v1.', `${'\b'.repeat(7)} `],
+        ['Tenant code', '"acme"'],
+        ['the tenant code is in quotes', `${'\b'.repeat(6)}  acme\u3000`],
+        ['App key', 'a1\u200b'],
+        ['the app key contains an invisible character', '\b'],
         ['App secret', secret],
       ],
     );
@@ -153,7 +155,7 @@ it('a profile that is added or changed is on the disk before it takes the place 
 describe('profiles', () => {
   it('are listed, switched, changed, renamed, exported and deleted', async () => {
     await add('shop-test');
-    await add('shop', '--environment', 'production', '--key-prefix', 'acme_');
+    await add('shop', '--environment', 'production', '--key-prefix', 'acme_', '--yes');
     expect((await machine.run(['profile', 'use', 'shop'])).stderr).toBe(
       'now using "shop" (production, test.example.com)\n',
     );

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { defaultPlatform, type Platform } from '../../../platform/platform.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
 import { editHeaders, type HeaderSources } from '../../../profiles/header-source.js';
+import { findContradiction } from '../../../profiles/production-guard.js';
 import {
   describeProfile,
   environments,
@@ -13,6 +14,7 @@ import {
   parseIdentifier,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
+import { pasteWarnings } from '../../../profiles/secret.js';
 import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
@@ -24,6 +26,7 @@ import { printMessage } from '../../io.js';
 import { parseOpenProxy } from '../../network.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { readPlatform } from '../../platform-file.js';
+import { confirm } from '../../prompt.js';
 import { requirePreset } from '../../resolve-signing.js';
 import {
   addSecretOptions,
@@ -77,6 +80,7 @@ async function runAdd({ context, io, options }: Call<EditOptions>, name: string)
     app_key: await ask('app_key'),
     secret: given.secret ?? (await promptForSecret(context)),
   };
+  await confirmAddress(context, required, options.yes);
   const list = await profiles.change((before) => updateProfile(addProfile(before, required), name, given));
   await printMessage(io, `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`);
   await warnOfSecret(context, required);
@@ -84,23 +88,47 @@ async function runAdd({ context, io, options }: Call<EditOptions>, name: string)
 
 const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
 
-/** Validates the answer at its prompt, before the next one. */
-function promptFor(
+/**
+ * Asks where the address of a profile is that of one of the other environment: writes to it would not be asked about.
+ *
+ * @throws InvalidInputError if the answer is no
+ */
+export async function confirmAddress(
+  context: CliContext,
+  profile: Pick<Profile, 'name' | 'environment' | 'base_url'>,
+  yes: boolean | undefined,
+): Promise<void> {
+  const other = findContradiction(profile, (await context.profiles.load()).profiles.values());
+  if (other === undefined) return;
+  const [test, production] = profile.environment === 'test' ? [profile, other] : [other, profile];
+  await confirm(
+    context,
+    `The test profile ${quoteName(test.name)} and the production profile ${quoteName(production.name)} have the same ` +
+      `address, ${new URL(profile.base_url).host}: writes by ${quoteName(test.name)} are not asked about. Store it?`,
+    yes,
+  );
+}
+
+/** Validates the answer at its prompt, before the next one. White space around it was pasted. */
+async function promptFor(
   { prompt }: CliContext,
   field: (typeof asked)[number],
   { allowHttp }: EditOptions,
 ): Promise<string> {
   const { title } = settingNames[field];
-  return prompt.text(title[0]?.toUpperCase() + title.slice(1), (answer) => {
+  const answer = await prompt.text(title[0]?.toUpperCase() + title.slice(1), (given) => {
+    const text = given.trim();
     try {
-      if (field === 'base_url') checkBaseUrl(answer, allowHttp);
-      else parseIdentifier(answer, title);
-      return true;
+      if (field === 'base_url') checkBaseUrl(text, allowHttp);
+      else parseIdentifier(text, title);
+      if (/^(["'`]).*\1$|^[“‘「].*[”’」]$/s.test(text)) return `the ${title} is in quotes`;
+      return pasteWarnings(`the ${title}`, text)[0] ?? true;
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
-      return error.message;
+      return [error.message, error.hint].filter((part) => part !== null).join('. ');
     }
   });
+  return answer.trim();
 }
 
 /** @throws InvalidInputError for one to which no command could send */
@@ -124,7 +152,7 @@ function refuseMissing(given: ProfilePatch): void {
 
 export const declareSet = command({
   name: 'set',
-  common: [],
+  common: ['confirm'],
   summary: 'change values of a profile',
   description:
     'Change the values that the options give. Empty --ca-file, --proxy, --platform and --key-prefix remove the value.',
@@ -139,13 +167,17 @@ export const declareSet = command({
     ),
   run: async ({ context, io, options }: Call<EditOptions>, name: string) => {
     const { profiles } = context;
-    const patch = await patchOf(context, options, await profiles.get(name));
+    const current = await profiles.get(name);
+    const patch = await patchOf(context, options, current);
     if (Object.keys(patch).length === 0) {
       throw new InvalidInputError('nothing to change', {
         hint: 'The options are listed by:',
         commands: ['userinfo profile set --help'],
       });
     }
+    const { environment = current.environment, base_url = current.base_url } = patch;
+    if (environment !== current.environment || base_url !== current.base_url)
+      await confirmAddress(context, { name, environment, base_url }, options.yes);
     const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
     if (changed === undefined) return;
     await printMessage(io, `changed ${describeProfile(changed)}`);

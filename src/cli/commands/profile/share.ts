@@ -9,6 +9,7 @@ import { quoteName } from '../../../protocol/unsafe-text.js';
 import { type Call, command } from '../../command.js';
 import { inputName, readJson } from '../../input.js';
 import { printMessage, write } from '../../io.js';
+import { confirmAddress } from './edit.js';
 import {
   addSecretOptions,
   promptForSecret,
@@ -88,6 +89,7 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   if (fields.platform !== undefined) parsePlatform(fields.platform, `${label}: platform`);
   const read = parseProfile(name, { ...fields, secret: { kind: 'file', value: 'x' } });
   refuseApiPath(read.base_url);
+  await confirmAddress(context, read, options.yes);
   const chosen = await secretSourceOf(options, context);
   if (chosen === undefined && !prompt.possible)
     throw new InvalidInputError(`missing: ${secretFlags}`, { hint: `${label} has no secret.` });
