@@ -14,6 +14,8 @@ export interface FailureGroup {
 interface Reason {
   readonly code?: number;
   readonly text: string;
+  /** Whether the same row can succeed another time. Default: not known, so it may. */
+  readonly canSucceed?: boolean;
 }
 
 /** Maximum number of groups: rows with further reasons form one group. */
@@ -26,10 +28,13 @@ export class FailureGroups {
   readonly #groups = new Map<string, FailureGroup>();
   /** The number of rows of all groups. */
   rows = 0;
+  /** How many of them can succeed when they are sent again as they are. */
+  retryable = 0;
 
   /** A service may write another text for each row, but not another code. */
-  add(outcome: FailureGroup['outcome'], line: number, { code, text }: Reason): void {
+  add(outcome: FailureGroup['outcome'], line: number, { code, text, canSucceed = true }: Reason): void {
     this.rows += 1;
+    if (canSucceed) this.retryable += 1;
     const found = `${outcome} ${code ?? text}`;
     const isOther = this.#groups.size >= maxGroups && !this.#groups.has(found);
     const name = isOther ? `${outcome} other` : found;
@@ -43,6 +48,12 @@ export class FailureGroups {
     if (group.lines.length === maxLines && line > (group.lines.at(-1) ?? 0)) return;
     group.lines.push(line);
     group.lines.sort((one, other) => one - other).splice(maxLines);
+  }
+
+  /** Whether all rows failed for one reason. */
+  get areAlike(): boolean {
+    const [first] = this.#groups.values();
+    return this.#groups.size === 1 && first?.outcome === 'failed';
   }
 
   /** The group with the most rows first. */

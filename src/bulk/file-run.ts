@@ -22,7 +22,7 @@ export interface RunReport {
   /** Whether resuming the run would send no row. */
   readonly isFinished: boolean;
   /** The reason for an early end: `interrupted` by `stop`, `failures` by too many of them. */
-  readonly stoppedBy: 'interrupted' | 'failures' | Error | null;
+  readonly stoppedBy: 'interrupted' | 'failures' | 'alike' | Error | null;
   /** Number of rows that are in the file of failed rows; `null` if it could not be written. */
   readonly failedRows: number | null;
   /** For each wanted name that was missing: in how many answers of this part. */
@@ -31,6 +31,8 @@ export interface RunReport {
   readonly warnings: ReadonlyMap<string, number>;
   /** Why rows of this part are not ok, the most frequent reason first. */
   readonly failures: readonly FailureGroup[];
+  /** The number of rows of `failures` that can succeed when they are sent again as they are. */
+  readonly retryable: number;
 }
 
 /** A run: its rows, what is done with them, and its files. Connections, results and journal are closed at its end. */
@@ -42,6 +44,9 @@ type FileRunOptions = RunRecord & {
   /** Number of rows that may have another outcome than ok before the run stops. */
   readonly maxFailures: number | null;
 };
+
+/** Where so many rows, the first of a run, are refused alike, the column or the tenant is wrong, not the rows. */
+const alikeRows = 1000;
 
 /** Sends the rows of an input, and writes down the outcome of each. */
 export class FileRun {
@@ -112,6 +117,7 @@ export class FileRun {
         missing: this.#missing,
         warnings: this.#warnings,
         failures: this.#failures.byRows(),
+        retryable: this.#failures.retryable,
       };
     } finally {
       results.close();
@@ -162,9 +168,13 @@ export class FileRun {
     }
     const { error } = result;
     const isRefused = error instanceof RejectedError;
+    const canSucceed = result.outcome !== 'invalid' && !(isRefused && error.entry?.retry === 'never');
     const reason = isRefused ? { code: error.resultCode, text: error.msg } : { text: error.message };
-    this.#failures.add(result.outcome, result.row.line, reason);
-    if (this.#failures.rows === this.#options.maxFailures) this.#stop('failures');
+    this.#failures.add(result.outcome, result.row.line, { ...reason, canSucceed });
+    const { maxFailures } = this.#options;
+    if (this.#failures.rows === maxFailures) this.#stop('failures');
+    const isHopeless = this.#done === alikeRows && this.#failures.rows === alikeRows;
+    if (maxFailures === null && isHopeless && this.#failures.areAlike && !canSucceed) this.#stop('alike');
   }
 
   /**

@@ -2,14 +2,16 @@ import { passbackRequest, readRequest } from '../client/request.js';
 import { type Endpoint, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
-import { quoteName, spaceAround } from '../protocol/unsafe-text.js';
+import { codeFault, type PasteFault, pasteFault } from '../protocol/pasted-text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import {
   checkUserInfo,
   type FlatValue,
+  identifyingKeys,
   isDamagedNumber,
   JsonNumber,
+  pastedKeyFault,
   reservedKeys,
-  spacedKeyFault,
 } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
 import type { ColumnRules } from './source/columns.js';
@@ -55,23 +57,30 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
   throw new InvalidInputError(`${quoteName(name)} ${fault}`);
 }
 
-/** @throws InvalidInputError for white space around it: the platform would look for another user or code */
-function refuseSpace(name: string, text: string): string {
-  const space = spaceAround(text);
-  if (space === null) return text;
-  throw new InvalidInputError(`${quoteName(name)} has ${space}`, { hint: 'Take it off in the file.' });
+/** @throws InvalidInputError for what was pasted with it: the platform would look for another user or code */
+function refusePasted(name: string, text: string, fault: PasteFault | null): string {
+  if (fault === null) return text;
+  throw new InvalidInputError(`${quoteName(name)} ${fault.what}`, { hint: 'Correct it in the file.' });
+}
+
+function identifier(name: string, text: string): string {
+  if (isDamagedNumber(text))
+    throw new InvalidInputError(`${quoteName(name)} is a number that a spreadsheet damaged, like 1001.0`, {
+      hint: 'Export the column as text.',
+    });
+  return refusePasted(name, text, pasteFault(text, 'identifier'));
 }
 
 /**
- * Refuses keys with white space around them, and numbers in JSON that a spreadsheet damaged; a text in quotes is meant.
+ * Refuses keys that were pasted with something, and numbers in JSON that a spreadsheet damaged; a text in quotes is meant.
  *
  * @throws InvalidInputError that names the key
  */
 function refuseSlips(fields: ReadonlyMap<string, FlatValue>): void {
   for (const [key, value] of fields) {
-    const fault = spacedKeyFault(key);
+    const fault = pastedKeyFault(key);
     if (fault !== null) throw new InvalidInputError(fault);
-    if (value instanceof JsonNumber && isDamagedNumber(key, value))
+    if (value instanceof JsonNumber && identifyingKeys.includes(key) && isDamagedNumber(value))
       throw new InvalidInputError(`${quoteName(key)} is a number that a spreadsheet damaged`);
   }
 }
@@ -121,10 +130,10 @@ export function passbackOperation(naming: UserNaming): RowOperation {
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
       refuseSlips(fields);
-      const user = refuseSpace(name, requiredText(fields, name));
+      const user = identifier(name, requiredText(fields, name));
       if (byUnionId) fields.delete(name);
       // Beside a union ID a platform may not need it: a row without it is a slip all the same.
-      if (primaryKey !== undefined) refuseSpace(primaryKey, requiredText(fields, primaryKey));
+      if (primaryKey !== undefined) identifier(primaryKey, requiredText(fields, primaryKey));
       const target = { ...(byUnionId && { unionId: user }), primaryKey };
       return { request: passbackRequest(target, () => checkUserInfo(fields)), user };
     },
@@ -149,13 +158,11 @@ export function readOperation(infoNames: readonly string[], scope: string | unde
     userKey: null,
     userInfoKeys: () => [],
     user: () => null,
-    prepare: (fields) => ({
-      request: readRequest({
-        code: refuseSpace(codeColumn, requiredText(fields, codeColumn)),
-        ...(infoNames.length === 0 ? {} : { infoNames }),
-        ...(scope === undefined ? {} : { scope }),
-      }),
-      user: null,
-    }),
+    prepare(fields) {
+      const text = requiredText(fields, codeColumn);
+      const code = refusePasted(codeColumn, text, codeFault(text));
+      const names = infoNames.length === 0 ? {} : { infoNames };
+      return { request: readRequest({ code, ...names, ...(scope !== undefined && { scope }) }), user: null };
+    },
   };
 }

@@ -1,12 +1,14 @@
 import { InvalidInputError } from '../protocol/errors.js';
+import { pasteFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import {
   FlatJsonError,
   type FlatValue,
+  identifyingKeys,
   isDamagedNumber,
   JsonNumber,
   parseFlatJson,
-  spacedKeyFault,
+  pastedKeyFault,
   specialUserInfoKeys,
 } from '../protocol/user-info.js';
 import { isSlip } from '../support/nearest-name.js';
@@ -39,11 +41,31 @@ export async function parsePairs(io: Io, pairs: readonly string[]): Promise<Map<
         )
       : value.replace(/^\\(\\*@)/, '$1');
     const parsed = isJson ? parseScalar(key, text) : text;
-    if (!isJson && text === '') await noteEmpty(io, key);
-    if (!isJson && isDamagedNumber(key, parsed)) throw damaged(key);
+    if (!isJson) await judgeText(io, key, text);
     userInfo.set(key, parsed);
   }
   return userInfo;
+}
+
+/** Refuses, or warns of, a text that was probably not meant so. */
+async function judgeText(io: Io, key: string, text: string): Promise<void> {
+  if (text === '') return noteEmpty(io, key);
+  const isSpecial = Object.hasOwn(specialUserInfoKeys, key);
+  if (identifyingKeys.includes(key) && isDamagedNumber(text)) throw damaged(key);
+  if (text.startsWith('=')) {
+    throw new InvalidInputError(`the value of key ${quoteName(key)} begins with "="`, {
+      sent: 'nothing',
+      hint: `Write ${key}=text for text, ${key}:=28 for JSON. If the = is meant: ${key}:='"=…"'`,
+    });
+  }
+  const fault = pasteFault(text, isSpecial ? 'special' : 'value');
+  if (fault === null) return;
+  const message = `the value of key ${quoteName(key)} ${fault.what}`;
+  if (!isSpecial) return warn(io, message);
+  throw new InvalidInputError(message, {
+    sent: 'nothing',
+    hint: `Correct it. To store this very text, write it as JSON: ${key}:='"…"'`,
+  });
 }
 
 /** The text of a pair is empty, most often because of a variable. */
@@ -67,18 +89,19 @@ function damaged(key: string): InvalidInputError {
 }
 
 /**
- * Refuses keys with white space around them, and damaged numbers in JSON; a text in quotes is meant.
+ * Refuses keys that were pasted with something, and damaged numbers in JSON; a text in quotes is meant.
  *
  * @throws InvalidInputError that names the key
  */
 export function refuseSlips(userInfo: ReadonlyMap<string, FlatValue>): void {
   for (const [key, value] of userInfo) {
-    const fault = spacedKeyFault(key);
+    const fault = pastedKeyFault(key);
     if (fault !== null) {
-      const hint = 'Take it off: a key is read by its name alone.';
+      const hint = 'Correct it: a key is read by its name alone.';
       throw new InvalidInputError(fault, { sent: 'nothing', hint });
     }
-    if (value instanceof JsonNumber && isDamagedNumber(key, value)) throw damaged(key);
+    if (value instanceof JsonNumber && identifyingKeys.includes(key) && isDamagedNumber(value))
+      throw damaged(key);
   }
 }
 
@@ -147,8 +170,8 @@ export function meantKey(key: string, prefix: string | null): string | null {
   return special.includes(key) ? null : (special.find((one) => isSlipOf(key, one)) ?? null);
 }
 
-/** Whether two keys are the same but for case, `-` for `_`, and a slip. */
-function isSlipOf(key: string, special: string): boolean {
+/** Whether a key is a special one but for case, `-` for `_`, and a slip. */
+export function isSlipOf(key: string, special: string): boolean {
   const written = key.trim().toLowerCase().replaceAll('-', '_');
   // Many short words are one letter away from each other.
   return written === special || (special.length >= 4 && isSlip(written, special));

@@ -1,8 +1,9 @@
 import { InvalidInputError } from './errors.js';
 import { kindOf } from './fields.js';
 import { closingQuote } from './json-tokens.js';
+import { pasteFault } from './pasted-text.js';
 import { resultCode } from './result-codes.js';
-import { quoteName, spaceAround, textFault } from './unsafe-text.js';
+import { quoteName, textFault } from './unsafe-text.js';
 
 /** The same symbol in every copy of this package, so that each recognizes the numbers of the others. */
 const brand: unique symbol = Symbol.for('userinfo-cli.JsonNumber');
@@ -219,19 +220,21 @@ export const specialUserInfoKeys: Readonly<Record<string, string>> = {
   gps: 'Longitude and latitude',
 };
 
+/** Keys whose values identify a person, in each record. */
+export const identifyingKeys: readonly string[] = ['mobile', 'id_card'];
+
 /** A number as Excel shows it from 12 digits on, or with the `.0` of a column of floating-point numbers. */
 const damagedNumber = /^\d(?:[.,]\d+)?E\+?\d+$|^\d+\.0+$/i;
 
-/** Whether a value of a special key is a long number that a spreadsheet or a data frame has damaged. */
-export function isDamagedNumber(key: string, value: FlatValue): boolean {
-  if (key !== 'mobile' && key !== 'id_card') return false;
+/** Whether a value that identifies is a long number that a spreadsheet or a data frame has damaged. */
+export function isDamagedNumber(value: FlatValue): boolean {
   return damagedNumber.test(value instanceof JsonNumber ? value.text : String(value));
 }
 
-/** Why a key cannot be read again by its name: names are listed without the white space around them (§4.1). */
-export function spacedKeyFault(key: string): string | null {
-  const space = spaceAround(key);
-  return space === null ? null : `the key ${quoteName(key)} has ${space}`;
+/** Why a key can hardly be read again by its name (§4.1), such as white space around it, which names are listed without. */
+export function pastedKeyFault(key: string): string | null {
+  const fault = pasteFault(key, 'identifier');
+  return fault === null ? null : `the key ${quoteName(key)} ${fault.what}`;
 }
 
 /**

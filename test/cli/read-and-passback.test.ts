@@ -252,6 +252,7 @@ describe('read', () => {
       '-',
       '--names',
       'mobile,moblie',
+      '--any-name',
       '--results',
       `${machine.folder}/r.ndjson`,
     ];

@@ -63,13 +63,13 @@ const file = (text: string, name = 'a.csv') =>
 const refused: readonly Slip[] = [
   {
     typed: file('union_id, acme_level\\nu001, gold\\n'),
-    cause: 'line 1: column 2 is named " acme_level", with a space before it',
-    next: 'Nothing was sent. Take it off in the header',
+    cause: 'line 1: the name of column 2, " acme_level", has a space before it',
+    next: 'Nothing was sent. Correct it in the header',
   },
   {
     typed: `${file('union_id,acme_level \\nu001,gold\\n')} --no-preflight`,
-    cause: 'column 2 is named "acme_level ", with a space after it',
-    next: 'Nothing was sent. Take it off',
+    cause: 'the name of column 2, "acme_level ", has a space after it',
+    next: 'Nothing was sent. Correct it',
   },
   {
     typed: file('{"union_id":"u001","a ":"b"}\\n', 'a.ndjson'),
@@ -79,17 +79,17 @@ const refused: readonly Slip[] = [
   {
     typed: `userinfo passback 'a =b' ${to}`,
     cause: 'the key "a " has a space after it',
-    next: 'Nothing was sent. Take it off',
+    next: 'Nothing was sent. Correct it',
   },
   {
     typed: `userinfo passback 'a: =1' ${to}`,
     cause: 'the key "a: " has a space after it',
-    next: 'Take it off',
+    next: 'Correct it',
   },
   {
     typed: `userinfo passback --user-info '{" a":"b"}' ${to}`,
     cause: 'the key " a" has a space before it',
-    next: 'Take it off',
+    next: 'Correct it',
   },
   {
     typed: `userinfo passback mobile=$unset ${to}`,
@@ -105,17 +105,17 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo passback a=b --union-id " u001"',
     cause: '--union-id has a space before it',
-    next: 'Take it off',
+    next: 'Nothing was sent. Write --union-id u001',
   },
   {
     typed: 'userinfo passback "mobile=138 " --primary-key mobile',
-    cause: 'the value of "mobile" has a space after it',
-    next: 'Nothing was sent.',
+    cause: 'the value of key "mobile" has a space after it',
+    next: 'Nothing was sent. Correct it.',
   },
   {
     typed: file('union_id,a\\n u001,b\\nu002 ,b\\n'),
     cause: 'line 2: "union_id" has a space before it\nline 3: "union_id" has a space after it',
-    next: 'Nothing was sent. Take it off in the file',
+    next: 'Nothing was sent. Correct it in the file',
   },
   {
     typed: `userinfo passback mobile=1.38E+10 ${to}`,
@@ -184,14 +184,47 @@ const refused: readonly Slip[] = [
     next: 'save it as CSV.\n',
   },
   {
-    typed: 'userinfo read code=abc',
+    typed: 'userinfo read code=abc mobile',
     cause: 'the code begins with "code="',
-    next: 'Give what follows the = sign alone.',
+    next: 'The code alone:\n  userinfo read abc mobile',
+  },
+  {
+    typed: 'userinfo read abc moblie,nickname',
+    cause: 'the name "moblie" has no special meaning: did you mean "mobile"?',
+    next: 'Nothing was sent. A read uses up its code. If that is its name:\n  userinfo read abc moblie,nickname --any-name',
+  },
+  { typed: 'userinfo read abc Mobile', cause: 'did you mean "mobile"?', next: 'Nothing was sent.' },
+  {
+    typed: 'userinfo read abc "mobile;id_card"',
+    cause: '"mobile;id_card" is no name',
+    next: 'Nothing was sent.',
+  },
+  { typed: 'userinfo read abc -- -p', cause: '"-p"', next: 'Nothing was sent.' },
+  {
+    typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read --from $d/c.csv --names moblie",
+    cause: 'did you mean "mobile"?',
+    next: 'Nothing was sent.',
+  },
+  {
+    typed: `userinfo passback acme_level==gold ${to}`,
+    cause: 'the value of key "acme_level" begins with "="',
+    next: 'Nothing was sent. Write acme_level=text',
+    paste: { line: `userinfo passback acme_level:='"=gold"' ${to}`, sends: '{"acme_level":"=gold"}' },
+  },
+  {
+    typed: file('union_id,card\\nu001,6222021234567890000\\nu002,6222029876543210000\\n'),
+    cause: 'the numbers of column "card" were rounded to 15 digits',
+    next: 'Nothing was sent. Export them as text. To send them as they are:\n  userinfo passback',
+  },
+  {
+    typed: file('union_id,a\\n1001.0,b\\n'),
+    cause: 'a number that a spreadsheet damaged',
+    next: 'Nothing was sent.',
   },
   {
     typed: "printf ' CODE=abc\\n' | userinfo read -",
-    cause: 'the code begins with "code="',
-    next: 'Nothing was sent.',
+    cause: 'the code begins with "CODE="',
+    next: 'Nothing was sent. Give the code alone.',
   },
   { typed: 'userinfo read " $unset"', cause: 'the code is white space alone', next: 'Nothing was sent.' },
   {
@@ -612,6 +645,11 @@ const noticed: readonly Noticed[] = [
     sends: '{"acme_level":""}',
   },
   {
+    typed: `userinfo passback acme_old=null ${to}`,
+    says: 'warning: the value of key "acme_old" stands for a missing value\n',
+    sends: '{"acme_old":"null"}',
+  },
+  {
     typed: file('union_id,a,,\\nu001,b,,\\n'),
     says: 'line 1: the last 2 columns have no name: skipped where empty\n',
     sends: '{"a":"b"}',
@@ -763,6 +801,10 @@ it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal show
   const env = { ...all, USERINFO_MASK: '1' };
   expect((await machine.onTerminal(['read', 'c1'], [], { env })).stdout).toMatch(/mobile +│ \*{4}/);
   expect((await machine.run(['read', 'c1'], { env })).stdout).toMatch(/mobile +│ 138/);
+  const { status, stderr } = await machine.run(['read', 'c1'], {
+    env: { ...env, USERINFO_MASK: 'sometimes' },
+  });
+  expect([status, stderr]).toEqual([2, expect.stringContaining('Set it to 1 or 0')]);
 });
 
 it('of a name: read --names lists those that have a meaning, and sends nothing', async () => {

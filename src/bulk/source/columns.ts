@@ -1,6 +1,13 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName, spaceAround, textFault } from '../../protocol/unsafe-text.js';
-import { type FlatValue, isDamagedNumber, JsonNumber } from '../../protocol/user-info.js';
+import { pasteFault } from '../../protocol/pasted-text.js';
+import { quoteName, textFault } from '../../protocol/unsafe-text.js';
+import {
+  type FlatValue,
+  identifyingKeys,
+  isDamagedNumber,
+  JsonNumber,
+  specialUserInfoKeys,
+} from '../../protocol/user-info.js';
 import { RunInputError } from './input.js';
 
 /** The types of the cells of a column; the default is text. */
@@ -25,8 +32,9 @@ export function parseCell(
 ): FlatValue {
   switch (type) {
     case undefined:
-      if ((cell.includes('E+') && shortenedNumber.test(cell)) || isDamagedNumber(column, cell))
-        throw shortened(column, canBeTyped);
+      if (cell.includes('E+') && shortenedNumber.test(cell)) throw shortened(column, canBeTyped);
+      if (identifyingKeys.includes(column) && isDamagedNumber(cell)) throw shortened(column, canBeTyped);
+      if (Object.hasOwn(specialUserInfoKeys, column)) refusePasted(cell, column, canBeTyped);
       return cell;
     case 'text':
       return cell;
@@ -38,6 +46,15 @@ export function parseCell(
       return truth;
     }
   }
+}
+
+/** @throws InvalidInputError for a value with a special meaning that was pasted with something else */
+function refusePasted(cell: string, column: string, canBeTyped: boolean): void {
+  const fault = pasteFault(cell, 'special');
+  if (fault === null) return;
+  const message = `the cell of column ${quoteName(column)} ${fault.what}`;
+  if (!canBeTyped) throw new InvalidInputError(message, { hint: 'Correct it in the file.' });
+  throw new RunInputError(message, 'Correct it. To send it as it is:', '--types', `${column}:text`);
 }
 
 function shortened(column: string, canBeTyped: boolean): InvalidInputError {
@@ -88,13 +105,12 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
       });
     const fault = textFault(column);
     if (fault !== null) throw new InvalidInputError(`line ${line}: the name of column ${index + 1} ${fault}`);
-    const space = spaceAround(column);
-    if (space !== null) {
+    const isWholeLine = columns.length === 1 && delimiters.some((one) => column.includes(one));
+    const pasted = isWholeLine ? null : pasteFault(column, 'identifier');
+    if (pasted !== null) {
       throw new InvalidInputError(
-        `line ${line}: column ${index + 1} is named ${quoteName(column)}, with ${space}`,
-        {
-          hint: 'Take it off in the header: a column is known by its name alone.',
-        },
+        `line ${line}: the name of column ${index + 1}, ${quoteName(column)}, ${pasted.what}`,
+        { hint: 'Correct it in the header: a column is known by its name alone.' },
       );
     }
     if (seen.has(column))

@@ -1,5 +1,12 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/user-info.js';
+import { pasteFault } from '../../protocol/pasted-text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
+import {
+  FlatJsonError,
+  type FlatValue,
+  parseFlatJson,
+  specialUserInfoKeys,
+} from '../../protocol/user-info.js';
 import { type LineBlock, splitLines } from './lines.js';
 import type { FileRow } from './rows.js';
 
@@ -20,7 +27,9 @@ export class NdjsonRow implements FileRow {
   /** Numbers stay as they were written. */
   fields(): Map<string, FlatValue> {
     try {
-      return parseFlatJson(this.json);
+      const fields = parseFlatJson(this.json);
+      for (const key of Object.keys(specialUserInfoKeys)) refusePasted(key, fields.get(key));
+      return fields;
     } catch (error) {
       if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
       throw error;
@@ -34,6 +43,13 @@ export class NdjsonRow implements FileRow {
   format(): string {
     return `${this.json}\n`;
   }
+}
+
+/** @throws InvalidInputError for a value with a special meaning that was pasted with something else */
+function refusePasted(key: string, value: FlatValue | undefined): void {
+  const fault = typeof value === 'string' ? pasteFault(value, 'special') : null;
+  if (fault === null) return;
+  throw new InvalidInputError(`${quoteName(key)} ${fault.what}`, { hint: 'Correct it in the file.' });
 }
 
 /** Reads one flat JSON object a line; blank lines are skipped. */

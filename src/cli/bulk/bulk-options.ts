@@ -29,6 +29,7 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly quiet?: true;
   // Of `read` alone.
   readonly names?: string | true;
+  readonly anyName?: boolean;
   readonly scope?: string;
   // Of `passback` alone.
   readonly unionIdColumn?: string;

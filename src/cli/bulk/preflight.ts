@@ -3,8 +3,11 @@ import { RunInputError } from '../../bulk/source/input.js';
 import type { FileRow } from '../../bulk/source/rows.js';
 import type { PlainRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
+import { pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
+import type { FlatValue } from '../../protocol/user-info.js';
 import { printMessage } from '../io.js';
+import { warn } from '../output/style.js';
 import { meantKey, warnOfKeys } from '../pairs.js';
 import { withProgress } from './progress.js';
 import type { BulkRun } from './row-source.js';
@@ -52,11 +55,13 @@ export async function checkRows({
   const names = new Set<string>();
   const faults: string[] = [];
   const sample: [number, PlainRequest][] = [];
+  const doubts = new Doubts(columnsOf(options.types));
   const checkRow = (row: FileRow) => {
     try {
       const fields = row.fields();
       for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
-      const { request } = operation.prepare(fields);
+      const { request, user } = operation.prepare(fields);
+      if (operation.endpoint.writes) doubts.add(row.line, fields, user);
       if (sample.length < sampleSize) sample.push([row.line, request]);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
@@ -86,7 +91,78 @@ export async function checkRows({
   const keys = operation.userInfoKeys(names);
   refuseMisspelt(keys, settings.key_prefix, options.types);
   await warnOfKeys(io, keys, settings.key_prefix);
+  doubts.refuseRounded(options.types);
+  for (const doubt of doubts.describe()) await warn(io, doubt);
   return { ...checked, rows: options.preflight ? rows : null, keys, sample };
+}
+
+/** The columns that --types names. */
+function columnsOf(types = ''): readonly string[] {
+  return types.split(',').map((part) => part.replace(/:\w+$/, ''));
+}
+
+/** A number of more digits than a spreadsheet keeps, and one whose further digits are all zero. */
+const long = /^\d{16,}$/;
+const rounded = /^\d{15}0+$/;
+/** Maximum number of users among whom the same one is looked for. */
+const maxUsers = 100_000;
+
+/** What is doubtful about values of rows, by column. */
+class Doubts {
+  readonly #meant: readonly string[];
+  readonly #rows = new Map<string, number>();
+  readonly #numbers = new Map<string, { long: number; rounded: number; digits: number }>();
+  readonly #users = new Set<string>();
+  readonly #again: number[] = [];
+
+  /** `meant`: columns whose values are meant as they are. */
+  constructor(meant: readonly string[]) {
+    this.#meant = meant;
+  }
+
+  add(line: number, fields: ReadonlyMap<string, FlatValue>, user: string | null): void {
+    for (const [column, value] of fields) {
+      if (typeof value !== 'string' || this.#meant.includes(column)) continue;
+      const fault = pasteFault(value, 'value');
+      if (fault !== null) {
+        const doubt = `${quoteName(column)} ${fault.what}`;
+        this.#rows.set(doubt, (this.#rows.get(doubt) ?? 0) + 1);
+      } else if (value.length > 15 && long.test(value)) this.#count(column, value);
+    }
+    if (user === null) return;
+    if (this.#users.has(user)) this.#again.push(line);
+    else if (this.#users.size < maxUsers) this.#users.add(user);
+  }
+
+  #count(column: string, value: string): void {
+    const numbers = this.#numbers.get(column) ?? { long: 0, rounded: 0, digits: 0 };
+    numbers.long += 1;
+    if (rounded.test(value)) numbers.rounded += 1;
+    numbers.digits = Math.max(numbers.digits, value.length);
+    this.#numbers.set(column, numbers);
+  }
+
+  /** @throws RunInputError for a column whose long numbers end in zeros, all of them */
+  refuseRounded(types: string | undefined): void {
+    for (const [column, numbers] of this.#numbers) {
+      // One number of 16 digits ends in a zero now and then.
+      if (numbers.rounded < numbers.long || (numbers.long === 1 && numbers.digits < 18)) continue;
+      const message = `the numbers of column ${quoteName(column)} were rounded to 15 digits: a spreadsheet does that`;
+      const list = [...(types === undefined ? [] : [types]), `${column}:text`].join(',');
+      throw new RunInputError(message, 'Export them as text. To send them as they are:', '--types', list);
+    }
+  }
+
+  describe(): string[] {
+    const doubts = [...this.#rows].map(([doubt, rows]) => `${doubt}, in ${formatRows(rows)}`);
+    const [first] = this.#again;
+    if (first === undefined) return doubts;
+    const more = this.#again.length > 1 ? ', …' : '';
+    return [
+      ...doubts,
+      `${formatRows(this.#again.length)} for a user of an earlier row (line ${first}${more}): the last one counts`,
+    ];
+  }
 }
 
 /** The error of rows that cannot be sent; its next step is that of the first of them, if it has one. */
@@ -117,7 +193,7 @@ export function refuseMisspelt(
   prefix: string | null,
   types: string | undefined,
 ): void {
-  const typed = (types ?? '').split(',').map((part) => part.replace(/:\w+$/, ''));
+  const typed = columnsOf(types);
   const slips = [...keys].filter((key) => !typed.includes(key) && meantKey(key, prefix) !== null);
   if (slips.length === 0) return;
   const meant = slips.map((key) => quoteName(meantKey(key, prefix) ?? '')).join(', ');

@@ -19,9 +19,10 @@ import { RunInputError } from '../../bulk/source/input.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { showParameter } from '../../client/hooks.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { parseInfoNames } from '../../protocol/info-names.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { clientOptions } from '../client-options.js';
 import type { Call } from '../command.js';
+import { readNames } from '../commands/read.js';
 import { describeProduction, listKeys, resolveDeployment } from '../deployment.js';
 import { explainFailure } from '../explain-failure.js';
 import { printAdvice, printMessage } from '../io.js';
@@ -44,8 +45,9 @@ import {
 
 /** Runs `read --from`. */
 export async function readMany(call: Call<BulkOptions>): Promise<void> {
-  const { names, scope } = call.options;
-  await runMany(call, readOperation(typeof names === 'string' ? parseInfoNames([names]) : [], scope));
+  const { names, anyName, scope } = call.options;
+  const requested = typeof names === 'string' ? readNames(call.context, [names], anyName) : [];
+  await runMany(call, readOperation(requested, scope));
 }
 
 /** Runs `passback --from`. */
@@ -320,11 +322,27 @@ function errorOf(
   if (stoppedBy instanceof Error) return stoppedBy;
   if (rows === 0) return noRows(run.source.input.name);
   if (counts.ok === rows && stoppedBy === null) return null;
+  if (stoppedBy === 'alike') return alikeError(report, run, paths);
   const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
   return new FailedRowsError(
     `${stopped}${notOk(rows - counts.ok, total ?? rows)}`,
     retryAdvice(report, run, paths),
   );
+}
+
+/** The error of a run whose first rows were all refused alike. */
+function alikeError({ done, failures }: RunReport, run: BulkRun, paths: RunPaths | null): FailedRowsError {
+  const { context, operation } = run;
+  const [{ reason } = { reason: '' }] = failures;
+  const { required } = operation.columns;
+  const question = !operation.endpoint.repeatable
+    ? `Are the codes in ${quoteName(required)} new, and of this tenant?`
+    : `Is ${quoteName(required)} the right column, and this the right tenant?`;
+  const more = ['--max-failures', String(1_000_000), ...(paths === null ? [] : ['--resume'])];
+  return new FailedRowsError(`stopped: the first ${formatRows(done)} were refused alike: ${reason}`, {
+    hint: `${question} To send the others all the same:`,
+    commands: [commandLine(context.args, more)],
+  });
 }
 
 function totalOf(counts: RunReport['counts']): number {

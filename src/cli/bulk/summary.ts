@@ -165,7 +165,7 @@ export function passwordAdvice(args: readonly string[]): string {
 
 /** The next step for the rows that are not ok; without `paths`, the rows are of a stream. */
 export function retryAdvice(
-  { counts, failedRows, stoppedBy }: RunReport,
+  { counts, failedRows, retryable, stoppedBy }: RunReport,
   { context: { args }, options: { from, failed }, operation: { endpoint } }: BulkRun,
   paths: RunPaths | null,
 ): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
@@ -176,10 +176,13 @@ export function retryAdvice(
     !endpoint.repeatable && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
   if (failed !== undefined && failedRows !== null) {
     const retry = commandLine(args, ['--from', failed], fileOptions);
-    return { hint: `${warning}Correct the cause, then retry them:`, commands: [retry] };
+    const again =
+      retryable === 0 ? 'They fail again until the cause is corrected. Then' : 'Correct the cause, then';
+    return { hint: `${warning}${again} retry them:`, commands: [retry] };
   }
   if (paths === null) return { hint: `${warning}Add --failed <file> to get the rows to retry as a file.` };
   const file = from.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
   const collect = commandLine(args, ['--failed', file, '--resume']);
-  return { hint: `${warning}To retry them, get them as a file:`, commands: [collect] };
+  const again = retryable === 0 ? 'They fail again until the cause is corrected. To' : 'To';
+  return { hint: `${warning}${again} retry them, get them as a file:`, commands: [collect] };
 }

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { type PassbackInput, type PlainRequest, passbackRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { identifyingText } from '../../protocol/passback.js';
-import { quoteName, spaceAround } from '../../protocol/unsafe-text.js';
+import { pasteFault } from '../../protocol/pasted-text.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import {
   parseUserInfo,
   reservedKeys,
@@ -120,8 +121,8 @@ export function namedRequest(
   input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
 ): PlainRequest {
   const { unionId, primaryKey, userInfo } = input;
-  refuseSpace('--union-id', unionId);
-  refuseSpace('--primary-key', primaryKey);
+  refusePasted('--union-id', unionId, '--union-id ');
+  refusePasted('--primary-key', primaryKey, '--primary-key ');
   const reserved = reservedKeys.find((key) => userInfo.has(key));
   if (reserved !== undefined) {
     throw new InvalidInputError(`"${reserved}" cannot be passed back`, {
@@ -166,14 +167,16 @@ function refuseUnnamed(primaryKey: string | undefined, userInfo: UserInfoEntries
           : `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
     });
   }
-  refuseSpace(`the value of ${quoteName(primaryKey)}`, identifyingText(userInfo.get(primaryKey)));
+  const value = identifyingText(userInfo.get(primaryKey));
+  refusePasted(`the value of ${quoteName(primaryKey)}`, value, `${primaryKey}=`);
 }
 
-/** @throws InvalidInputError for a name of a user with white space around it */
-function refuseSpace(what: string, text: string | null | undefined): void {
-  const space = spaceAround(text ?? '');
-  if (space === null) return;
-  throw new InvalidInputError(`${what} has ${space}`, { sent: 'nothing', hint: 'Take it off.' });
+/** @throws InvalidInputError for a name of a user that was pasted with something; `written` is what comes before it */
+function refusePasted(what: string, text: string | null | undefined, written: string): void {
+  const fault = pasteFault(text ?? '', 'identifier');
+  if (fault === null) return;
+  const hint = fault.meant === null ? 'Correct it.' : `Write ${written}${quoteWhereNeeded(fault.meant)}`;
+  throw new InvalidInputError(`${what} ${fault.what}`, { sent: 'nothing', hint });
 }
 
 /** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */

@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { type ReadInput, readRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
+import { codeFault, pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call-service.js';
 import { type Call, command } from '../command.js';
@@ -13,6 +15,7 @@ import { readValue } from '../input.js';
 import { type Io, printMessage, write } from '../io.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
+import { isSlipOf } from '../pairs.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 import { profileOutline } from '../profile-outline.js';
 
@@ -20,6 +23,7 @@ export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOp
   readonly scope?: string;
   /** `true` without a value. */
   readonly names?: string | true;
+  readonly anyName?: boolean;
 }
 
 /** Adds the arguments of a read that is sent or explained. */
@@ -28,6 +32,7 @@ export function addReadArguments(command: Command, code = '<code>'): Command {
     .argument(code, 'authorization code; - for standard input')
     .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
     .option('--names [list]', 'the same, separated by commas; without a list, print the known names')
+    .option('--any-name', 'send names as they are, also those that look misspelt')
     .option(
       '--scope <scope>',
       'authorization type (default: not sent, the service applies its own)',
@@ -35,15 +40,43 @@ export function addReadArguments(command: Command, code = '<code>'): Command {
     );
 }
 
+/**
+ * Parses the names of a read.
+ *
+ * @throws InvalidInputError for one that is probably misspelt, unless `--any-name` is given: a read uses up its code
+ */
+export function readNames(
+  { args, io }: Pick<CliContext, 'args' | 'io'>,
+  texts: readonly string[],
+  anyName = false,
+): readonly string[] {
+  const names = parseInfoNames(texts);
+  if (anyName) return names;
+  const known = Object.keys(specialNames(io));
+  for (const name of names) {
+    const meant = known.includes(name) ? null : (known.find((one) => isSlipOf(name, one)) ?? null);
+    const fault = pasteFault(name, 'identifier')?.what ?? (/[;|\s]|^-/.test(name) ? 'is no name' : undefined);
+    if (meant === null && fault === undefined) continue;
+    const why = meant === null ? fault : `has no special meaning: did you mean ${quoteName(meant)}?`;
+    throw new InvalidInputError(`the name ${quoteName(name)} ${why}`, {
+      sent: 'nothing',
+      hint: 'A read uses up its code. If that is its name:',
+      commands: [['userinfo', ...args, '--any-name'].map(quoteWhereNeeded).join(' ')],
+    });
+  }
+  return names;
+}
+
 export function readInputOf(
+  context: Pick<CliContext, 'args' | 'io'>,
   code: string,
   places: readonly string[],
-  { scope, names: listed }: ReadOptions,
+  { scope, names: listed, anyName }: ReadOptions,
 ): ReadInput {
   const names = typeof listed === 'string' ? [...places, listed] : places;
   return {
     code,
-    ...(names.length === 0 ? {} : { infoNames: parseInfoNames(names) }),
+    ...(names.length === 0 ? {} : { infoNames: readNames(context, names, anyName) }),
     ...(scope === undefined ? {} : { scope }),
   };
 }
@@ -87,7 +120,7 @@ Names missing from the answer are reported on stderr.`,
       return (await import('../bulk/run-many.js')).readMany(call);
     }
     if (code === undefined) throw new UsageError('the argument "code" is missing');
-    const input = readInputOf(await givenCode(context, code), names, options);
+    const input = readInputOf(context, await givenCode(context, code), names, options);
     return callService(call, readRequest(input));
   },
 });
@@ -111,11 +144,14 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
   }
   const given = code === '-' ? await readValue(context, 'code') : code;
   const trimmed = given.trim();
-  if (/^code=/i.test(trimmed)) {
-    throw new InvalidInputError('the code begins with "code="', {
-      sent: 'nothing',
-      hint: 'Give what follows the = sign alone.',
-    });
+  const fault = codeFault(trimmed);
+  if (fault !== null) {
+    const { what, meant } = fault;
+    const args = context.args.map((arg) => (arg === code && meant !== null ? meant : arg));
+    const commands =
+      meant === null || code === '-' ? [] : [`userinfo ${args.map(quoteWhereNeeded).join(' ')}`];
+    const hint = commands.length > 0 ? 'The code alone:' : 'Give the code alone.';
+    throw new InvalidInputError(`the code ${what}`, { sent: 'nothing', hint, commands });
   }
   if (Object.hasOwn(specialNames(context.io), trimmed)) {
     throw new InvalidInputError(`${quoteName(trimmed)} is the name of information, not a code`, {

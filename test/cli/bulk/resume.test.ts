@@ -251,6 +251,22 @@ describe('failed rows', () => {
     expect(done.stderr).toContain('resume with:\n  userinfo -p local passback --from enough.csv');
   });
 
+  it('stop the run where the first 1,000 rows are refused alike, unless --max-failures says otherwise', async () => {
+    const server = await httpServer((request, response) => {
+      request.resume();
+      response.end('{"code":40401,"msg":"no such user","data":{}}');
+    });
+    const rows = Array.from({ length: 1_050 }, (_, i) => `nobody${i},x`);
+    const name = write('alike.csv', `union_id,v\n${rows.join('\n')}\n`);
+    const done = await passBack(name, '--base-url', server.url);
+    expect(done.status).toBe(6);
+    expect(done.stderr).toMatch(/stopped: the first 1,0\d\d rows were refused alike: 40401 no such user\n/);
+    expect(done.stderr).toContain('Is "union_id" the right column, and this the right tenant?');
+    const others = await machine.type(/^ {2}(userinfo .*--max-failures.*)$/m.exec(done.stderr)?.[1] ?? '');
+    expect([others.status, resultsOf(name).length]).toEqual([6, 1_050]);
+    await server.close();
+  });
+
   it('are invalid if there was no preflight', async () => {
     const name = write('unchecked.csv', 'union_id,v\nf1,x\nf2\nf3,y\n');
     const done = await passBack(name, '--no-preflight', '--failed', 'unchecked.failed.csv', '--json');

@@ -17,9 +17,13 @@ let code: string;
 
 beforeAll(async () => {
   machine = await ServedMachine.create();
-  await machine.run(['passback', '--user-info', '-', '--union-id', 'u001'], {
-    stdin: JSON.stringify({ acme_x: hostile, [`acme_${hostile}`]: 'x', mobile: hostile }),
-  });
+  const user = {
+    tenant_code: 'acme',
+    union_id: 'u001',
+    basic_info: { mobile: hostile },
+    extension_info: { acme_x: hostile, [`acme_${hostile}`]: 'x' },
+  };
+  await machine.admin(['user', 'put', '-'], JSON.stringify(user));
   code = await machine.issueCode('--uses', 'unlimited');
   for (const file of [name, 'rows.csv']) {
     writeFileSync(join(machine.folder, file), `union_id,acme_level\nu001,gold\n"${name}",gold\n`);

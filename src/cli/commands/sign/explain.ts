@@ -36,8 +36,8 @@ const operations: Readonly<Record<OperationName, ExplainedOperation>> = {
       ],
     ],
     takes: addReadArguments,
-    request: ({ options }: Call<ReadOptions>, code: string, names: string[]) =>
-      readRequest(readInputOf(code, names, options)),
+    request: ({ context, options }: Call<ReadOptions>, code: string, names: string[]) =>
+      readRequest(readInputOf(context, code, names, options)),
   },
   passback: {
     examples: [

@@ -1,0 +1,225 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeFault, pasteFault } from '../../src/protocol/pasted-text.js';
+import { Machine } from '../support/cli.js';
+
+/** What is pasted with a text, or in its place: the text, and what is said of it. */
+const pasted: readonly (readonly [kind: string, paste: (text: string) => string, says: string | RegExp])[] = [
+  ['a space before it', (text) => ` ${text}`, 'has a space before it'],
+  ['a line end behind it', (text) => `${text}\r`, 'has white space after it'],
+  ['a no-break space before it', (text) => `\u00a0${text}`, 'has white space before it'],
+  ['a line break inside', (text) => `${text[0]}\n${text.slice(1)}`, 'has a line break inside'],
+  ['a zero-width space', (text) => `${text}\u200b`, 'has an invisible character (U+200B)'],
+  ['a byte order mark', (text) => `${text[0]}\ufeff${text.slice(1)}`, 'has an invisible character (U+FEFF)'],
+  ['a mark of direction', (text) => `\u202a${text}\u202c`, 'has an invisible character (U+202A)'],
+  [
+    'a no-break space inside',
+    (text) => `${text[0]}\u00a0${text.slice(1)}`,
+    'has an invisible character (U+00A0)',
+  ],
+  [
+    'full width',
+    (text) => text.replace(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
+    'has full-width characters',
+  ],
+  ['quotes', (text) => `"${text}"`, 'is in quotes'],
+  ['quotes of a chat', (text) => `“${text}”`, 'is in quotes'],
+  ['an apostrophe', (text) => `'${text}`, 'has an apostrophe before it'],
+  ['another encoding', (text) => `${text}\ufffd`, /U\+FFFD|not UTF-8/],
+  ['a template', () => '{{user}}', 'stands for a missing value'],
+  ['a variable that was not replaced', () => '${USER}', 'stands for a missing value'],
+  ['no value of JavaScript', () => 'undefined', 'stands for a missing value'],
+  ['no value of a spreadsheet', () => '#N/A', 'stands for a missing value'],
+  ['no value of a database', () => '\\N', 'stands for a missing value'],
+];
+
+/** A text that names somebody, or costs something: the text, and how the program is given it. */
+const places: readonly (readonly [
+  place: string,
+  text: string,
+  args: (text: string, file: (rows: string, name?: string) => string) => readonly string[],
+])[] = [
+  ['--union-id', '1001', (text) => ['passback', 'a=b', '--union-id', text]],
+  ['--primary-key', '1001', (text) => ['passback', 'a=b', '--primary-key', text]],
+  ['the key of a pair', '1001', (text) => ['passback', `${text}=b`, '--union-id', 'u001']],
+  [
+    'a value that identifies',
+    '1001',
+    (text) => ['passback', `acme_no=${text}`, 'a=b', '--primary-key', 'acme_no'],
+  ],
+  ['a special value', '13800138000', (text) => ['passback', `mobile=${text}`, '--union-id', 'u001']],
+  ['a code', '2474ab', (text) => ['read', text]],
+  ['a name', '1001', (text) => ['read', 'abc', text]],
+  ['a column', '1001', (text, file) => ['passback', '--from', file(`union_id,${cell(text)},b\nu001,x,y\n`)]],
+  [
+    'a cell with a user',
+    '1001',
+    (text, file) => ['passback', '--from', file(`union_id,a\n${cell(text)},b\n`)],
+  ],
+  [
+    'a cell with a special value',
+    '13800138000',
+    (text, file) => ['passback', '--from', file(`union_id,mobile\nu001,${cell(text)}\n`)],
+  ],
+  ['a cell with a code', '2474ab', (text, file) => ['read', '--from', file(`code\n${cell(text)}\n`)]],
+  [
+    'a row of JSON with a user',
+    '1001',
+    (text, file) => [
+      'passback',
+      '--from',
+      file(`${JSON.stringify({ union_id: text, a: 'b' })}\n`, 'a.ndjson'),
+    ],
+  ],
+  [
+    'a row of JSON with a special value',
+    '13800138000',
+    (text, file) => [
+      'passback',
+      '--from',
+      file(`${JSON.stringify({ union_id: 'u001', mobile: text })}\n`, 'a.ndjson'),
+    ],
+  ],
+];
+
+const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+
+let requests: string[] = [];
+const platform = createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk: Buffer) => {
+    body += chunk.toString();
+  });
+  request.on('end', () => {
+    requests.push(request.url ?? '');
+    const unionId = new URLSearchParams(body).get('union_id') ?? 'u001';
+    response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: unionId } }));
+  });
+});
+const machine = new Machine();
+beforeAll(() => new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve)));
+afterAll(() => {
+  platform.close();
+  platform.closeAllConnections();
+  machine[Symbol.dispose]();
+});
+
+let count = 0;
+async function run(argsOf: (file: (rows: string, name?: string) => string) => readonly string[]) {
+  requests = [];
+  const folder = join(machine.folder, `row-${(count += 1)}`);
+  mkdirSync(folder);
+  const file = (rows: string, name = 'a.csv') => {
+    writeFileSync(join(folder, name), rows);
+    return join(folder, name);
+  };
+  const env = {
+    USERINFO_BASE_URL: `http://127.0.0.1:${(platform.address() as AddressInfo).port}`,
+    USERINFO_TENANT_CODE: 't',
+    USERINFO_CHANNEL: 'c',
+    USERINFO_APP_KEY: 'k',
+    USERINFO_APP_SECRET: 's',
+    USERINFO_CONFIG_DIR: join(folder, 'config'),
+  };
+  return machine.run(argsOf(file), { env });
+}
+
+/** White space around a code or a name is not sent, and no more is made of it. */
+const trimmed = (place: string, kind: string) =>
+  /^a (code|name)$/.test(place) && / (before|behind) it$/.test(kind);
+
+describe.each(places)(
+  '%s that was pasted with something is refused, and nothing is sent',
+  (place, text, args) => {
+    it.each(pasted.filter(([kind]) => !trimmed(place, kind)))('%s', async (_, paste, says) => {
+      const { status, stderr } = await run((file) => args(paste(text), file));
+      expect([status, requests]).toEqual([2, []]);
+      expect(stderr).toMatch(says);
+    });
+
+    it('is sent where nothing was pasted', async () => {
+      const { status } = await run((file) => args(text, file));
+      expect([status, requests.length]).toEqual(place === '--primary-key' ? [2, 0] : [0, 1]);
+    });
+  },
+);
+
+describe('another value that was pasted with something is sent, with a warning', () => {
+  const odd = pasted.filter(([kind]) => !/line break inside|full width|encoding/.test(kind));
+
+  it.each(odd)('in a pair: %s', async (_, paste, says) => {
+    const { status, stderr } = await run(() => [
+      'passback',
+      `acme_note=${paste('1001')}`,
+      '--union-id',
+      'u001',
+    ]);
+    expect([status, requests.length, stderr]).toEqual([
+      0,
+      1,
+      expect.stringContaining(`warning: the value of key "acme_note" ${says}`),
+    ]);
+  });
+
+  it.each(odd)('in a column, counted before the first row: %s', async (_, paste, says) => {
+    const rows = ['u1', 'u2'].map((user) => `${user},${cell(paste('1001'))}\n`).join('');
+    const { status, stderr } = await run((file) => [
+      'passback',
+      '--from',
+      file(`union_id,acme_note\n${rows}`),
+    ]);
+    expect([status, requests.length]).toEqual([0, 2]);
+    expect(stderr).toContain(`warning: "acme_note" ${says}`);
+    expect(stderr).toContain(', in 2 rows\n');
+  });
+
+  it.each([
+    '张 三',
+    'a　b',
+    '👨‍👩‍👧',
+    '价格：Ａ股',
+    'می‌خواهم',
+    "it's",
+    'a "b" c',
+    'line\nbreak',
+    'https://a.example/b?c=d',
+  ])('without one where it is text: %s', async (text) => {
+    const { stderr } = await run(() => ['passback', `acme_note=${text}`, '--union-id', 'u001']);
+    expect(stderr).toBe('');
+  });
+});
+
+describe('a code in what surrounds it', () => {
+  it.each([
+    ['https://app.example/callback?code=2474ab&state=x', 'is a URL, with the code in its parameter "code"'],
+    ['code: 2474ab', 'begins with "code:"'],
+    ['code=2474ab', 'begins with "code="'],
+    ['auth_code=2474ab', 'begins with "auth_code="'],
+    ['{"code":"2474ab"}', 'is JSON'],
+    ['"2474ab"', 'is in quotes'],
+    ['2474 ab', 'has a space inside'],
+    ['2474ab\u200b', 'has an invisible character (U+200B)'],
+  ])('is found, and printed as the command to paste: %s', async (text, says) => {
+    const { status, stderr } = await run(() => ['read', text, 'mobile']);
+    expect([status, requests, stderr]).toEqual([2, [], expect.stringContaining(`the code ${says}`)]);
+    expect(stderr).toContain('\n  userinfo read 2474ab mobile\n');
+  });
+});
+
+it('a text without what was pasted has no fault', () => {
+  const around = fc.constantFrom(...pasted.map(([, paste]) => paste));
+  fc.assert(
+    fc.property(fc.stringMatching(/^\w{2,20}$/), fc.array(around, { maxLength: 3 }), (text, layers) => {
+      const fault = pasteFault(
+        layers.reduce((inner, paste) => paste(inner), text),
+        'identifier',
+      );
+      if (fault?.meant != null) expect(pasteFault(fault.meant, 'identifier')).toBe(null);
+      expect(codeFault(text)).toEqual(pasteFault(text, 'identifier'));
+    }),
+  );
+});
