@@ -252,8 +252,7 @@ describe('failed rows', () => {
   });
 
   it('stop the run where the first 1,000 rows are refused alike, unless --max-failures says otherwise', async () => {
-    const server = await httpServer((request, response) => {
-      request.resume();
+    const server = await httpServer((_, response) => {
       response.end('{"code":40401,"msg":"no such user","data":{}}');
     });
     const rows = Array.from({ length: 1_050 }, (_, i) => `nobody${i},x`);
