@@ -97,12 +97,17 @@ export function pasteFault(text: string, kind: PastedKind): PasteFault | null {
   if (text === '' || (plain.test(text) && !noValue.test(text))) return null;
   let what: string | null = null;
   let meant: string | null = text;
-  for (const { kinds, find, restore } of rules) {
-    if (!kinds.includes(kind) || meant === null) continue;
-    const found = find(meant);
-    if (found === null) continue;
-    what ??= found;
-    meant = restore?.(meant) ?? null;
+  // What is found below quotes or a space may be within quotes again.
+  for (let layer = 0; layer < 4 && meant !== null; layer += 1) {
+    const before: string = meant;
+    for (const { kinds, find, restore } of rules) {
+      const found: string | null = meant !== null && kinds.includes(kind) ? find(meant) : null;
+      if (found === null) continue;
+      what ??= found;
+      meant = restore?.(meant ?? '') ?? null;
+    }
+    if (meant === before) break;
+    if (layer === 3) meant = null;
   }
   if (what === null) return null;
   return { what, meant: meant === '' ? null : meant };
