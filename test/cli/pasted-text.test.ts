@@ -31,7 +31,7 @@ const pasted: readonly (readonly [kind: string, paste: (text: string) => string,
   ['an apostrophe', (text) => `'${text}`, 'has an apostrophe before it'],
   ['another encoding', (text) => `${text}\ufffd`, /U\+FFFD|not UTF-8/],
   ['a template', () => '{{user}}', 'stands for a missing value'],
-  ['a variable that was not replaced', () => '${USER}', 'stands for a missing value'],
+  ['a variable that was not replaced', () => `\${USER}`, 'stands for a missing value'],
   ['no value of JavaScript', () => 'undefined', 'stands for a missing value'],
   ['no value of a spreadsheet', () => '#N/A', 'stands for a missing value'],
   ['no value of a database', () => '\\N', 'stands for a missing value'],
@@ -111,7 +111,8 @@ afterAll(() => {
 let count = 0;
 async function run(argsOf: (file: (rows: string, name?: string) => string) => readonly string[]) {
   requests = [];
-  const folder = join(machine.folder, `row-${(count += 1)}`);
+  count += 1;
+  const folder = join(machine.folder, `row-${count}`);
   mkdirSync(folder);
   const file = (rows: string, name = 'a.csv') => {
     writeFileSync(join(folder, name), rows);
