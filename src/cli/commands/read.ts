@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { type ReadInput, readRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { parseInfoNames, specialInfoNames } from '../../protocol/info-names.js';
-import { codeFault, pasteFault } from '../../protocol/pasted-text.js';
+import { codeFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
@@ -11,13 +10,12 @@ import { type Call, command } from '../command.js';
 import { UsageError } from '../command-line.js';
 import type { CliContext } from '../context.js';
 import { formatColumns, listNames } from '../help-layout.js';
+import { readNames, specialNames } from '../info-names.js';
 import { readValue } from '../input.js';
-import { type Io, printMessage, write } from '../io.js';
+import { printMessage, write } from '../io.js';
 import { parseFilled } from '../option-values.js';
 import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
-import { isSlipOf } from '../pairs.js';
 import { addPreviewOptions, type PreviewOptions } from '../preview.js';
-import { profileOutline } from '../profile-outline.js';
 
 export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly scope?: string;
@@ -38,33 +36,6 @@ export function addReadArguments(command: Command, code = '<code>'): Command {
       'authorization type (default: not sent, the service applies its own)',
       parseFilled('--scope'),
     );
-}
-
-/**
- * Parses the names of a read.
- *
- * @throws InvalidInputError for one that is probably misspelt, unless `--any-name` is given: a read uses up its code
- */
-export function readNames(
-  { args, io }: Pick<CliContext, 'args' | 'io'>,
-  texts: readonly string[],
-  anyName = false,
-): readonly string[] {
-  const names = parseInfoNames(texts);
-  if (anyName) return names;
-  const known = Object.keys(specialNames(io));
-  for (const name of names) {
-    const meant = known.includes(name) ? null : (known.find((one) => isSlipOf(name, one)) ?? null);
-    const fault = pasteFault(name, 'identifier')?.what ?? (/[;|\s]|^-/.test(name) ? 'is no name' : undefined);
-    if (meant === null && fault === undefined) continue;
-    const why = meant === null ? fault : `has no special meaning: did you mean ${quoteName(meant)}?`;
-    throw new InvalidInputError(`the name ${quoteName(name)} ${why}`, {
-      sent: 'nothing',
-      hint: 'A read uses up its code. If that is its name:',
-      commands: [['userinfo', ...args, '--any-name'].map(quoteWhereNeeded).join(' ')],
-    });
-  }
-  return names;
 }
 
 export function readInputOf(
@@ -124,9 +95,6 @@ Names missing from the answer are reported on stderr.`,
     return callService(call, readRequest(input));
   },
 });
-
-/** The names that have a meaning of their own, with the prefix of the platform. */
-const specialNames = ({ env }: Pick<Io, 'env'>) => specialInfoNames(profileOutline(env).chatPrefix);
 
 /** Prints the names that have a meaning of their own; nothing is sent. */
 async function printNames({ isTable, io, print }: Call): Promise<void> {

@@ -1,0 +1,39 @@
+import { InvalidInputError } from '../protocol/errors.js';
+import { parseInfoNames, specialInfoNames } from '../protocol/info-names.js';
+import { pasteFault } from '../protocol/pasted-text.js';
+import { quoteName } from '../protocol/unsafe-text.js';
+import { quoteWhereNeeded } from '../support/shell.js';
+import type { CliContext } from './context.js';
+import type { Io } from './io.js';
+import { isSlipOf } from './pairs.js';
+import { profileOutline } from './profile-outline.js';
+
+/** The names that have a meaning of their own, with the prefix of the platform. */
+export const specialNames = ({ env }: Pick<Io, 'env'>) => specialInfoNames(profileOutline(env).chatPrefix);
+
+/**
+ * Parses the names of a read.
+ *
+ * @throws InvalidInputError for one that is probably misspelt, unless `--any-name` is given: a read uses up its code
+ */
+export function readNames(
+  { args, io }: Pick<CliContext, 'args' | 'io'>,
+  texts: readonly string[],
+  anyName = false,
+): readonly string[] {
+  const names = parseInfoNames(texts);
+  if (anyName) return names;
+  const known = Object.keys(specialNames(io));
+  for (const name of names) {
+    const meant = known.includes(name) ? null : (known.find((one) => isSlipOf(name, one)) ?? null);
+    const fault = pasteFault(name, 'identifier')?.what ?? (/[;|\s]|^-/.test(name) ? 'is no name' : undefined);
+    if (meant === null && fault === undefined) continue;
+    const why = meant === null ? fault : `has no special meaning: did you mean ${quoteName(meant)}?`;
+    throw new InvalidInputError(`the name ${quoteName(name)} ${why}`, {
+      sent: 'nothing',
+      hint: 'A read uses up its code. If that is its name:',
+      commands: [['userinfo', ...args, '--any-name'].map(quoteWhereNeeded).join(' ')],
+    });
+  }
+  return names;
+}
