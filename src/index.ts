@@ -32,15 +32,18 @@ export type {
   NoAnswerEvent,
   RequestEvent,
   ResponseEvent,
+  RetryEvent,
 } from './client/hooks.js';
 export type {
   CallOptions,
   DerivedOptions,
   HeaderProvider,
   SecretProvider,
+  SecretSource,
   UserInfoClientOptions,
 } from './client/options.js';
-export type { PassbackInput, ReadInput, WireRequest } from './client/request.js';
+export type { PassbackInput, ReadInput } from './client/request.js';
+export type { WireRequest } from './client/wire-request.js';
 export type { PlatformFile } from './platform/platform.js';
 export type { OperationName } from './protocol/endpoints.js';
 export type { Envelope } from './protocol/envelope.js';
@@ -65,7 +68,7 @@ export {
 export { type FlatUserInfo, JsonNumber, type UserInfo, type UserInfoValue } from './protocol/user-info.js';
 export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './protocol/user-record.js';
 export { UserInfoClient } from './sdk/client.js';
-export type { Signers } from './signing/app-signatures.js';
+export type { RequestSigners, Signers } from './signing/app-signatures.js';
 export { compileRecipe } from './signing/compile-recipe.js';
 export { moduleSigner, type SignerModule } from './signing/module-signer.js';
 export { defaultRecipes, type Preset, presets } from './signing/presets.js';
@@ -73,4 +76,4 @@ export { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '
 export { parseRecipe } from './signing/recipe-json.js';
 export type { Param, SignableRequest } from './signing/request.js';
 export { Secret } from './signing/secret.js';
-export type { Explanation, Signature, Signer } from './signing/signer.js';
+export type { Explanation, RequestSigner, Signature, Signer } from './signing/signer.js';

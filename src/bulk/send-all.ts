@@ -1,13 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallClient, PassbackAnswer, ReadAnswer } from '../client/client.js';
 import { CancelledError, NoAnswerError } from '../client/errors.js';
+import { callHeaders } from '../client/header-values.js';
 import { clientDefaults } from '../client/options.js';
-import { checkedPassback, checkedRead, type PassbackInput, type ReadInput } from '../client/request.js';
-import type { Sender } from '../client/sender.js';
+import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
 import { findEndpoint, type OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
-import { checkMembers, isCount, isDuration, isRate, isSignal, type Shape } from '../protocol/members.js';
-import { backOffMs } from '../support/back-off.js';
+import {
+  checkMembers,
+  isCount,
+  isDuration,
+  isPlainObject,
+  isRate,
+  isSignal,
+  type Shape,
+} from '../protocol/members.js';
+import type { Secret } from '../signing/secret.js';
 import { leadToCaller } from '../support/errors.js';
 import type { Pacing } from './engine/flow-control.js';
 import { type EngineOptions, RowEngine } from './engine/row-engine.js';
@@ -108,6 +115,8 @@ export interface BulkRunOptions {
   readonly attempts?: number;
   /** Maximum duration of one attempt, in milliseconds. Default: that of the client. */
   readonly attemptTimeoutMs?: number;
+  /** Headers of each request besides those of the client, such as the ID of a trace; they take precedence. */
+  readonly headers?: Readonly<Record<string, string | Secret>>;
   /** Any value, such as the ID of a job of your own: hooks receive it with each request of the run. */
   readonly context?: unknown;
   /**
@@ -161,7 +170,7 @@ const prepareRow: Readonly<Record<OperationName, (row: unknown) => PreparedRow>>
     return { request: checkedPassback(input, true), user: userOf(input) };
   },
   read(row) {
-    return { request: checkedRead(row as ReadInput, true), user: null };
+    return { request: readRequest(row as ReadInput, true), user: null };
   },
 };
 
@@ -173,6 +182,7 @@ const bulkMembers: Shape<BulkRunOptions> = {
     attempts: isCount,
     attemptTimeoutMs: isDuration,
     signal: isSignal,
+    headers: isPlainObject,
     context: () => null,
   },
   required: [],
@@ -191,7 +201,8 @@ export function sendAll<Row>(
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   checkMembers(bulkMembers, given);
   client.refuseIfClosed();
-  const { options } = client;
+  const { sender } = client;
+  const { options } = sender;
   const {
     timeoutMs = clientDefaults.timeoutMs,
     connections = clientDefaults.connections,
@@ -205,65 +216,25 @@ export function sendAll<Row>(
     timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
   };
   const { context, signal } = given;
-  const settings = { ...pacing, operation, sender: client.sender, context };
+  const settings = { ...pacing, operation, sender, context, headers: callHeaders(given.headers) };
   return outcomesOf(batchesOf(rows, prepareRow[operation]), client, settings, signal);
 }
 
 /** While this many outcomes wait for the caller, no more rows are sent. */
 const maxWaiting = 1024;
 
-/** Minimum and maximum time between two calls of a function that returns the app secret, in milliseconds. */
-const secretMs = { least: 1_000, most: 30_000 } as const;
-
-/**
- * Has the app secret fetched until the run ends; `onSecret` is called when it is there. A function that fails, or takes
- * longer than an attempt may, is called again after longer and longer pauses: meanwhile the run keeps using the secret
- * that it has.
- *
- * @throws NoAnswerError if the first secret cannot be fetched in as many calls as a row has attempts
- */
-async function keepSecret(
-  sender: Sender,
-  { attempts, timeoutMs }: Pick<Pacing, 'attempts' | 'timeoutMs'>,
-  ended: AbortSignal,
-  onSecret: () => void,
-): Promise<void> {
-  let failures = 0;
-  while (!ended.aborted) {
-    const fetched = sender.prepare(timeoutMs);
-    try {
-      await fetched;
-      failures = 0;
-      onSecret();
-    } catch (error) {
-      failures += 1;
-      if (!(error instanceof NoAnswerError)) throw error;
-      if (!sender.hasSecret && failures >= attempts) throw error;
-      if (sender.hasSecret)
-        sender.hooks.warn(
-          'UserInfoSecretWarning',
-          `${error.message}; the run keeps using the secret that it returned before`,
-        );
-    }
-    if (fetched === undefined) return;
-    const pauseMs = sender.hasSecret
-      ? Math.min(secretMs.most, secretMs.least * 2 ** failures)
-      : backOffMs(failures - 1, Math.random);
-    await sleep(pauseMs, undefined, { signal: ended }).catch(() => {});
-  }
-}
-
 async function* outcomesOf<Row>(
   rows: AsyncIterable<readonly TakenRow<Row>[]>,
   client: CallClient,
-  options: Pacing & Pick<EngineOptions<Row>, 'sender' | 'context'> & { readonly operation: OperationName },
+  options: Pacing &
+    Pick<EngineOptions<Row>, 'sender' | 'context' | 'headers'> & { readonly operation: OperationName },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   client.refuseIfClosed();
   let waiting: RowOutcome<TakenRow<Row>>[] = [];
   let isOver = false;
   let wake = () => {};
-  const { sender, operation } = options;
+  const { operation } = options;
   const engine = new RowEngine(rows, {
     ...options,
     prepare: ({ prepared }) => {
@@ -275,14 +246,12 @@ async function* outcomesOf<Row>(
         waiting.push(outcome);
         wake();
       },
-      isFull: () => !sender.hasSecret || waiting.length >= maxWaiting,
+      isFull: () => waiting.length >= maxWaiting,
     },
   });
-  const ended = new AbortController();
   const stop = () => engine.stop();
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  else keepSecret(sender, options, ended.signal, () => engine.resume()).catch((error) => engine.stop(error));
   const run = { end: new AbortController(), stop };
   run.end.signal.addEventListener('abort', () => engine.cancel(), { once: true });
   const end = engine.run().finally(() => {
@@ -327,7 +296,6 @@ async function* outcomesOf<Row>(
   } finally {
     // A caller that leaves the loop wants no more rows sent.
     stop();
-    ended.abort();
     signal?.removeEventListener('abort', stop);
     await end.catch(() => {});
   }

@@ -90,7 +90,7 @@ export async function clientOptions(
 }
 
 /** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */
-function traceExchange(io: Io): Required<ClientHooks> {
+function traceExchange(io: Io): ClientHooks {
   const print = (...lines: readonly string[]) =>
     io.stderr.write(lines.map((line) => `${showText(line)}\n`).join(''));
   return {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { showParameter } from '../client/hooks.js';
-import type { WireRequest } from '../client/request.js';
+import type { WireRequest } from '../client/wire-request.js';
 import type { Settings } from '../profiles/settings.js';
 import { encodePairs } from '../protocol/percent-encoding.js';
 import { quoteWhereNeeded } from '../support/shell.js';

@@ -1,13 +1,18 @@
+import type { Endpoint } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { isPromise } from '../signing/signer.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import type { DispatchController, DispatchHandler } from './dispatcher.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { parseAnswer } from './parse-answer.js';
-import { dispatchOptions, type PlainRequest, type SignedRequest } from './request.js';
+import { notProvided } from './renewed-value.js';
+import type { PlainRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
+import type { SignedRequest } from './sign-request.js';
 import { TunnelError, toNoAnswerError } from './transport-errors.js';
+import { dispatchOptions } from './wire-request.js';
 
 /** The outcome of one attempt. */
 export interface AttemptResult {
@@ -24,7 +29,9 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 /** A request to send, and the function that receives the result. */
 interface NewAttempt {
   readonly sender: Sender;
-  readonly request: SignedRequest;
+  readonly request: PlainRequest;
+  /** The headers of its call or run, by their names in lower case. */
+  readonly headers?: ReadonlyMap<string, string> | undefined;
   /** 1 for the first of a call or a row. */
   readonly number: number;
   readonly done: (result: AttemptResult) => void;
@@ -35,7 +42,10 @@ interface NewAttempt {
 /** One request in flight: the handler of its answer. `done` is called once, unless it is cancelled. */
 export class Attempt implements DispatchHandler {
   readonly #sender: Sender;
-  readonly #request: SignedRequest;
+  readonly #endpoint: Endpoint;
+  readonly #ownHeaders: ReadonlyMap<string, string> | undefined;
+  /** `null` while a signer has not returned its signature. */
+  #request: SignedRequest | null = null;
   readonly #attempt: number;
   readonly #done: (result: AttemptResult) => void;
   readonly #context: unknown;
@@ -50,30 +60,65 @@ export class Attempt implements DispatchHandler {
   /** Whether the request is being written to a connection, or was: it may have arrived. */
   hasStarted = false;
 
-  private constructor({ sender, request, number, done, context }: NewAttempt) {
+  private constructor({ sender, request, headers, number, done, context }: NewAttempt) {
     this.#sender = sender;
-    this.#request = request;
+    this.#endpoint = request.endpoint;
+    this.#ownHeaders = headers;
     this.#attempt = number;
     this.#done = done;
     this.#context = context;
   }
 
   /**
-   * Sends a request.
+   * Signs a request and sends it.
    *
-   * @throws InvalidInputError if a dispatcher of the caller rejects the request
+   * @throws InvalidInputError for a request that breaks a rule of §4 or §8, or one that a dispatcher of the caller
+   * rejects
    */
   static send(given: NewAttempt): Attempt {
     const attempt = new Attempt(given);
-    attempt.#dispatch();
+    const signed = given.sender.sign(given.request);
+    if (!isPromise(signed)) attempt.#dispatch(signed);
+    else {
+      signed.then(
+        (request) => attempt.#dispatchLater(request),
+        (cause) => attempt.#unsent(cause),
+      );
+    }
     return attempt;
   }
 
-  #dispatch(): void {
-    const sender = this.#sender;
-    sender.hooks.call('onRequest', () => this.#event());
+  /** The `random` of the request; undefined if it is not signed yet. */
+  get requestId(): string | undefined {
+    return this.#request?.random;
+  }
+
+  #dispatchLater(request: SignedRequest): void {
+    if (this.#isOver) return;
     try {
-      sender.connections.dispatcher.dispatch(dispatchOptions(this.#request, sender), this);
+      this.#dispatch(request);
+    } catch (error) {
+      this.#unsent(error);
+    }
+  }
+
+  /** Ends the attempt because no signature came. */
+  #unsent(cause: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const hint = 'Its error is the cause; try again when it returns a signature.';
+    const error = cause instanceof InvalidInputError ? cause : undefined;
+    this.#failed(notProvided('the signer', error?.message ?? 'failed', hint, cause));
+  }
+
+  #dispatch(request: SignedRequest): void {
+    this.#request = request;
+    const sender = this.#sender;
+    const { origin, pathPrefix } = sender;
+    const headers = sender.headersWith(this.#ownHeaders);
+    sender.hooks.call('onRequest', () => this.#event(request));
+    try {
+      sender.connections.dispatcher.dispatch(dispatchOptions(request, { origin, pathPrefix, headers }), this);
     } catch (cause) {
       const error = new InvalidInputError('the dispatcher rejects the request', {
         hint: 'Pass a dispatcher of undici 7 or later, or none.',
@@ -86,7 +131,7 @@ export class Attempt implements DispatchHandler {
 
   /** Abandons the attempt because it took longer than `limitMs`. */
   timeOut(limitMs: number): void {
-    this.#abandon(timedOut(this.#sender, this.#request, limitMs, this.hasStarted));
+    this.#abandon(timedOut(this.#sender, this.#endpoint, limitMs, this.hasStarted));
   }
 
   /** Abandons the attempt because the caller cancelled it: `done` is not called. */
@@ -106,6 +151,7 @@ export class Attempt implements DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     this.#httpStatus = httpStatus;
+    this.#sender.wasAnswered = true;
     this.#headers = headers;
     // A proxy that refuses the password answers the request itself, and does not forward it.
     if (httpStatus === 407 && this.#sender.connections.isForwarded)
@@ -135,7 +181,8 @@ export class Attempt implements DispatchHandler {
     this.#isOver = true;
     const body = this.#body.subarray(0, this.#size);
     try {
-      this.#answered({ httpStatus: this.#httpStatus, headers, body });
+      if (this.#request !== null)
+        this.#answered({ httpStatus: this.#httpStatus, headers, body }, this.#request);
     } catch (cause) {
       // undici would swallow the error, and the request would never end.
       this.#failed(this.#notEnvelope('answered, but handling the answer failed', cause));
@@ -149,10 +196,12 @@ export class Attempt implements DispatchHandler {
   }
 
   #toNoAnswerError(error: Error): NoAnswerError {
-    const { host, connections } = this.#sender;
-    const { proxy } = connections;
-    const { endpoint } = this.#request;
-    return toNoAnswerError(error, { host, proxy, started: this.hasStarted, endpoint });
+    const { host, connections, wasAnswered } = this.#sender;
+    const { proxy, isOwn } = connections;
+    const mayWantCertificate = connections.mayWantCertificate && !wasAnswered;
+    const endpoint = this.#endpoint;
+    const started = this.hasStarted;
+    return toNoAnswerError(error, { host, proxy, started, endpoint, isOwn, mayWantCertificate });
   }
 
   #grow(size: number): void {
@@ -187,16 +236,16 @@ export class Attempt implements DispatchHandler {
     this.#failed(error);
   }
 
-  #answered(answer: WireAnswer): void {
+  #answered(answer: WireAnswer, request: SignedRequest): void {
     const sender = this.#sender;
-    const outcome = this.#describe(parseAnswer(answer, this.#request, this.#attempt, sender));
     const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
+    const outcome = this.#describe(parseAnswer(answer, request, this.#attempt, sender), retryAfterMs);
     sender.hooks.call('onResponse', () => ({
-      ...this.#event(),
+      ...this.#event(request),
       ...showAnswer(answer, outcome),
       durationMs: this.#durationMs(),
     }));
-    const isOutdated = sender.headerValues.isOutdated(outcome, this.#sentAt);
+    const isOutdated = sender.isOutdated(outcome, this.#sentAt);
     this.#done({ outcome, retryAfterMs, isOutdated });
   }
 
@@ -208,14 +257,14 @@ export class Attempt implements DispatchHandler {
   }
 
   /** Sets the details of an error. */
-  #describe<Outcome extends AttemptOutcome>(outcome: Outcome): Outcome {
+  #describe<Outcome extends AttemptOutcome>(outcome: Outcome, retryAfterMs?: number): Outcome {
     if (isSuccess(outcome)) return outcome;
-    const { endpoint } = this.#request;
     outcome.withDetails({
-      operation: endpoint.operation,
+      operation: this.#endpoint.operation,
       attempts: this.#attempt,
-      requestId: this.#request.random,
-      retryable: mayRetry(endpoint, outcome),
+      requestId: this.requestId,
+      retryable: mayRetry(this.#endpoint, outcome),
+      retryAfterMs,
     });
     return outcome;
   }
@@ -224,8 +273,11 @@ export class Attempt implements DispatchHandler {
     reason: NoAnswerEvent['reason'],
     { received, message }: Pick<NoAnswerEvent, 'received' | 'message'>,
   ): void {
+    const request = this.#request;
+    // Nothing was about to be sent.
+    if (request === null) return;
     this.#sender.hooks.call('onNoAnswer', () => ({
-      ...this.#event(),
+      ...this.#event(request),
       reason,
       received,
       message,
@@ -233,17 +285,17 @@ export class Attempt implements DispatchHandler {
     }));
   }
 
-  #event(): RequestEvent {
-    const { operation, method, path } = this.#request.endpoint;
+  #event(request: SignedRequest): RequestEvent {
+    const { operation, method, path } = this.#endpoint;
     const url = this.#sender.baseUrl + path;
     return {
       operation,
       method,
       url,
       attempt: this.#attempt,
-      requestId: this.#request.random,
+      requestId: request.random,
       context: this.#context,
-      parameters: showParameters(this.#request),
+      parameters: showParameters(request),
     };
   }
 
@@ -255,7 +307,7 @@ export class Attempt implements DispatchHandler {
 /** The error of a call that took too long; `received` says whether the service may have acted on it. */
 export function timedOut(
   { host, connections }: Pick<Sender, 'host' | 'connections'>,
-  { endpoint }: Pick<PlainRequest, 'endpoint'>,
+  endpoint: Pick<Endpoint, 'doubt'>,
   limitMs: number,
   received: boolean,
 ): NoAnswerError {

@@ -18,6 +18,10 @@ export interface Connections {
   readonly proxy: HttpProxy | null;
   /** Whether the proxy reads and forwards the requests: for plain http, few proxies allow a tunnel. */
   readonly isForwarded: boolean;
+  /** Whether the service may close connections because they show no client certificate. */
+  readonly mayWantCertificate: boolean;
+  /** Whether errors are those of its own sockets, not of a dispatcher of the caller. */
+  readonly isOwn: boolean;
   /** Closes all connections, also those that are still being opened. */
   drop(): Promise<void>;
 }
@@ -25,14 +29,16 @@ export interface Connections {
 /**
  * The caller's own dispatcher, which is not closed, or new connections to the host of the base URL.
  *
- * @throws InvalidInputError for an invalid address of a proxy, or an invalid certificate
+ * @throws InvalidInputError for an invalid address of a proxy, or an invalid certificate or key
  */
 export function openConnections(baseUrl: string, options: UserInfoClientOptions): Connections {
-  const { extraCa, proxy: address } = options;
+  const { extraCa, cert, key, proxy: address } = options;
   const { connectTimeoutMs = clientDefaults.connectTimeoutMs, connections = clientDefaults.connections } =
     options;
   if (options.dispatcher !== undefined) {
-    return { dispatcher: options.dispatcher, proxy: null, isForwarded: false, drop: async () => {} };
+    const { dispatcher } = options;
+    const drop = async () => {};
+    return { dispatcher, proxy: null, isForwarded: false, mayWantCertificate: false, isOwn: false, drop };
   }
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
@@ -44,7 +50,9 @@ export function openConnections(baseUrl: string, options: UserInfoClientOptions)
     signal,
     rejectUnauthorized: true, // explicit: the default depends on NODE_TLS_REJECT_UNAUTHORIZED
     ...(isHere ? { lookup: lookUpLoopback } : {}),
-    ...(extraCa === undefined ? {} : { secureContext: secureContextWith(extraCa) }),
+    ...(extraCa === undefined && cert === undefined && key === undefined
+      ? {}
+      : { secureContext: secureContextWith({ extraCa, cert, key }) }),
   };
   const given = address === undefined ? null : parseProxy(address);
   const proxy = isHere ? null : given;
@@ -58,6 +66,8 @@ export function openConnections(baseUrl: string, options: UserInfoClientOptions)
     dispatcher: isForwarded ? forwardedBy(proxy, service, pool) : pool,
     proxy,
     isForwarded,
+    mayWantCertificate: service.protocol === 'https:' && cert === undefined,
+    isOwn: true,
     async drop() {
       ended.abort();
       await pool.destroy();

@@ -1,3 +1,5 @@
+import type { Endpoint } from '../protocol/endpoints.js';
+
 /**
  * What sends the requests of a client: a dispatcher of undici 7 or later (an `Agent`, a `Pool`, a `MockAgent`), or an
  * object with its method `dispatch`. Its types are written here so that no program needs those of undici.
@@ -21,7 +23,7 @@ export interface DispatchedRequest {
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
-  readonly method: 'GET' | 'PUT';
+  readonly method: Endpoint['method'];
   /** Alternating names and values. */
   readonly headers: string[];
   readonly body: string | null;

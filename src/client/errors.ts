@@ -29,6 +29,8 @@ export type NoAnswerReason =
   | 'timeout'
   /** The connection ended before the answer was complete. */
   | 'reset'
+  /** The runtime cannot send the request: it lacks the sockets of Node, or what they are made of. */
+  | 'runtime'
   /** Something answered, but not with the envelope of §1. */
   | 'not-envelope'
   /**
@@ -36,7 +38,7 @@ export type NoAnswerReason =
    * the user with a code that is neither 200 nor known as a refusal.
    */
   | 'wrong-data'
-  /** The function `appSecret` failed, returned no secret, or did not return in time: the request was not signed. */
+  /** A function of the caller, such as `appSecret` or a signer, failed or took too long: the request was not signed. */
   | 'secret';
 
 /** Whether an operation may be carried out twice. */
@@ -44,7 +46,7 @@ function isRepeatable(operation: OperationName): boolean {
   return findEndpoint(operation)?.repeatable === true;
 }
 
-type CallDetails = Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable'>;
+type CallDetails = Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable' | 'retryAfterMs'>;
 
 /**
  * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError.
@@ -64,10 +66,12 @@ export abstract class CallError extends UserInfoError {
   /** The `random` of the last request (§5.4), by which an operator can find it; undefined if none was signed. */
   declare readonly requestId: string | undefined;
   declare readonly retryable: boolean;
+  /** `Retry-After` of the last answer, in milliseconds from then; undefined without it. 2^31 - 1 for any longer time. */
+  readonly retryAfterMs: number | undefined = undefined;
 
   /** @internal Sets the details of the call. */
   withDetails(details: Partial<CallDetails>): this {
-    return Object.assign(this, details);
+    return Object.assign<this, Partial<CallDetails>>(this, details);
   }
 }
 
@@ -111,9 +115,9 @@ export class NoAnswerError extends CallError {
     this.#headers = options.headers;
     this.#body = options.body;
     this.#answer = options.answer;
-    const { operation = 'read', attempts = 1, requestId } = options;
+    const { operation = 'read', attempts = 1, requestId, retryAfterMs } = options;
     const { retryable = !options.received || isRepeatable(operation) } = options;
-    this.withDetails({ operation, attempts, requestId, retryable });
+    this.withDetails({ operation, attempts, requestId, retryAfterMs, retryable });
   }
 
   /** The headers, if an answer came. A log of the error does not show them. */
@@ -212,7 +216,8 @@ export class RejectedError extends CallError {
     this.#entry = entry;
     if ('envelope' in given) return;
     const { operation = 'read', retryable = mayRepeat(entry, isRepeatable(operation)) } = given;
-    this.withDetails({ operation, retryable, attempts: answer.attempts, requestId: answer.requestId });
+    const { attempts, requestId } = answer;
+    this.withDetails({ operation, retryable, attempts, requestId, retryAfterMs: given.retryAfterMs });
   }
 
   /** The whole answer. A log of the error does not show it: it may hold personal data. */

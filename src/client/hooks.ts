@@ -3,9 +3,9 @@ import type { OperationName } from '../protocol/endpoints.js';
 import { maskJson, maskParameter } from '../protocol/masking.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { type Answer, headerOf, type WireAnswer } from './answer.js';
-import type { NoAnswerReason } from './errors.js';
-import type { SignedRequest } from './request.js';
+import type { NoAnswerError, NoAnswerReason, RejectedError } from './errors.js';
 import { type AttemptOutcome, isSuccess } from './retry.js';
+import type { SignedRequest } from './sign-request.js';
 
 /**
  * An attempt that is about to start. It holds no secrets and no personal data.
@@ -70,6 +70,23 @@ export interface NoAnswerEvent extends RequestEvent {
 }
 
 /**
+ * An attempt that is repeated after a pause.
+ *
+ * @example
+ * const onRetry = ({ operation, delayMs, error }: RetryEvent) => console.warn(operation, delayMs, error.message);
+ */
+export interface RetryEvent extends Pick<RequestEvent, 'operation' | 'context'> {
+  /** Number of attempts so far. */
+  readonly attempt: number;
+  /** `random` of the last request (§5.4); undefined if none was signed. */
+  readonly requestId: string | undefined;
+  /** The pause before the next attempt, in milliseconds: as `Retry-After` asks, otherwise longer and longer. */
+  readonly delayMs: number;
+  /** Why the attempt is repeated. */
+  readonly error: RejectedError | NoAnswerError;
+}
+
+/**
  * Functions for traces and metrics. Each attempt calls `onRequest`, and at its end exactly one of the other two.
  *
  * An error that a hook throws, or a rejected promise that it returns, does not affect the call: the first one of a
@@ -86,6 +103,8 @@ export interface ClientHooks {
   readonly onResponse?: (event: ResponseEvent) => void;
   /** Called after each attempt that was not: no connection, invalid HTTP, a timeout, or cancelled by the caller. */
   readonly onNoAnswer?: (event: NoAnswerEvent) => void;
+  /** Called before the pause between two attempts of a call or of a row. */
+  readonly onRetry?: (event: RetryEvent) => void;
 }
 
 /**
@@ -155,7 +174,12 @@ export async function traceCall(trace: CallTrace, call: () => Promise<Answer>): 
 }
 
 /** What is logged for each hook. */
-const messages = { onRequest: 'request', onResponse: 'response', onNoAnswer: 'no answer' } as const;
+const messages = {
+  onRequest: 'request',
+  onResponse: 'response',
+  onNoAnswer: 'no answer',
+  onRetry: 'retry',
+} as const;
 
 /** The hooks and the logger of one client. An error in one of them never ends a call, a run or the process. */
 export class Hooks {

@@ -13,7 +13,7 @@ import {
   type MemberCheck,
   type Shape,
 } from '../protocol/members.js';
-import type { Signers } from '../signing/app-signatures.js';
+import type { RequestSigners } from '../signing/app-signatures.js';
 import { Secret, secretLabel } from '../signing/secret.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { ClientHooks, Logger } from './hooks.js';
@@ -37,17 +37,18 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly channel: string;
   readonly appKey: string;
   /**
-   * The app secret, or a function that returns it: it is called for each attempt of a call, and once a second by a bulk
-   * run. A secret that is rotated needs no new client.
+   * The app secret, or where it is fetched: a secret that is rotated needs no new client. A function is called before a
+   * request, not more often than once a second; while it takes its time, other requests use the last secret. With
+   * `lifetimeMs` a secret is used for that long, and fetched anew before its end.
    */
-  readonly appSecret: string | Secret | SecretProvider;
+  readonly appSecret: string | Secret | SecretProvider | SecretSource;
   /**
    * What the spec leaves open, as the platform does it: the content of a platform file. Its recipes sign; on its result
    * codes depend retries, throttling, hints and `error.means`.
    */
   readonly platform?: PlatformFile;
-  /** Signers of your own (§5.5, §5.6), in place of the recipes of `platform`. */
-  readonly signing?: Signers;
+  /** Signers of your own (§5.5, §5.6), in place of the recipes of `platform`; they may return promises. */
+  readonly signing?: RequestSigners;
   /**
    * Headers of every request, such as the key of a gateway, besides those whose value `platform` has: values, or
    * functions that return them, for a token that expires.
@@ -67,6 +68,10 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly allowHttp?: boolean;
   /** PEM certificates of authorities to trust in addition to Node's. */
   readonly extraCa?: string;
+  /** PEM certificate of this client, with its chain, for a service or gateway that asks for one. It needs `key`. */
+  readonly cert?: string;
+  /** PEM private key of `cert`. */
+  readonly key?: string | Secret;
   /**
    * Address of an http proxy, such as `http://user:password@proxy.example:3128`. Loopback addresses are reached
    * directly.
@@ -74,7 +79,7 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly proxy?: string;
   /**
    * A dispatcher, of undici 7 or later or of your own, to use instead of the client's own connections; `close` leaves it open.
-   * `connections`, `connectTimeoutMs`, `extraCa` and `proxy` then have no effect.
+   * `connections`, `connectTimeoutMs`, `extraCa`, `cert`, `key` and `proxy` then have no effect.
    */
   readonly dispatcher?: Dispatcher;
   /** Returns milliseconds since 1970. Default: the system clock. */
@@ -89,13 +94,27 @@ export interface UserInfoClientOptions extends ClientHooks {
 }
 
 /**
- * Returns the current app secret. If it fails, returns none or takes longer than the call may, the call throws a
- * NoAnswerError with the reason `secret`. A bulk run keeps using the secret that it has.
+ * Returns the current app secret. One call is made at a time, and another one, with `true`, after the service has refused
+ * the signature of the secret in use; that request is then sent once more. If there is no secret, and the function
+ * fails, returns none or takes longer than `timeoutMs` of the client, a call throws a NoAnswerError with the reason
+ * `secret`; if there is one, it stays in use.
  *
  * @example
  * const appSecret: SecretProvider = async () => (await vault.read('app-secret')).value;
  */
-export type SecretProvider = () => string | Secret | Promise<string | Secret>;
+export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
+
+/**
+ * Where the app secret is fetched, and for how long one is used, in milliseconds: the next one is fetched before its end,
+ * and requests wait for it after its end.
+ *
+ * @example
+ * const appSecret: SecretSource = { fetch: () => vault.read('app-secret'), lifetimeMs: 60_000 };
+ */
+export interface SecretSource {
+  readonly fetch: SecretProvider;
+  readonly lifetimeMs: number;
+}
 
 /**
  * Returns the current value of a header: it is called before a request, not more often than once a second, and again,
@@ -122,7 +141,15 @@ export type HeaderProvider = (isRefused: boolean) => string | Secret | Promise<s
 export type DerivedOptions = Partial<
   Omit<
     UserInfoClientOptions,
-    'baseUrl' | 'allowHttp' | 'connectTimeoutMs' | 'connections' | 'extraCa' | 'proxy' | 'dispatcher'
+    | 'baseUrl'
+    | 'allowHttp'
+    | 'connectTimeoutMs'
+    | 'connections'
+    | 'extraCa'
+    | 'cert'
+    | 'key'
+    | 'proxy'
+    | 'dispatcher'
   >
 >;
 
@@ -141,6 +168,8 @@ export interface CallOptions {
   readonly attemptTimeoutMs?: number;
   /** Maximum number of attempts. Default: that of the client. */
   readonly attempts?: number;
+  /** Headers of this call besides those of the client, such as the ID of a trace; they take precedence. */
+  readonly headers?: Readonly<Record<string, string | Secret>>;
   /** Any value, such as the ID of a request of your own: hooks and traces of this call receive it. */
   readonly context?: unknown;
 }
@@ -153,15 +182,23 @@ export const clientDefaults = {
   connections: 128,
 } as const;
 
-/** Accepts text, a Secret, or a function that returns one of them. */
+/** Accepts text or a Secret. */
 export const isSecret: MemberCheck = (value) => {
-  if (typeof value === 'function') return null;
   // A file that was read as it is: each signature would be wrong.
   if (typeof value === 'string' && /[\r\n]$/.test(value))
     return 'ends with a line break: trim the content of a file';
   const text = value instanceof Secret ? value.reveal() : value;
   if (text === secretLabel) return 'is <secret>, the placeholder that a Secret prints';
   return isFilledText(text);
+};
+
+/** Accepts what `isSecret` does, and where a secret is fetched. */
+const isSecretOrSource: MemberCheck = (value) => {
+  if (typeof value === 'function') return null;
+  const { fetch, lifetimeMs } = (value ?? {}) as Partial<SecretSource>;
+  if (typeof fetch !== 'function') return isSecret(value);
+  const fault = isDuration(lifetimeMs);
+  return fault === null ? null : `has a lifetimeMs that ${fault}`;
 };
 
 export const clientMembers: Shape<UserInfoClientOptions> = {
@@ -171,7 +208,7 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
     tenantCode: isParameter,
     channel: isParameter,
     appKey: isParameter,
-    appSecret: isSecret,
+    appSecret: isSecretOrSource,
     platform: () => null, // parsePlatform checks it
     signing: isA('the signers app_sign and sign (recipes belong into platform.signing)', isSignerPair),
     headers: isPlainObject,
@@ -182,6 +219,8 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
     connections: isCount,
     allowHttp: isA('true or false', (value) => typeof value === 'boolean'),
     extraCa: isText,
+    cert: isText,
+    key: (value) => isText(value instanceof Secret ? value.reveal() : value),
     proxy: isText,
     dispatcher: isA('a dispatcher of undici', (value) => hasMembers(value, { dispatch: 'function' })),
     now: isFunction,
@@ -192,6 +231,7 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
     onRequest: isFunction,
     onResponse: isFunction,
     onNoAnswer: isFunction,
+    onRetry: isFunction,
   },
   required: ['baseUrl', 'tenantCode', 'channel', 'appKey', 'appSecret'],
 };
@@ -201,8 +241,18 @@ function isSignerPair(value: unknown): boolean {
   return [app_sign, sign].every((signer) => hasMembers(signer, { sign: 'function' }));
 }
 
-const { baseUrl, allowHttp, connectTimeoutMs, connections, extraCa, proxy, dispatcher, ...derivable } =
-  clientMembers.members;
+const {
+  baseUrl,
+  allowHttp,
+  connectTimeoutMs,
+  connections,
+  extraCa,
+  cert,
+  key,
+  proxy,
+  dispatcher,
+  ...derivable
+} = clientMembers.members;
 
 export const derivedMembers: Shape<DerivedOptions> = {
   what: 'the options of withOptions',
@@ -217,6 +267,7 @@ export const callMembers: Shape<CallOptions> = {
     timeoutMs: isDuration,
     attemptTimeoutMs: isDuration,
     attempts: isCount,
+    headers: isPlainObject,
     context: () => null,
   },
   required: [],

@@ -8,8 +8,8 @@ import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
-import type { SignedRequest } from './request.js';
 import { type AttemptOutcome, parseRetryAfter } from './retry.js';
+import type { SignedRequest } from './sign-request.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -22,11 +22,12 @@ export function mayRetry({ repeatable }: Pick<Endpoint, 'repeatable'>, outcome: 
 }
 
 /**
- * Whether no other request would get further: a certificate is not trusted, or a proxy refuses its password, which
+ * Whether no other request would get further: the runtime has no sockets, a certificate is not trusted, or a proxy refuses its password, which
  * must not be sent often.
  */
 export function concernsEveryRequest(outcome: AttemptOutcome): boolean {
   if (!(outcome instanceof NoAnswerError)) return false;
+  if (outcome.reason === 'runtime') return true;
   return outcome.reason === 'tls' || (outcome.reason === 'proxy' && outcome.httpStatus === 407);
 }
 
@@ -40,6 +41,12 @@ export function mayHaveActed(outcome: AttemptOutcome): boolean {
   if (isSuccess(outcome)) return true;
   if (isThrottled(outcome)) return false;
   return outcome instanceof NoAnswerError ? outcome.received : outcome.entry?.retry !== 'always';
+}
+
+/** Whether the service refused the signature of the secret. */
+export function refusesSignature(outcome: AttemptOutcome): boolean {
+  if (!(outcome instanceof RejectedError)) return false;
+  return outcome.means === 'wrongAppSign' || outcome.means === 'wrongSign';
 }
 
 /** Whether the request was refused because there were too many, by the service or by a proxy before it. */

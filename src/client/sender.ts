@@ -2,32 +2,43 @@ import { randomUUID } from 'node:crypto';
 import { type Platform, parsePlatform } from '../platform/platform.js';
 import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
 import { checkMembers } from '../protocol/members.js';
 import { parseResultCodes } from '../protocol/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
 import { compileRecipes } from '../signing/app-signatures.js';
 import { Secret } from '../signing/secret.js';
+import { isPromise } from '../signing/signer.js';
 import { type Connections, openConnections } from './connections.js';
-import { NoAnswerError } from './errors.js';
-import { HeaderValues } from './header-values.js';
+import { RejectedError } from './errors.js';
+import { headerSource } from './header-values.js';
 import { Hooks } from './hooks.js';
-import { clientMembers, isSecret, type SecretProvider, type UserInfoClientOptions } from './options.js';
-import { nameHost } from './proxy.js';
 import {
-  type PlainRequest,
-  type RequestHeaders,
-  type SignedRequest,
-  type SigningApp,
-  signRequest,
-} from './request.js';
+  clientDefaults,
+  clientMembers,
+  isSecret,
+  type SecretProvider,
+  type SecretSource,
+  type UserInfoClientOptions,
+} from './options.js';
+import { nameHost } from './proxy.js';
+import { callProvider, notProvided, RenewedValue } from './renewed-value.js';
+import type { PlainRequest } from './request.js';
+import { type AttemptOutcome, isSuccess, refusesCaller, refusesSignature } from './retry.js';
+import { type SignedRequest, type SigningApp, signRequest } from './sign-request.js';
+import { RequestHeaders } from './wire-request.js';
 
 /** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
 const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
 
+/** Age from which the value of a function is renewed, in milliseconds, unless it has a life time of its own. */
+const freshMs = 1_000;
+/** The part of its life after which a value is renewed. */
+const renewalPart = 0.8;
+
 /** Signs the requests of one app to one deployment, and has the connections to it; an `Attempt` sends each of them. */
 export class Sender {
+  readonly options: UserInfoClientOptions;
   readonly baseUrl: string;
   /** The two parts of the base URL. */
   readonly origin: string;
@@ -38,110 +49,148 @@ export class Sender {
   readonly hooks: Hooks;
   /** What the spec leaves open, as the service does it. */
   readonly platform: Platform;
-  readonly headerValues: HeaderValues;
   /** The result codes of the service. */
   readonly resultCodes: ResultCodeTable;
   readonly #app: SigningApp;
-  readonly #provideSecret: SecretProvider | null;
-  /** The last result of the function; it is used until the function returns another. */
-  #secret: Secret | null;
-  /** Number of calls of the function. */
-  #secretsAsked = 0;
-  /** Which of them returned the secret in use. */
-  #secretOrder = 0;
+  readonly #secret: RenewedValue<Secret>;
+  readonly #headers: RenewedValue<RequestHeaders>;
   readonly #ownsConnections: boolean;
   readonly #random: () => string;
   /** Returns milliseconds since 1970. */
   readonly now: () => number;
+  /** Whether an answer to any of its requests came. */
+  wasAnswered = false;
 
   /**
-   * `connections` are those of another sender to the same base URL, which closes them. Default: its own.
+   * `shared` is another sender to the same base URL, whose connections this one uses and does not close.
    *
    * @throws InvalidInputError that names the invalid option, or for plain http to another machine without
    * `allowHttp`
    * @throws RecipeError for an invalid recipe
    */
-  constructor(options: UserInfoClientOptions, connections?: Connections) {
+  constructor(options: UserInfoClientOptions, shared?: Sender) {
     checkMembers(clientMembers, options);
+    const { appSecret, platform, signing } = options;
+    // Options are printed with a client.
+    this.options = typeof appSecret === 'string' ? { ...options, appSecret: new Secret(appSecret) } : options;
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
     refuseApiPath(this.baseUrl, 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
-    this.platform = parsePlatform(options.platform ?? {}, 'the option platform');
     const { host, origin } = new URL(this.baseUrl);
     this.origin = origin;
     this.pathPrefix = this.baseUrl.slice(origin.length);
+    const isAlike = shared?.options.platform === platform && shared?.options.signing === signing;
+    const like = isAlike ? shared : undefined;
+    this.platform = like?.platform ?? parsePlatform(platform ?? {}, 'the option platform');
+    const { result_codes } = this.platform;
+    this.resultCodes =
+      like?.resultCodes ??
+      (result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the option platform'));
     this.#app = {
       tenantCode: options.tenantCode,
       channel: options.channel,
       appKey: options.appKey,
-      signers: options.signing ?? compileRecipes(this.platform.signing),
+      signers:
+        like === undefined ? (signing ?? compileRecipes(this.platform.signing)) : like.#app.signers,
     };
-    const { appSecret } = options;
-    this.#provideSecret = typeof appSecret === 'function' ? appSecret : null;
-    this.#secret = typeof appSecret === 'function' ? null : toSecret(appSecret);
-    this.hooks = new Hooks(options);
-    this.headerValues = new HeaderValues(
-      this.platform.headers,
-      options.headers ?? {},
-      (headers) => refuseSecretIn(headers, this.#secret),
-      (message) => this.hooks.warn('UserInfoSecretWarning', message),
-    );
-    const { result_codes } = this.platform;
-    this.resultCodes =
-      result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the option platform');
     this.#random = options.random ?? randomString;
     this.now = options.now ?? Date.now;
-    this.connections = connections ?? openConnections(this.baseUrl, options);
-    this.#ownsConnections = connections === undefined;
+    this.hooks = new Hooks(options);
+    this.connections = shared?.connections ?? openConnections(this.baseUrl, options);
+    this.#ownsConnections = shared === undefined;
     this.host = nameHost(host, this.connections.proxy);
+    const source = {
+      limitMs: options.timeoutMs ?? clientDefaults.timeoutMs,
+      warn: (message: string) => this.hooks.warn('UserInfoSecretWarning', message),
+      freshMs,
+      lifetimeMs: Number.POSITIVE_INFINITY,
+    };
+    this.#secret = new RenewedValue(
+      isSource(appSecret)
+        ? { ...source, ...lifeOf(appSecret), what: secretFunction, fetch: this.#secretFetch(appSecret) }
+        : { fixed: toSecret(appSecret) },
+    );
+    const headers = headerSource(this.platform.headers, options.headers ?? {});
+    this.#headers = new RenewedValue(
+      typeof headers === 'function'
+        ? { ...source, what: 'the function of a header', fetch: this.#headersFetch(headers) }
+        : { fixed: headers },
+    );
+    refuseSecretIn(this.#headers.known?.given, this.#secret.known);
   }
 
-  /** The headers of the next request, besides those of HTTP. */
-  get headers(): RequestHeaders {
-    return this.headerValues.current;
+  #secretFetch(source: SecretProvider | SecretSource) {
+    const fetch = typeof source === 'function' ? source : source.fetch;
+    const parse = (given: unknown) => {
+      const fault = isSecret(given);
+      if (fault !== null) {
+        const hint = 'Try again when it returns the secret.';
+        throw notProvided(secretFunction, `returned no secret: it ${fault}`, hint);
+      }
+      const secret = toSecret(given as string | Secret);
+      refuseSecretIn(this.#headers.known?.given, secret);
+      return secret;
+    };
+    return (isRefused: boolean) => callProvider(secretFunction, () => fetch(isRefused), parse);
   }
 
-  /** Whether a request can be signed: a function that returns the app secret has done so. */
-  get hasSecret(): boolean {
-    return this.#secret !== null;
+  #headersFetch(fetch: (isRefused: boolean) => RequestHeaders | Promise<RequestHeaders>) {
+    const check = (headers: RequestHeaders) => {
+      refuseSecretIn(headers.given, this.#secret.known);
+      return headers;
+    };
+    return (isRefused: boolean) => {
+      const headers = fetch(isRefused);
+      return isPromise(headers) ? headers.then(check) : check(headers);
+    };
+  }
+
+  /** The headers of the next request, with those of its call or run, which take precedence. */
+  headersWith(more: ReadonlyMap<string, string> | undefined): RequestHeaders {
+    const headers = this.#headers.current;
+    if (more === undefined || more.size === 0) return headers;
+    refuseSecretIn(more, this.#secret.known);
+    return new RequestHeaders(new Map([...headers.given, ...more]));
+  }
+
+  /** The function that the next request waits for. */
+  get awaited(): string {
+    return this.#secret.known === null ? secretFunction : 'the function of a header';
   }
 
   /**
-   * Fetches the app secret if a function returns it; `undefined` if none does. A secret that comes late is used unless
-   * a later call has returned another.
+   * Has the app secret and the values of headers fetched, if functions return them and they are old. Returns a promise
+   * if the next request has to wait for them.
    *
-   * @throws NoAnswerError with the reason `secret` if the function fails, returns no secret, or takes longer than
-   * `limitMs`
+   * @throws NoAnswerError with the reason `secret` if a function fails, returns no value, or takes too long
    */
-  prepare(limitMs = Number.POSITIVE_INFINITY): Promise<void> | undefined {
-    const provide = this.#provideSecret;
-    if (provide === null) return undefined;
-    this.#secretsAsked += 1;
-    const order = this.#secretsAsked;
-    const fetched = (async () => provide())()
-      .catch(refuseFailure)
-      .then((given) => {
-        const secret = provided(given);
-        refuseSecretIn(this.headerValues.known, secret);
-        if (order < this.#secretOrder) return;
-        this.#secretOrder = order;
-        this.#secret = secret;
-      });
-    return limitMs === Number.POSITIVE_INFINITY ? fetched : within(fetched, limitMs);
+  prepare(): Promise<unknown> | undefined {
+    const [secret, headers] = [this.#secret.prepare(), this.#headers.prepare()];
+    return secret === undefined || headers === undefined
+      ? (secret ?? headers)
+      : Promise.all([secret, headers]);
+  }
+
+  /** Whether a request that was sent at `sentAt` is to be sent again with another secret, or other values of headers. */
+  isOutdated(outcome: AttemptOutcome, sentAt: number): boolean {
+    const isAnswer = isSuccess(outcome) || outcome instanceof RejectedError;
+    return (
+      this.#secret.isOutdated(refusesSignature(outcome), isAnswer, sentAt) ||
+      this.#headers.isOutdated(refusesCaller(outcome), isAnswer, sentAt)
+    );
   }
 
   /**
-   * Signs a request for one attempt, with a new `random` and `timestamp` (§5.4).
+   * Signs a request for one attempt, with a new `random` and `timestamp` (§5.4); a promise if a signer returns one.
    *
    * @throws InvalidInputError for a request that breaks a rule of §4 or §8
    * @throws NoAnswerError as `prepare` does, if no secret was fetched before
    */
-  sign(request: PlainRequest): SignedRequest {
+  sign(request: PlainRequest): SignedRequest | PromiseLike<SignedRequest> {
     const random: unknown = this.#random();
     if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
     const moment = { random, timestamp: Math.floor(this.now() / 1000) };
-    const secret = this.#secret ?? secretAtOnce(this.#provideSecret);
-    return signRequest(request, this.baseUrl, this.#app, secret, moment);
+    return signRequest(request, this.baseUrl, this.#app, this.#secret.current, moment);
   }
 
   /** Closes its own connections, with the requests on them. */
@@ -150,78 +199,27 @@ export class Sender {
   }
 }
 
+const secretFunction = 'the function appSecret';
+
+function isSource(appSecret: UserInfoClientOptions['appSecret']): appSecret is SecretProvider | SecretSource {
+  return typeof appSecret === 'function' || (typeof appSecret === 'object' && 'fetch' in appSecret);
+}
+
+function lifeOf(source: SecretProvider | SecretSource): { freshMs?: number; lifetimeMs?: number } {
+  if (typeof source === 'function') return {};
+  const { lifetimeMs } = source;
+  return { freshMs: renewalPart * lifetimeMs, lifetimeMs };
+}
+
 /**
  * §5.2: the secret is never sent.
  *
  * @throws InvalidInputError for a header that holds it
  */
-function refuseSecretIn(headers: RequestHeaders | null, secret: Secret | null): void {
-  if (secret === null || headers === null) return;
-  const [name] = [...headers.given].find(([, value]) => value.includes(secret.reveal())) ?? [];
+function refuseSecretIn(headers: ReadonlyMap<string, string> | undefined, secret: Secret | null): void {
+  if (secret === null || headers === undefined) return;
+  const [name] = [...headers].find(([, value]) => value.includes(secret.reveal())) ?? [];
   if (name !== undefined) throw new InvalidInputError(`the header ${name} would send the app secret`);
-}
-
-/**
- * The secret of a request that is signed before any call was made.
- *
- * @throws NoAnswerError if the function fails, or returns no secret
- * @throws InvalidInputError if it returns a promise
- */
-function secretAtOnce(provide: SecretProvider | null): Secret {
-  let given: unknown;
-  try {
-    given = provide?.();
-  } catch (error) {
-    refuseFailure(error);
-  }
-  if (!isObject(given) || !('then' in given)) return provided(given);
-  Promise.resolve(given).catch(() => {});
-  throw new InvalidInputError(
-    'the function appSecret returns a promise: a request is not signed by it alone',
-    { hint: 'Make a call first, or use a function that returns the secret itself.' },
-  );
-}
-
-function refuseFailure(cause: unknown): never {
-  throw secretFault('failed', 'Its error is the cause; try again when it returns the secret.', cause);
-}
-
-/** The error of a function `appSecret`, or of one of a header, that took too long. */
-export function secretTimedOut(limitMs: number, ofHeader = false): NoAnswerError {
-  return secretFault(
-    `did not return within ${Math.ceil(limitMs)} ms`,
-    'Try again; give the function a shorter time-out of its own, which says what it waits for.',
-    undefined,
-    ofHeader ? 'of a header' : 'appSecret',
-  );
-}
-
-/** No request can be signed. Nothing was sent, unless by earlier attempts of the call. */
-function secretFault(did: string, hint: string, cause?: unknown, what = 'appSecret'): NoAnswerError {
-  const details = { reason: 'secret', received: false, attempts: 0, hint, cause } as const;
-  return new NoAnswerError(`the function ${what} ${did}`, details);
-}
-
-async function within(fetched: Promise<void>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(secretTimedOut(limitMs)), limitMs);
-  });
-  try {
-    await Promise.race([fetched, late]);
-  } finally {
-    clearTimeout(timer);
-    fetched.catch(() => {});
-  }
-}
-
-function provided(given: unknown): Secret {
-  const fault = isSecret(given);
-  if (fault === null && typeof given !== 'function') return toSecret(given as string | Secret);
-  throw secretFault(
-    `returned no secret: it ${fault ?? 'is a function'}`,
-    'Try again when it returns the secret.',
-  );
 }
 
 function toSecret(given: string | Secret): Secret {

@@ -32,6 +32,10 @@ interface Failure {
 /** Errors of undici's parser have this name, but not always a code. */
 const notHttp = 'HTTPParserError';
 
+/** A service that wants a certificate may close the connection after it was opened, without a word. */
+const certificateAdvice =
+  'If it never answers: the service may want a client certificate (options cert and key; --client-cert, --client-key).';
+
 /** The default, if no code says more. */
 const connectionLost: Failure = {
   reason: 'reset',
@@ -100,6 +104,10 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
 
 /** The request that failed, and how far it got. */
 interface FailedRequest {
+  /** Whether the sockets are our own: an error without a code is then none of a socket. */
+  readonly isOwn?: boolean;
+  /** Whether it may be that the service closes connections because they show no client certificate. */
+  readonly mayWantCertificate?: boolean;
   /** With the proxy, as `nameHost` names it. */
   readonly host: string;
   readonly proxy: HttpProxy | null;
@@ -114,6 +122,12 @@ export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedReq
   const { host, proxy, endpoint, started } = request;
   if (error instanceof TunnelError) return refusedByProxy(host, `, which ${error.message}`, error);
   const code = error.name === notHttp ? notHttp : typeof error.code === 'string' ? error.code : '';
+  if (code === '' && request.isOwn === true && error.syscall === undefined && error.name !== 'AbortError') {
+    const hint =
+      'The cause says why. userinfo-cli needs the sockets of Node, Bun or Deno: call it from a server.';
+    const details = { reason: 'runtime', received: false, hint, cause: error } as const;
+    return new NoAnswerError(`the request to ${host} cannot be sent by this runtime`, details);
+  }
   const failure = findFailure(error, code, started);
   const { reason, message } = failure;
   const received = failure.received && started;
@@ -124,7 +138,8 @@ export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedReq
   const isDoubtful =
     failure === connectionLost || (endpoint?.repeatable === false && reason !== 'not-envelope');
   const hint = (received && isDoubtful && endpoint?.doubt) || failure.hint;
-  return new NoAnswerError(message(host) + shown, { reason, received, hint, cause });
+  const advice = reason === 'reset' && request.mayWantCertificate === true ? ` ${certificateAdvice}` : '';
+  return new NoAnswerError(message(host) + shown, { reason, received, hint: hint + advice, cause });
 }
 
 function refusedByProxy(host: string, fault: string, cause: Error): NoAnswerError {

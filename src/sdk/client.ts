@@ -8,13 +8,8 @@ import {
 } from '../bulk/send-all.js';
 import { CallClient, type PassbackAnswer, type ReadAnswer } from '../client/client.js';
 import type { CallOptions, DerivedOptions, UserInfoClientOptions } from '../client/options.js';
-import {
-  checkedPassback,
-  checkedRead,
-  type PassbackInput,
-  type ReadInput,
-  type WireRequest,
-} from '../client/request.js';
+import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
+import type { WireRequest } from '../client/wire-request.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { UserInfo } from '../protocol/user-info.js';
 import { optionsFromEnvironment } from './environment.js';
@@ -22,7 +17,7 @@ import { optionsFromEnvironment } from './environment.js';
 const callClient = Symbol('calls');
 
 /**
- * Client for the two operations of §4. Each attempt of a call is signed anew.
+ * Client for the operations of §4. Each attempt of a call is signed anew.
  *
  * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with a code other
  * than 200), a NoAnswerError (no valid answer came) or a CancelledError. Each says by `retryable` whether the same
@@ -50,11 +45,8 @@ export class UserInfoClient implements AsyncDisposable {
    * range; or a base URL of plain http to another machine without `allowHttp`
    * @throws RecipeError for an invalid recipe
    */
-  constructor(options: UserInfoClientOptions);
-  /** @internal */
-  constructor(options: UserInfoClientOptions, calls: CallClient);
-  constructor(options: UserInfoClientOptions, calls = new CallClient(options)) {
-    Object.defineProperty(this, callClient, { value: calls });
+  constructor(options: UserInfoClientOptions) {
+    setCalls(this, new CallClient(options));
   }
 
   /**
@@ -76,16 +68,17 @@ export class UserInfoClient implements AsyncDisposable {
   }
 
   /**
-   * A client with some other options, which shares the connections of this one. `close` of this client ends the
+   * A client of the same class with some other options, which shares the connections of this one, and its recipes unless
+   * they are given. Its constructor is not called: what a subclass keeps in properties is copied. `close` of this client ends the
    * derived one too; `close` of the derived one leaves the connections open.
    *
    * @throws InvalidInputError for an invalid option, or one of the connections; RecipeError for an invalid recipe
    * @example
    * const other = client.withOptions({ tenantCode: 'acme-test', timeoutMs: 2_000 });
    */
-  withOptions(options: DerivedOptions): UserInfoClient {
+  withOptions(options: DerivedOptions): this {
     const calls = callsOf(this).withOptions(options);
-    return new UserInfoClient(calls.options, calls);
+    return setCalls(Object.assign(Object.create(Object.getPrototypeOf(this)), this), calls);
   }
 
   /**
@@ -100,7 +93,7 @@ export class UserInfoClient implements AsyncDisposable {
     input: ReadInput<Name>,
     options: CallOptions = {},
   ): Promise<ReadAnswer<Name>> {
-    return (await callsOf(this).send(checkedRead(input), options)) as unknown as ReadAnswer<Name>;
+    return (await callsOf(this).send(readRequest(input), options)) as unknown as ReadAnswer<Name>;
   }
 
   /**
@@ -121,18 +114,18 @@ export class UserInfoClient implements AsyncDisposable {
   /**
    * Returns the signed request of a read, without sending it. Its `random` can be used once.
    *
-   * @throws InvalidInputError, also if `appSecret` is a function that returns a promise and no call was made yet
+   * @throws InvalidInputError, also if a signer returns a promise, or `appSecret` is a function that returns one and no call was made yet
    * @example
    * const { url } = client.signRead({ code });
    */
   signRead<const Name extends string = never>(input: ReadInput<Name>): WireRequest {
-    return callsOf(this).sign(checkedRead(input));
+    return callsOf(this).sign(readRequest(input));
   }
 
   /**
    * Returns the signed request of a passback, without sending it. Its `random` can be used once.
    *
-   * @throws InvalidInputError, also if `appSecret` is a function that returns a promise and no call was made yet
+   * @throws InvalidInputError, also if a signer returns a promise, or `appSecret` is a function that returns one and no call was made yet
    * @example
    * const { method, url, body } = client.signPassback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
    */
@@ -204,6 +197,10 @@ export class UserInfoClient implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function setCalls<Client extends UserInfoClient>(client: Client, calls: CallClient): Client {
+  return Object.defineProperty(client, callClient, { value: calls });
 }
 
 /** @throws InvalidInputError for a method that lost its client */

@@ -2,7 +2,7 @@ import { compileRecipe } from './compile-recipe.js';
 import { fieldPath, type Recipe, type SigningRecipes } from './recipe.js';
 import { paramOf, type SignableRequest, withoutParams, withQueryValue } from './request.js';
 import type { Secret } from './secret.js';
-import type { Explanation, Signature, Signer } from './signer.js';
+import { type Explanation, isPromise, type RequestSigner, type Signature, type Signer } from './signer.js';
 
 /**
  * The signers of an app, one for each of its two signatures.
@@ -16,6 +16,25 @@ import type { Explanation, Signature, Signer } from './signer.js';
 export interface Signers {
   readonly app_sign: Signer;
   readonly sign: Signer;
+}
+
+/**
+ * The signers of the requests of a client, such as a key service that the secret never leaves: each may return a
+ * promise.
+ *
+ * @example
+ * const signing: RequestSigners = { app_sign: kmsSigner, sign: kmsSigner };
+ * const client = new UserInfoClient({ ...options, appSecret: 'kept by the key service', signing });
+ */
+export interface RequestSigners {
+  readonly app_sign: RequestSigner;
+  readonly sign: RequestSigner;
+}
+
+/** The digests of both signatures. */
+export interface Digests {
+  readonly app_sign: Pick<Signature, 'digest'>;
+  readonly sign: Pick<Signature, 'digest'>;
 }
 
 /** Both signatures of a request, with their stages. */
@@ -35,12 +54,25 @@ export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
 /**
  * Signs a request (§5.5, §5.6): `app_sign` over the parameters without the two signatures, `sign` over those and
  * the new `app_sign`. The new `app_sign` takes the place of one in `request.params`, else the last place. A `sign`
- * in `request.params` is ignored.
+ * in `request.params` is ignored. The result is a promise if a signer returns one.
  */
-export function signBoth(signers: Signers, request: SignableRequest, secret: Secret): SignaturePair {
+export function signBoth(signers: Signers, request: SignableRequest, secret: Secret): SignaturePair;
+export function signBoth(
+  signers: RequestSigners,
+  request: SignableRequest,
+  secret: Secret,
+): Digests | PromiseLike<Digests>;
+export function signBoth(
+  signers: RequestSigners,
+  request: SignableRequest,
+  secret: Secret,
+): Digests | PromiseLike<Digests> {
+  const signRest = (app_sign: Digests['app_sign']) => {
+    const sign = signers.sign.sign(withAppSign(forSign(request), app_sign.digest), secret);
+    return isPromise(sign) ? sign.then((sign) => ({ app_sign, sign })) : { app_sign, sign };
+  };
   const appSign = signers.app_sign.sign(forAppSign(request), secret);
-  const seen = withAppSign(forSign(request), appSign.digest);
-  return { app_sign: appSign, sign: signers.sign.sign(seen, secret) };
+  return isPromise(appSign) ? appSign.then(signRest) : signRest(appSign);
 }
 
 /** Both signatures with their stages, the secret masked; see `Explanation`. */

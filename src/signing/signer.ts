@@ -28,16 +28,35 @@ export interface Explanation extends Signature {
 }
 
 /**
+ * Signs the requests of a client: at once, or by a promise, as a key service does. `secret` is the app secret of the
+ * client.
+ *
+ * @example
+ * const sign: RequestSigner = { digestLength: 64, sign: async ({ params }) => ({ digest: await kms.mac(params) }) };
+ */
+export interface RequestSigner {
+  /** Whether it needs the `query` of a request. Default: no. */
+  readonly usesQuery?: boolean;
+  /** The length of the digest in characters; null where it depends on the request. */
+  readonly digestLength: number | null;
+  sign(
+    request: SignableRequest,
+    secret: Secret,
+  ): Pick<Signature, 'digest'> | PromiseLike<Pick<Signature, 'digest'>>;
+}
+
+/**
  * Signs requests: a compiled recipe, or a signing module.
  *
  * @example
  * const signer: Signer = compileRecipe(defaultRecipes.sign);
  */
-export interface Signer {
-  /** Whether it needs the `query` of a request. Default: no. */
-  readonly usesQuery?: boolean;
-  /** The length of the digest in characters; null where it depends on the request. */
-  readonly digestLength: number | null;
+export interface Signer extends RequestSigner {
   sign(request: SignableRequest, secret: Secret): Signature;
   explain(request: SignableRequest, secret: Secret): Explanation;
+}
+
+/** Whether a value has to be awaited; it may be a promise of another library. */
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value;
 }

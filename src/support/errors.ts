@@ -45,6 +45,11 @@ export abstract class UserInfoError extends Error {
     this.sent = options.sent;
   }
 
+  /** For loggers that print JSON: the fields and `message`, without what `cause` holds. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    return Object.fromEntries([['message', this.message], ...Object.entries(this)]);
+  }
+
   /** @internal */
   get [brand](): true {
     return true;

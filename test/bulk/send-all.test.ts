@@ -303,7 +303,7 @@ describe('options that are out of range', () => {
         code: 'INVALID_INPUT',
         message: 'the options of many rows: "concurency" is unknown',
         hint: expect.stringMatching(
-          / concurrency, ratePerSecond, attempts, attemptTimeoutMs, signal, context\.$/,
+          / concurrency, ratePerSecond, attempts, attemptTimeoutMs, signal, headers, context\.$/,
         ),
       }),
     );
@@ -633,7 +633,7 @@ describe('all rows', () => {
     expect(new Set([...outcomes.values()].map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
     expect(await warned).toMatchObject({
       name: 'UserInfoSecretWarning',
-      message: 'the function appSecret failed; the run keeps using the secret that it returned before',
+      message: 'the function appSecret failed; its last value stays in use',
     });
   });
 

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type ClientHooks,
@@ -143,12 +144,16 @@ describe('an app secret that a function returns', () => {
   const signatures = () =>
     server.requests.map(({ query }) => new URLSearchParams(query).get('app_sign') ?? '');
 
-  it('is asked for by each attempt', async () => {
+  it('is fetched anew when its life is over', async () => {
     const secrets = ['s1', Promise.resolve(new Secret('s2')), 's1'];
     const fixed = { random: () => 'a-random-text', now: () => 1_700_000_000_000 };
-    await using client = clientWith({ ...fixed, appSecret: () => secrets.shift() ?? 'none' });
+    await using client = clientWith({
+      ...fixed,
+      appSecret: { fetch: () => secrets.shift() ?? 'none', lifetimeMs: 1 },
+    });
     answers.push({ code: 50301 });
     await client.passback(row);
+    await sleep(2);
     await client.passback(row);
     const [first, second, third] = signatures();
     expect(first).toBe(third);
@@ -195,7 +200,7 @@ describe('an app secret that a function returns', () => {
       if (next === undefined) throw new Error('vault');
       return next();
     };
-    await using client = clientWith({ appSecret });
+    await using client = clientWith({ appSecret: { fetch: appSecret, lifetimeMs: 1 } });
     answers.push({ code: 50001 });
     expect(await errorOf(client.passback(row))).toMatchObject({
       reason: 'secret',

@@ -2,7 +2,7 @@ import type { PassbackInput, ReadInput, UserInfoClientOptions } from '../../src/
 import { type BulkRunOptions, UserInfoClient } from '../../src/index.js';
 
 /** The options of a run, and of the client that makes it. */
-export type RunOptions = UserInfoClientOptions & BulkRunOptions;
+export type RunOptions = UserInfoClientOptions & Omit<BulkRunOptions, 'headers'>;
 
 /** Passes rows back with a client of their own. */
 export function passbackAll<Row extends PassbackInput>(

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
-import { createServer } from 'node:tls';
+import { createServer, type TlsOptions } from 'node:tls';
 import type { TestServer } from './raw-server.js';
 
-const certificates = join(import.meta.dirname, 'certificates');
+export const certificates = join(import.meta.dirname, 'certificates');
 
 /** The file of the authority that signed the certificates but the self-signed one; no machine trusts it. */
 export const caFile = join(certificates, 'ca.crt');
@@ -35,13 +35,14 @@ export function makeCertificate(folder: string, days: number): CertificateFiles 
 export async function tlsServer(
   certificate: CertificateName | CertificateFiles,
   service: string,
+  more: TlsOptions = {},
 ): Promise<TestServer> {
   const { port, hostname } = new URL(service);
   const files =
     typeof certificate === 'string'
       ? { certificate: join(certificates, `${certificate}.crt`), key: join(certificates, 'server.key') }
       : certificate;
-  const options = { key: readFileSync(files.key), cert: readFileSync(files.certificate) };
+  const options = { key: readFileSync(files.key), cert: readFileSync(files.certificate), ...more };
   const server = createServer(options, (client) => {
     const inner = connect(Number(port), hostname);
     client.on('error', () => inner.destroy()).pipe(inner);

@@ -1,8 +1,9 @@
 import { Attempt, type AttemptResult } from '../../client/attempt.js';
-import { NoAnswerError, RetryLaterError } from '../../client/errors.js';
+import { NoAnswerError, type RejectedError, RetryLaterError } from '../../client/errors.js';
 import { isSuccess, mayHaveActed, pauseBefore } from '../../client/retry.js';
 import type { Sender } from '../../client/sender.js';
 import { maxTimerMs } from '../../protocol/limits.js';
+import { backOffMs } from '../../support/back-off.js';
 import { classify, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
 import { FlowControl, type Pacing } from './flow-control.js';
 import { type OpenRow, type PreparedRow, RowFeed, RowQueue, type SourceRow } from './row-queue.js';
@@ -15,6 +16,8 @@ export interface EngineOptions<Row> extends Pacing {
   readonly listener: EngineListener<Row>;
   /** The flow control of an earlier engine, to continue with what it learned about the service. */
   readonly flow?: FlowControl;
+  /** The headers of each request besides those of the sender, by their names in lower case. */
+  readonly headers?: ReadonlyMap<string, string>;
   /** The value that hooks receive with each request. */
   readonly context?: unknown;
 }
@@ -60,6 +63,9 @@ export class RowEngine<Row extends SourceRow> {
   #error: unknown;
   /** Ends the run; `null` before it starts, and after its end. */
   #end: (() => void) | null = null;
+  /** Whether a secret, or the value of a header, is being fetched, and how often that failed in a row. */
+  #isPreparing = false;
+  #unprepared = 0;
   /** Whether a turn is due at the end of this turn of the event loop. */
   #isTurnDue = false;
   #timer: NodeJS.Timeout | undefined;
@@ -176,14 +182,7 @@ export class RowEngine<Row extends SourceRow> {
 
   /** The rows that may be sent now. */
   #pick(): OpenRow<Row>[] {
-    const prepared = this.#options.sender.headerValues.prepare();
-    if (prepared !== undefined) {
-      prepared.then(
-        () => this.resume(),
-        (error) => this.stop(error),
-      );
-      return [];
-    }
+    if (!this.#isPrepared()) return [];
     const now = performance.now();
     const mayCome = this.#listener.isFull?.() !== true;
     const picked: OpenRow<Row>[] = [];
@@ -201,9 +200,36 @@ export class RowEngine<Row extends SourceRow> {
     return picked;
   }
 
+  /**
+   * Whether the app secret and the values of headers are there. A function that fails to return one is called as many
+   * times as a row has attempts.
+   */
+  #isPrepared(): boolean {
+    if (this.#isPreparing) return false;
+    const prepared = this.#options.sender.prepare();
+    if (prepared === undefined) return true;
+    this.#isPreparing = true;
+    const goOn = () => {
+      this.#isPreparing = false;
+      this.resume();
+    };
+    prepared.then(
+      () => {
+        this.#unprepared = 0;
+        goOn();
+      },
+      (error) => {
+        this.#unprepared += 1;
+        if (!(error instanceof NoAnswerError) || this.#unprepared >= this.#options.attempts) this.stop(error);
+        setTimeout(goOn, backOffMs(this.#unprepared - 1, Math.random));
+      },
+    );
+    return false;
+  }
+
   #send(rows: readonly OpenRow<Row>[]): void {
     if (rows.length === 0) return;
-    const { sender, context } = this.#options;
+    const { sender, headers, context } = this.#options;
     this.#listener.onSend?.(rows.map(({ row }) => row));
     const now = performance.now();
     for (const [index, row] of rows.entries()) {
@@ -214,7 +240,8 @@ export class RowEngine<Row extends SourceRow> {
       try {
         row.pending = Attempt.send({
           sender,
-          request: sender.sign(row.request),
+          request: row.request,
+          headers,
           number: row.sent,
           done,
           context,
@@ -253,7 +280,8 @@ export class RowEngine<Row extends SourceRow> {
           this.#settle(row, rowOutcome(row, outcome, 'unsettled'));
         } else {
           row.mayHaveActed ||= !isOutdated && mayHaveActed(outcome);
-          this.#putBack(row, now, verdict === 'throttled' || isOutdated ? 0 : retryAfterMs);
+          if (error !== undefined)
+            this.#putBack(row, now, verdict === 'throttled' || isOutdated ? 0 : retryAfterMs, error);
         }
         if (this.flow.isGivenUp(now)) this.stop(error);
         return;
@@ -272,9 +300,25 @@ export class RowEngine<Row extends SourceRow> {
     if (verdict === 'throttled' || isLost) row.servedBefore = this.#served;
   }
 
-  #putBack(row: OpenRow<Row>, now: number, retryAfterMs: number | undefined): void {
+  #putBack(
+    row: OpenRow<Row>,
+    now: number,
+    retryAfterMs: number | undefined,
+    error: RejectedError | NoAnswerError,
+  ): void {
     this.#listener.onTakenBack?.(row.row);
-    row.dueAt = now + pauseBefore(row.attempts + 1, retryAfterMs);
+    const { sender, context } = this.#options;
+    const delayMs = pauseBefore(row.attempts + 1, retryAfterMs);
+    row.dueAt = now + delayMs;
+    const { operation, requestId } = error;
+    sender.hooks.call('onRetry', () => ({
+      operation,
+      attempt: row.sent,
+      requestId,
+      context,
+      delayMs,
+      error,
+    }));
     this.#queue.putBack(row);
   }
 

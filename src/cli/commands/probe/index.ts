@@ -87,7 +87,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   // What a passback is answered with is looked at, not judged.
   const platform = { ...given.platform, passback_union_id: 'any' as const };
   const client = await context.connect({ ...given, platform });
-  const signers = given.signing ?? (await loadSigning(context, settings)).signers;
+  const { signers } = await loadSigning(context, settings);
   const { gather, saysTheSame } = await import('./gather.js');
   let sent = 0;
   const onSent = () => {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type PlainRequest, readRequest, signableRequest } from '../../../client/request.js';
+import { type PlainRequest, readRequest } from '../../../client/request.js';
+import { signableRequest } from '../../../client/sign-request.js';
 import { endpoints, type OperationName } from '../../../protocol/endpoints.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { randomLength, timestampDigits } from '../../../protocol/limits.js';

@@ -1,0 +1,74 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { type Endpoint, formContentType } from '../protocol/endpoints.js';
+import type { DispatchedRequest } from './dispatcher.js';
+import type { SignedRequest } from './sign-request.js';
+
+/**
+ * A signed request with its full URL.
+ *
+ * @example
+ * const { method, url, contentType, headers, body }: WireRequest = client.signRead({ code });
+ * const type = contentType === null ? {} : { 'content-type': contentType };
+ * await fetch(url, { method, body, headers: { ...headers, ...type } });
+ */
+export interface WireRequest {
+  readonly method: Endpoint['method'];
+  readonly url: URL;
+  readonly contentType: string | null;
+  /** The headers of the platform, such as the key of a gateway. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** A signed request as a sender sends it. */
+export function toWireRequest(
+  { endpoint, target, body }: SignedRequest,
+  baseUrl: string,
+  headers: RequestHeaders,
+): WireRequest {
+  const contentType = body === null ? null : formContentType;
+  const url = new URL(baseUrl + target);
+  return { method: endpoint.method, url, contentType, headers: Object.fromEntries(headers.given), body };
+}
+
+/** Protection services may refuse requests without a `User-Agent`. */
+const usualHeaders = {
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  'user-agent': `userinfo/${manifest.version}`,
+};
+
+/** The headers of requests: names and values alternating, which undici processes faster than an object. */
+export class RequestHeaders {
+  /** Those beside the usual ones, by their names in lower case. */
+  readonly given: ReadonlyMap<string, string>;
+  readonly withoutForm: string[];
+  readonly withForm: string[];
+
+  constructor(given: ReadonlyMap<string, string>) {
+    this.given = given;
+    this.withoutForm = [...new Map([...Object.entries(usualHeaders), ...given])].flat();
+    this.withForm = [...this.withoutForm, 'content-type', formContentType];
+  }
+}
+
+/**
+ * The request for undici, which follows no redirect: a signed URL belongs to one host. It accepts no content
+ * encoding: answers are read as they are. `pathPrefix` is the part of the base URL after its `origin`.
+ */
+export function dispatchOptions(
+  { endpoint: { method }, target, body }: SignedRequest,
+  {
+    origin,
+    pathPrefix,
+    headers,
+  }: { readonly origin: string; readonly pathPrefix: string; readonly headers: RequestHeaders },
+): DispatchedRequest {
+  return {
+    origin,
+    path: pathPrefix + target,
+    method,
+    headers: body === null ? headers.withoutForm : headers.withForm,
+    body,
+  };
+}
