@@ -39,8 +39,8 @@ export type {
   DerivedOptions,
   HeaderProvider,
   SecretProvider,
-  SecretSource,
   UserInfoClientOptions,
+  VaultSecret,
 } from './client/options.js';
 export type { PassbackInput, ReadInput } from './client/request.js';
 export type { WireRequest } from './client/wire-request.js';

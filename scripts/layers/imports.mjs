@@ -46,8 +46,8 @@ const entryPoints = {
     secret signer template vectors verify/compare-messages verify/recipe-suspects verify/suspect
     verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,
-  client: `answer attempt client dispatcher errors hooks options proxy request retry sender tls-trust
-    transport-errors`,
+  client: `answer attempt client dispatcher errors hooks options proxy request retry sender sign-request tls-trust
+    wire-request transport-errors`,
   profiles: `errors flags-and-environment header-source load-signers production-guard profile-file profile-json profile-name profile-store profile secret
     settings`,
   sdk: `client`,

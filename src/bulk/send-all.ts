@@ -1,7 +1,6 @@
 import type { CallClient, PassbackAnswer, ReadAnswer } from '../client/client.js';
 import { CancelledError, NoAnswerError } from '../client/errors.js';
-import { callHeaders } from '../client/header-values.js';
-import { clientDefaults } from '../client/options.js';
+import { type CallOptions, clientDefaults } from '../client/options.js';
 import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
 import { findEndpoint, type OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
@@ -14,7 +13,6 @@ import {
   isSignal,
   type Shape,
 } from '../protocol/members.js';
-import type { Secret } from '../signing/secret.js';
 import { leadToCaller } from '../support/errors.js';
 import type { Pacing } from './engine/flow-control.js';
 import { type EngineOptions, RowEngine } from './engine/row-engine.js';
@@ -116,7 +114,7 @@ export interface BulkRunOptions {
   /** Maximum duration of one attempt, in milliseconds. Default: that of the client. */
   readonly attemptTimeoutMs?: number;
   /** Headers of each request besides those of the client, such as the ID of a trace; they take precedence. */
-  readonly headers?: Readonly<Record<string, string | Secret>>;
+  readonly headers?: NonNullable<CallOptions['headers']>;
   /** Any value, such as the ID of a job of your own: hooks receive it with each request of the run. */
   readonly context?: unknown;
   /**
@@ -216,7 +214,7 @@ export function sendAll<Row>(
     timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
   };
   const { context, signal } = given;
-  const settings = { ...pacing, operation, sender, context, headers: callHeaders(given.headers) };
+  const settings = { ...pacing, operation, sender, context, headers: sender.checkHeaders(given.headers) };
   return outcomesOf(batchesOf(rows, prepareRow[operation]), client, settings, signal);
 }
 

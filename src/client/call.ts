@@ -5,7 +5,6 @@ import { leadToCaller } from '../support/errors.js';
 import type { Answer } from './answer.js';
 import { Attempt, type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError } from './errors.js';
-import { callHeaders } from './header-values.js';
 import { traceCall } from './hooks.js';
 import { type CallOptions, clientDefaults } from './options.js';
 import { didNotReturn } from './renewed-value.js';
@@ -17,7 +16,7 @@ import type { Sender } from './sender.js';
 const timeOut = Symbol('time-out');
 
 /** One call, with all its attempts. */
-export class Call {
+export class ClientCall {
   readonly #sender: Sender;
   readonly #request: PlainRequest;
   readonly #options: CallOptions;
@@ -39,7 +38,7 @@ export class Call {
     this.#sender = sender;
     this.#request = request;
     this.#options = options;
-    this.#headers = callHeaders(options.headers);
+    this.#headers = sender.checkHeaders(options.headers);
     this.#limitMs = options.timeoutMs ?? sender.options.timeoutMs ?? clientDefaults.timeoutMs;
     this.#deadline = performance.now() + this.#limitMs;
   }

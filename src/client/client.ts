@@ -4,7 +4,7 @@ import { checkMembers } from '../protocol/members.js';
 import type { ReadData } from '../protocol/read-data.js';
 import { isPromise } from '../signing/signer.js';
 import type { Answer } from './answer.js';
-import { Call } from './call.js';
+import { ClientCall } from './call.js';
 import { NoAnswerError } from './errors.js';
 import {
   type CallOptions,
@@ -95,7 +95,7 @@ export class CallClient implements AsyncDisposable {
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
     checkMembers(callMembers, options);
     this.refuseIfClosed();
-    const call = new Call(this.sender, request, options);
+    const call = new ClientCall(this.sender, request, options);
     const outcome = call.run();
     this.track(call, outcome);
     try {

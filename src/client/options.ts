@@ -41,7 +41,7 @@ export interface UserInfoClientOptions extends ClientHooks {
    * request, not more often than once a second; while it takes its time, other requests use the last secret. With
    * `lifetimeMs` a secret is used for that long, and fetched anew before its end.
    */
-  readonly appSecret: string | Secret | SecretProvider | SecretSource;
+  readonly appSecret: string | Secret | SecretProvider | VaultSecret;
   /**
    * What the spec leaves open, as the platform does it: the content of a platform file. Its recipes sign; on its result
    * codes depend retries, throttling, hints and `error.means`.
@@ -109,9 +109,9 @@ export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<s
  * and requests wait for it after its end.
  *
  * @example
- * const appSecret: SecretSource = { fetch: () => vault.read('app-secret'), lifetimeMs: 60_000 };
+ * const appSecret: VaultSecret = { fetch: () => vault.read('app-secret'), lifetimeMs: 60_000 };
  */
-export interface SecretSource {
+export interface VaultSecret {
   readonly fetch: SecretProvider;
   readonly lifetimeMs: number;
 }
@@ -195,7 +195,7 @@ export const isSecret: MemberCheck = (value) => {
 /** Accepts what `isSecret` does, and where a secret is fetched. */
 const isSecretOrSource: MemberCheck = (value) => {
   if (typeof value === 'function') return null;
-  const { fetch, lifetimeMs } = (value ?? {}) as Partial<SecretSource>;
+  const { fetch, lifetimeMs } = (value ?? {}) as Partial<VaultSecret>;
   if (typeof fetch !== 'function') return isSecret(value);
   const fault = isDuration(lifetimeMs);
   return fault === null ? null : `has a lifetimeMs that ${fault}`;

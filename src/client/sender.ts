@@ -11,15 +11,16 @@ import { Secret } from '../signing/secret.js';
 import { isPromise } from '../signing/signer.js';
 import { type Connections, openConnections } from './connections.js';
 import { RejectedError } from './errors.js';
-import { headerSource } from './header-values.js';
+import { callHeaders, headerSource } from './header-values.js';
 import { Hooks } from './hooks.js';
 import {
+  type CallOptions,
   clientDefaults,
   clientMembers,
   isSecret,
   type SecretProvider,
-  type SecretSource,
   type UserInfoClientOptions,
+  type VaultSecret,
 } from './options.js';
 import { nameHost } from './proxy.js';
 import { callProvider, notProvided, RenewedValue } from './renewed-value.js';
@@ -90,8 +91,7 @@ export class Sender {
       tenantCode: options.tenantCode,
       channel: options.channel,
       appKey: options.appKey,
-      signers:
-        like === undefined ? (signing ?? compileRecipes(this.platform.signing)) : like.#app.signers,
+      signers: like === undefined ? (signing ?? compileRecipes(this.platform.signing)) : like.#app.signers,
     };
     this.#random = options.random ?? randomString;
     this.now = options.now ?? Date.now;
@@ -119,7 +119,7 @@ export class Sender {
     refuseSecretIn(this.#headers.known?.given, this.#secret.known);
   }
 
-  #secretFetch(source: SecretProvider | SecretSource) {
+  #secretFetch(source: SecretProvider | VaultSecret) {
     const fetch = typeof source === 'function' ? source : source.fetch;
     const parse = (given: unknown) => {
       const fault = isSecret(given);
@@ -143,6 +143,17 @@ export class Sender {
       const headers = fetch(isRefused);
       return isPromise(headers) ? headers.then(check) : check(headers);
     };
+  }
+
+  /**
+   * The headers of a call or a run, by their names in lower case.
+   *
+   * @throws InvalidInputError for an invalid one
+   */
+  checkHeaders(given: CallOptions['headers']): ReadonlyMap<string, string> {
+    const headers = callHeaders(given);
+    refuseSecretIn(headers, this.#secret.known);
+    return headers;
   }
 
   /** The headers of the next request, with those of its call or run, which take precedence. */
@@ -201,11 +212,11 @@ export class Sender {
 
 const secretFunction = 'the function appSecret';
 
-function isSource(appSecret: UserInfoClientOptions['appSecret']): appSecret is SecretProvider | SecretSource {
+function isSource(appSecret: UserInfoClientOptions['appSecret']): appSecret is SecretProvider | VaultSecret {
   return typeof appSecret === 'function' || (typeof appSecret === 'object' && 'fetch' in appSecret);
 }
 
-function lifeOf(source: SecretProvider | SecretSource): { freshMs?: number; lifetimeMs?: number } {
+function lifeOf(source: SecretProvider | VaultSecret): { freshMs?: number; lifetimeMs?: number } {
   if (typeof source === 'function') return {};
   const { lifetimeMs } = source;
   return { freshMs: renewalPart * lifetimeMs, lifetimeMs };
