@@ -37,6 +37,11 @@ it('refuses what breaks the structure of src, and nothing else', () => {
     // A circular import of types, one of them in an import of several lines.
     'src/client/sender.ts': "import type { Retry } from './retry.js';\nexport interface Sender {}\n",
     'src/client/retry.ts': "import {\n  type Sender,\n} from './sender.js';\nexport interface Retry {}\n",
+    // What is loaded late is never loaded with what imports it, except for its types.
+    'src/cli/rest.late.ts': 'export type Rest = string;\n',
+    'src/cli/first.ts':
+      "import type { Rest } from './rest.late.js';\nexport const rest = () => import('./rest.late.js');\n",
+    'src/cli/second.ts': "import './rest.late.js';\n",
     // Circular, too: what is loaded later imports its loader.
     'src/cli/late.ts': "import { early } from './early.js';\nexport const late = early;\n",
     'src/cli/early.ts': "export const early = () => import('./late.js');\n",
@@ -64,6 +69,7 @@ it('refuses what breaks the structure of src, and nothing else', () => {
     'src/attic: scripts/layers/imports.mjs knows no such folder',
     'src/support/shell.ts imports src/client/retry.ts: support may not import client',
     'src/cli/serve.ts imports src/service/store/apps.ts, which is no entry point of service',
+    'src/cli/second.ts imports src/cli/rest.late.ts, which only import() loads',
     'circular import: src/cli/early.ts -> src/cli/late.ts -> src/cli/early.ts',
     'circular import: src/client/retry.ts -> src/client/sender.ts -> src/client/retry.ts',
     'src/bulk/pool.ts imports @scope/sockets/lib/pool.js, a private file of @scope/sockets',
@@ -75,5 +81,7 @@ it('refuses what breaks the structure of src, and nothing else', () => {
   ]);
   // A list of exceptions or entry points contains nothing that is no longer needed.
   expect(found).toContain('src/solve/solve.ts is an entry point, but no other folder imports it');
-  expect(found).toContain('scripts/layers/error-texts.mjs: src/cli/explain-failure.ts judges no text');
+  expect(found).toContain(
+    'scripts/layers/error-texts.mjs: src/cli/call/explain-failure.late.ts judges no text',
+  );
 });

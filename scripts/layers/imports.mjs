@@ -63,6 +63,7 @@ const entryPoints = {
 export function* importFaults(sources) {
   yield* arrowFaults(sources);
   yield* entryPointFaults(sources);
+  yield* lateFaults(sources);
   yield* circularImportFaults(sources);
   yield* privateFileFaults(sources);
 }
@@ -98,6 +99,16 @@ function* entryPointFaults(sources) {
     }
   }
   for (const path of unused) yield `${path} is an entry point, but no other folder imports it`;
+}
+
+/** `NAME.late.ts` is apart so that a start does not load it: by import() alone, except for another such file. */
+function* lateFaults(sources) {
+  const isLate = (file = '') => file.endsWith('.late.ts');
+  for (const [file, { imports }] of sources) {
+    for (const { path, isLoaded } of imports)
+      if (isLoaded && isLate(path) && !isLate(file))
+        yield `${file} imports ${path}, which only import() loads`;
+  }
 }
 
 /** Depth-first search; an import of a file that is still open is circular. */

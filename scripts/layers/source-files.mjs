@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 
 const statement =
-  /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(?<loaded>[^']+)'|\bimport\(\s*'(?<later>[^']+)'\)/gm;
+  /^(?:import|export)\b(?<type> type\b)?(?:[^'";]*?\bfrom)?\s*'(?<loaded>[^']+)'|\bimport\(\s*'(?<later>[^']+)'\)/gm;
 
 /**
  * The sources by path, with `text` and `imports`. An import has the `path` of a file of src, or is that of a `package`.
- * Imports of types and those by `import()` are imports.
+ * `isLoaded` is false for one of types, and one by `import()`.
  */
 export function readSources(folder) {
   const files = readdirSync(folder, { recursive: true }).map((file) => file.replaceAll('\\', '/'));
@@ -24,10 +24,11 @@ export function readSources(folder) {
 }
 
 function importsIn(file, text) {
-  return [...text.matchAll(statement)].map(({ groups: { loaded, later } }) => {
+  return [...text.matchAll(statement)].map(({ groups: { type, loaded, later } }) => {
     const name = loaded ?? later;
     if (!name.startsWith('.')) return { package: name };
-    return { path: normalize(join(dirname(file), name)).replace(/\.js$/, '.ts') };
+    const isLoaded = loaded !== undefined && type === undefined;
+    return { path: normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'), isLoaded };
   });
 }
 

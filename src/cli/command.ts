@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
+import { type CommonGroup, CommonOption, examples, rootOf, showCommon } from './command-line/help-layout.js';
+import type { CommonOptions } from './command-line/options.js';
 import type { CliContext } from './context.js';
-import { type CommonGroup, CommonOption, examples, rootOf, showCommon } from './help-layout.js';
 import type { Io } from './io.js';
-import type { CommonOptions } from './options.js';
 import { printData } from './output/print.js';
 import { isPlainTable, type OutputStyle, outputStyle } from './output/style.js';
 
@@ -71,7 +71,7 @@ export function command<Options, Arguments extends unknown[]>(
       const { io, args } = context;
       const unused = findUnused(command, common);
       if (unused !== undefined)
-        throw (await import('./unused-option.js')).unusedOption(command, unused, args);
+        throw (await import('./command-line/unused-option.late.js')).unusedOption(command, unused, args);
       const options = command.optsWithGlobals<CommonOptions & Options>();
       const style = await outputStyle(options, io);
       const print = (data: unknown) => printData(data, io, style);

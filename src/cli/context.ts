@@ -30,7 +30,7 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     async openAdmin(database: string | undefined, { create }: { readonly create: boolean }): Promise<Admin> {
       const [{ openAdmin }, { chooseDatabase, masterKeys, mayMigrate }] = await Promise.all([
         import('../service/index.js'),
-        import('./database.js'),
+        import('./service/database.js'),
       ]);
       return openAdmin({
         database: await chooseDatabase(database, create),

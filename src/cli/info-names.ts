@@ -3,9 +3,9 @@ import { parseInfoNames, specialInfoNames } from '../protocol/info-names.js';
 import { pasteFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
+import { isSlipOf } from './call/pairs.js';
 import type { CliContext } from './context.js';
 import type { Io } from './io.js';
-import { isSlipOf } from './pairs.js';
 import { profileOutline } from './profile-outline.js';
 
 /** The names that have a meaning of their own, with the prefix of the platform. */

@@ -1,4 +1,4 @@
-// Apart from profiles: the TAB key and help read the file without checking it, and do without it if they cannot.
+// The TAB key and help read the file without checking it, and do without it if they cannot.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProfileName, profileFileName } from '../profiles/profile-name.js';

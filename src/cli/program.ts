@@ -1,14 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { checkCommandLine, readCommandLine } from './command-line.js';
+import { checkCommandLine, readCommandLine } from './command-line/command-line.js';
+import { examples, helpLayout } from './command-line/help-layout.js';
+import { addCommonOptions, type CommonOptions } from './command-line/options.js';
 import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
 import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
-import { examples, helpLayout } from './help-layout.js';
 import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';
-import { addCommonOptions, type CommonOptions } from './options.js';
 import { withColorOption } from './output/style.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */
@@ -24,7 +24,10 @@ export async function run(args: readonly string[], given: Io, signal: AbortSigna
   } catch (thrown) {
     const isRefused = thrown instanceof CommanderError && thrown.exitCode !== 0;
     const error = isRefused
-      ? (await import('./suggestions.js')).explainRefusal(thrown, readCommandLine(program, args))
+      ? (await import('./command-line/suggestions.late.js')).explainRefusal(
+          thrown,
+          readCommandLine(program, args),
+        )
       : thrown;
     const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
     const { reportError } = await import('./report-error.js');

@@ -1,4 +1,4 @@
-// Apart from connections.ts: commands read the address of a proxy without undici.
+// Commands read the address of a proxy without undici.
 import { InvalidInputError } from '../protocol/errors.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 

@@ -1,4 +1,4 @@
-// Apart from connections.ts: commands check certificates without undici.
+// Commands check certificates without undici.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import { InvalidInputError } from '../protocol/errors.js';

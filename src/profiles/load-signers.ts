@@ -1,4 +1,4 @@
-// Apart from settings.ts: loaded only by commands that sign by a profile.
+// Loaded only by commands that sign by a profile.
 
 import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';

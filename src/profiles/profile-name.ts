@@ -1,4 +1,4 @@
-// Apart from profile.ts: the TAB key loads this and nothing else of the profiles.
+// The TAB key loads this and nothing else of the profiles.
 
 /** The profile file, in the configuration folder. */
 export const profileFileName = 'profiles.json';

@@ -68,7 +68,7 @@ export class ProfileStore {
    */
   async change(change: (list: ProfileList) => ProfileList): Promise<ProfileList> {
     // Loads conf, which takes 100 ms of CPU.
-    const { changeProfileFile } = await import('./conf-store.js');
+    const { changeProfileFile } = await import('./conf-store.late.js');
     try {
       createFolder(this.#folder);
       return await changeProfileFile(this.path, change);

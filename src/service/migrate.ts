@@ -1,4 +1,4 @@
-// Apart from index.ts, the entry of programs: `userinfo migrate` alone migrates without a service.
+// `userinfo migrate` alone migrates without a service.
 import { userInfo } from 'node:os';
 import type { Migration } from '../database/migrations.js';
 import { openStore, type StoreOptions } from './store/store.js';

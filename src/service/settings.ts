@@ -1,4 +1,4 @@
-// Apart from service.ts: options are checked before fastify is loaded.
+// Options are checked before fastify is loaded.
 import { isIP } from 'node:net';
 import { type Platform, type PlatformFile, parsePlatform } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';

@@ -1,4 +1,4 @@
-// Apart from test-service.ts: what a test says that requests are answered with.
+// What a test says that requests are answered with.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { endpoints, type OperationName } from '../protocol/endpoints.js';

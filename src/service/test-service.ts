@@ -1,4 +1,4 @@
-// Apart from index.ts: only tests load it.
+// Only tests load it.
 import type { FastifyRequest } from 'fastify';
 import type { Endpoint, OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';

@@ -1,4 +1,4 @@
-// Apart from profile-file.ts: only a file with an error needs lossless-json.
+// Only a file with an error needs lossless-json.
 
 import { parse } from 'lossless-json';
 

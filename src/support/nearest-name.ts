@@ -1,4 +1,4 @@
-// Apart from what the SDK loads: it does without this library.
+// The SDK does without this library.
 import { distance } from 'fastest-levenshtein';
 
 /** Whether two names differ by at most one letter, or by two letters that are swapped. */

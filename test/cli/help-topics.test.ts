@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { outputFormats } from '../../src/cli/command-line/options.js';
 import { helpTopics } from '../../src/cli/commands/help/index.js';
-import { exitMeanings } from '../../src/cli/commands/help/topics.js';
+import { exitMeanings } from '../../src/cli/commands/help/topics.late.js';
 import { exitStatus } from '../../src/cli/exit-status.js';
-import { outputFormats } from '../../src/cli/options.js';
 import { settingNames } from '../../src/profiles/flags-and-environment.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';

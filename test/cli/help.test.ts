@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
+import { CommonOption, listNames } from '../../src/cli/command-line/help-layout.js';
 import { helpTopics } from '../../src/cli/commands/help/index.js';
-import { type HelpTopic, topicPage } from '../../src/cli/commands/help/topics.js';
-import { CommonOption, listNames } from '../../src/cli/help-layout.js';
+import { type HelpTopic, topicPage } from '../../src/cli/commands/help/topics.late.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
 import { commands, completeHelps, examplesIn, groups, helps, program } from '../support/help-texts.js';

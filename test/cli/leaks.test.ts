@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withoutPassword } from '../../src/cli/database.js';
+import { withoutPassword } from '../../src/cli/service/database.js';
 import { tcpServer } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 

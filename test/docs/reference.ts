@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
-import { environmentTopic, exitMeanings, topicPage } from '../../src/cli/commands/help/topics.js';
+import { environmentTopic, exitMeanings, topicPage } from '../../src/cli/commands/help/topics.late.js';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';

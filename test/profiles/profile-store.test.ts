@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { changeProfileFile } from '../../src/profiles/conf-store.js';
+import { changeProfileFile } from '../../src/profiles/conf-store.late.js';
 import { ProfileFileError } from '../../src/profiles/errors.js';
 import { formatProfile } from '../../src/profiles/profile-json.js';
 import {

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { bulkHeading } from '../help-layout.js';
-import { parseCount, parseDuration, parseRate } from '../option-values.js';
-import type { CommonOptions, ConnectionOptions } from '../options.js';
+import { bulkHeading } from '../command-line/help-layout.js';
+import { parseCount, parseDuration, parseRate } from '../command-line/option-values.js';
+import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
 import { queueOption } from '../queue/queue-option.js';
 
 /** The options of a bulk run. */

@@ -5,7 +5,7 @@ import { UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.
 import { describeMissing } from '../../protocol/info-names.js';
 import { formatCount } from '../../support/count.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import { withoutPassword } from '../database.js';
+import { withoutPassword } from '../service/database.js';
 import type { BulkRun } from './row-source.js';
 
 /** `1 row`, `48,211 rows` */

@@ -10,10 +10,10 @@ import {
   resultCode,
 } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
+import { settingSources } from '../call/deployment.js';
 import { type Call, command } from '../command.js';
+import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
-import { settingSources } from '../deployment.js';
-import type { CommonOptions, ConnectionOptions } from '../options.js';
 
 export const declareExplain = command({
   name: 'explain',

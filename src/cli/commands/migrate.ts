@@ -1,6 +1,6 @@
 import { type Call, command } from '../command.js';
-import { chooseDatabase, databaseOption, masterKeys, namedDatabase } from '../database.js';
 import { printMessage } from '../io.js';
+import { chooseDatabase, databaseOption, masterKeys, namedDatabase } from '../service/database.js';
 
 export const declareMigrate = command({
   name: 'migrate',

@@ -1,9 +1,9 @@
 import { defaultPlatform } from '../../platform/platform.js';
 import { openApiDocument } from '../../protocol/openapi.js';
+import { readPlatform } from '../call/platform-file.js';
 import { type Call, command } from '../command.js';
+import type { ConnectionOptions } from '../command-line/options.js';
 import { write } from '../io.js';
-import type { ConnectionOptions } from '../options.js';
-import { readPlatform } from '../platform-file.js';
 import { defaultUrl } from './serve/options.js';
 
 export const declareOpenApi = command({

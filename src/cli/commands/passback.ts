@@ -14,16 +14,16 @@ import {
 import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
-import { callService } from '../call-service.js';
+import { callService } from '../call/call-service.js';
+import { parsePairs, refuseSlips, warnOfKeys } from '../call/pairs.js';
+import { addPreviewOptions, type PreviewOptions } from '../call/preview.js';
 import { type Call, command } from '../command.js';
-import { UsageError } from '../command-line.js';
+import { UsageError } from '../command-line/command-line.js';
+import { listNames } from '../command-line/help-layout.js';
+import { parseFilled } from '../command-line/option-values.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
-import { listNames } from '../help-layout.js';
 import { inputName, readText } from '../input.js';
-import { parseFilled } from '../option-values.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
-import { parsePairs, refuseSlips, warnOfKeys } from '../pairs.js';
-import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
 export interface PassbackOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly unionId?: string;
@@ -89,8 +89,9 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
       return runPassback(call, pairs);
     }
-    if (queue !== undefined) return (await import('./passback-to-queue.js')).passbackToQueue(call, queue);
-    return (await import('../bulk/run-many.js')).passbackMany(call);
+    if (queue !== undefined)
+      return (await import('./passback-to-queue.late.js')).passbackToQueue(call, queue);
+    return (await import('../bulk/run-many.late.js')).passbackMany(call);
   },
 });
 

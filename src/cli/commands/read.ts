@@ -5,17 +5,17 @@ import { codeFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
-import { callService } from '../call-service.js';
+import { callService } from '../call/call-service.js';
+import { addPreviewOptions, type PreviewOptions } from '../call/preview.js';
 import { type Call, command } from '../command.js';
-import { UsageError } from '../command-line.js';
+import { UsageError } from '../command-line/command-line.js';
+import { formatColumns, listNames } from '../command-line/help-layout.js';
+import { parseFilled } from '../command-line/option-values.js';
+import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
-import { formatColumns, listNames } from '../help-layout.js';
 import { readNames, specialNames } from '../info-names.js';
 import { readValue } from '../input.js';
 import { printMessage, write } from '../io.js';
-import { parseFilled } from '../option-values.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../options.js';
-import { addPreviewOptions, type PreviewOptions } from '../preview.js';
 
 export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly scope?: string;
@@ -88,7 +88,7 @@ Names missing from the answer are reported on stderr.`,
     const hint =
       'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
     if (isBulk(command, { given: code !== undefined, argument: 'a code', hint })) {
-      return (await import('../bulk/run-many.js')).readMany(call);
+      return (await import('../bulk/run-many.late.js')).readMany(call);
     }
     if (code === undefined) throw new UsageError('the argument "code" is missing');
     const input = readInputOf(context, await givenCode(context, code), names, options);

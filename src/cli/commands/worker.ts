@@ -3,14 +3,14 @@ import type { WorkerEvent } from '../../queue/worker.js';
 import type { EventKinds, LogFormat, LogLevel, ProblemEvent } from '../../service/log.js';
 import { formatCount } from '../../support/count.js';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
-import { clientOptions } from '../client-options.js';
+import { clientOptions } from '../call/client-options.js';
+import { resolveDeployment } from '../call/deployment.js';
 import { type Call, command } from '../command.js';
-import { queueFlag } from '../database.js';
-import { resolveDeployment } from '../deployment.js';
-import { endWhenUnhandled, logOptions } from '../log.js';
-import { parseRetention } from '../option-values.js';
-import { addConnectionOptions, type ConnectionOptions } from '../options.js';
+import { parseRetention } from '../command-line/option-values.js';
+import { addConnectionOptions, type ConnectionOptions } from '../command-line/options.js';
 import { addQueueOption, exampleQueue, type QueueOptions, withQueue } from '../queue/queue-option.js';
+import { queueFlag } from '../service/database.js';
+import { endWhenUnhandled, logOptions } from '../service/log.js';
 
 interface WorkerOptions extends QueueOptions, ConnectionOptions {
   readonly concurrency: number;

@@ -1,4 +1,4 @@
-// Apart from io.ts: only a line that may be too long for a terminal loads it.
+// Only a line that may be too long for a terminal loads it.
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 

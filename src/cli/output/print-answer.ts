@@ -42,7 +42,7 @@ async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promi
 
 async function printBody(body: string, io: Io, style: OutputStyle): Promise<void> {
   if (isPlainTable(style)) {
-    const { formatEnvelopeTable } = await import('./data-table.js');
+    const { formatEnvelopeTable } = await import('./data-table.late.js');
     return writeStyled(io.stdout, formatEnvelopeTable(body, style));
   }
   const envelope = parseLoosely(body) as { readonly data?: unknown };

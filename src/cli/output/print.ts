@@ -23,7 +23,7 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
   }
   await writeData(selected, io, plain);
   if (selected === null || selected === undefined) {
-    const { namesIn } = await import('./query.js');
+    const { namesIn } = await import('./query.late.js');
     await printMessage(io, `--query selects nothing; there is ${namesIn(data).join(', ') || 'no name'}`);
   }
 }
@@ -69,11 +69,11 @@ async function writeData(data: unknown, io: Io, style: OutputStyle, isWhole = fa
       return write(io.stdout, records.map((record) => `${stringify(record)}\n`).join(''));
     }
     case 'yaml':
-      return write(io.stdout, (await import('./yaml.js')).formatYaml(data));
+      return write(io.stdout, (await import('./yaml.late.js')).formatYaml(data));
     case 'csv':
-      return write(io.stdout, (await import('./csv.js')).formatCsv(data));
+      return write(io.stdout, (await import('./csv.late.js')).formatCsv(data));
     case 'table': {
-      const { formatDataTable, inWords } = await import('./data-table.js');
+      const { formatDataTable, inWords } = await import('./data-table.late.js');
       return writeStyled(io.stdout, formatDataTable(isWhole ? inWords(data) : data, style));
     }
   }

@@ -1,9 +1,9 @@
 import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
+import { type CommonOptions, type OutputFormat, outputFormats } from '../command-line/options.js';
 import { type Io, printMessage, type Terminal } from '../io.js';
-import { type CommonOptions, type OutputFormat, outputFormats } from '../options.js';
-import type { Select } from './query.js';
+import type { Select } from './query.late.js';
 
 /** Colours for a stream: as the variables that other programs use too say, otherwise if it is a terminal. */
 export function colorsFor(stream: Terminal<unknown>, env: Io['env']): ChalkInstance {
@@ -65,7 +65,7 @@ export async function outputStyle(
   const columns = stdout.isTTY ? stdout.columns : undefined;
   const style = { format, colors: colorsFor(stdout, env), columns, ...(isMasked && { mask: true as const }) };
   if (options.query === undefined) return style;
-  const { compileQuery } = await import('./query.js');
+  const { compileQuery } = await import('./query.late.js');
   return { ...style, select: compileQuery(options.query) };
 }
 

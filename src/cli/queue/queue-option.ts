@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Queue } from '../../queue/queue.js';
-import type { CommonOptions } from '../options.js';
+import type { CommonOptions } from '../command-line/options.js';
 
 /** The options of a command that works on a queue. */
 export interface QueueOptions extends CommonOptions {

@@ -15,9 +15,9 @@ import type { QueuedRun } from '../../queue/run.js';
 import type { BulkOptions } from '../bulk/bulk-options.js';
 import { openRows, type RowOptions } from '../bulk/row-source.js';
 import { describeOutcomes, FailedRowsError, formatRows, notOk } from '../bulk/summary.js';
-import { queueFlag } from '../database.js';
 import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
+import { queueFlag } from '../service/database.js';
 
 export type ResultsOptions = Partial<Pick<BulkOptions, 'from' | 'results' | 'failed' | 'takeOver' | 'queue'>>;
 

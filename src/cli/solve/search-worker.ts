@@ -1,4 +1,4 @@
-// Apart from search-threads.ts: this is what a thread loads.
+// This is what a thread loads.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Secret } from '../../signing/secret.js';
 import { Search } from '../../solve/search/search.js';

@@ -37,7 +37,7 @@ export async function answerWorkbench(
     return responder.sendCode(reply, { operation: 'GET /' }, resultCode.noSuchPath, msg);
   }
   // Loaded on the first request: most services never show the page.
-  const { contentSecurityPolicy, pageOf, rowsAfter } = await import('./page.js');
+  const { contentSecurityPolicy, pageOf, rowsAfter } = await import('./page.late.js');
   reply
     .headers({ ...headers, 'content-security-policy': contentSecurityPolicy })
     .type('text/html; charset=utf-8');

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { formatCsv } from '../../../src/cli/output/csv.js';
+import { formatCsv } from '../../../src/cli/output/csv.late.js';
 import { parseLoosely } from '../../../src/cli/output/parsed-json.js';
 import { showData } from '../../../src/cli/output/terminal-text.js';
-import { formatYaml } from '../../../src/cli/output/yaml.js';
+import { formatYaml } from '../../../src/cli/output/yaml.late.js';
 
 const answer = parseLoosely(
   `{"union_id":"u001","level":"gold","big":9007199254740993,"cut":1.00,"vip":true,"none":null,

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { parseLoosely } from '../../../src/cli/output/parsed-json.js';
-import { compileQuery } from '../../../src/cli/output/query.js';
+import { compileQuery } from '../../../src/cli/output/query.late.js';
 
 /** What a query selects of a JSON text, as JSON text. */
 const select = (json: string, expression: string) => stringify(compileQuery(expression)(parseLoosely(json)));

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { parse as parseLossless } from 'lossless-json';
 import { expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { formatYaml } from '../../../src/cli/output/yaml.js';
+import { formatYaml } from '../../../src/cli/output/yaml.late.js';
 
 const hasPyYaml = (() => {
   try {

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
-import { parseDuration, parseFilled, parseLimit } from '../../option-values.js';
+import { parseDuration, parseFilled, parseLimit } from '../../command-line/option-values.js';
 import { printList } from '../../output/print.js';
 import { namedUser, type StoreCall, storeCommand, takesNamedUser } from './store.js';
 

@@ -4,10 +4,10 @@ import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { Admin } from '../../../service/index.js';
 import { addSourceOptions, isBulk } from '../../bulk/bulk-options.js';
 import { command } from '../../command.js';
+import { parseDuration, parseLimit } from '../../command-line/option-values.js';
 import { printMessage, write } from '../../io.js';
-import { parseDuration, parseLimit } from '../../option-values.js';
 import { printList } from '../../output/print.js';
-import type { IssueManyOptions } from './issue-codes.js';
+import type { IssueManyOptions } from './issue-codes.late.js';
 import { linesByDefault, type StoreCall, storeCommand } from './store.js';
 
 interface TenantOptions {
@@ -130,7 +130,7 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   };
   const single = { given: unionId !== undefined, argument: '--union-id', hint: 'Leave out one of them.' };
   if (isBulk(command, single)) {
-    const { issueCodes } = await import('./issue-codes.js');
+    const { issueCodes } = await import('./issue-codes.late.js');
     const many = { ...options, from: from ?? '-' };
     const codes = (issued: AsyncIterable<object>) => printList(issued, io, linesByDefault(call), inWords);
     await withStore((store) => issueCodes(context, store, many, wanted, codes));
@@ -140,7 +140,7 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   const issued = await withStore((store) => store.issueCode({ ...wanted, unionId }));
   if (!isTable) return print(issued);
   await write(io.stdout, `${issued.code}\n`);
-  const { timeInWords } = await import('../../output/data-table.js');
+  const { timeInWords } = await import('../../output/data-table.late.js');
   const names = issued.info_names?.join(', ') ?? 'everything';
   await printMessage(io, `The code gives access to ${names} and expires ${timeInWords(issued.expires_at)}.`);
 }

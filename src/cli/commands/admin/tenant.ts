@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { command } from '../../command.js';
+import { parseFilled } from '../../command-line/option-values.js';
 import { printMessage } from '../../io.js';
-import { parseFilled } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { type StoreCall, storeCommand } from './store.js';
 

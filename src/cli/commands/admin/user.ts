@@ -5,13 +5,13 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin, DeletedRows, UserKey } from '../../../service/index.js';
 import { openInput } from '../../../support/input-file.js';
 import { command } from '../../command.js';
+import { parseFilled } from '../../command-line/option-values.js';
 import type { CliContext } from '../../context.js';
-import { chooseDatabase, namedDatabase, withoutPassword } from '../../database.js';
 import { announceWait, decodeUtf8, explainUnreadable, inputName, readValue } from '../../input.js';
 import { printMessage, write } from '../../io.js';
-import { parseFilled } from '../../option-values.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
+import { chooseDatabase, namedDatabase, withoutPassword } from '../../service/database.js';
 import {
   linesByDefault,
   namedUser,

@@ -1,4 +1,4 @@
-// Apart from index.ts: the TAB key loads this without the program.
+// The TAB key loads this without the program.
 import { readFileSync } from 'node:fs';
 import { profileOutline } from '../../profile-outline.js';
 

@@ -66,7 +66,7 @@ export const declareCompletion: Declare = (program, context) => {
     .command('completion-table', { hidden: true })
     .description('Print the table of all completions, for scripts/bundle.mjs.')
     .action(async () => {
-      const { completionTable } = await import('./table.js');
+      const { completionTable } = await import('./table.late.js');
       await write(context.io.stdout, JSON.stringify(completionTable(program)));
     });
   declareScript(program, context);

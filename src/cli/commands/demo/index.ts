@@ -11,5 +11,5 @@ export const declareDemo = command({
     ['userinfo demo', 'takes a few seconds'],
     ['userinfo demo --no-color | less', 'page by page'],
   ],
-  run: async ({ context, style }) => (await import('./tour.js')).runDemo(context, style.colors.cyan),
+  run: async ({ context, style }) => (await import('./tour.late.js')).runDemo(context, style.colors.cyan),
 });

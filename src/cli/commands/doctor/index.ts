@@ -1,12 +1,12 @@
 import { UserInfoError } from '../../../protocol/errors.js';
 import { type Call, command } from '../../command.js';
+import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { writeStyled } from '../../io.js';
-import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { breakCommand, breakText } from '../../output/break-lines.js';
 import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { CheckFailedError, nextStepOf } from '../../report-error.js';
-import type { checks, Known } from './checks.js';
+import type { checks, Known } from './checks.late.js';
 
 export const declareDoctor = command({
   name: 'doctor',
@@ -38,7 +38,7 @@ export interface Check {
 /** Runs all checks, and prints the result of each. The error of the command has the code of the first that failed. */
 async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
   const { context, io, options, style, isTable, print } = call;
-  const { checks, NotReachedError } = await import('./checks.js');
+  const { checks, NotReachedError } = await import('./checks.late.js');
   const known: Known = { context, options };
   const results: Check[] = [];
   const faults: UserInfoError[] = [];

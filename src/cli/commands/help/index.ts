@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { examples, formatColumns, showCommon } from '../../command-line/help-layout.js';
 import type { CliContext } from '../../context.js';
-import { examples, formatColumns, showCommon } from '../../help-layout.js';
 import { write } from '../../io.js';
 import { profileOutline } from '../../profile-outline.js';
-import type { HelpTopic } from './topics.js';
+import type { HelpTopic } from './topics.late.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
@@ -42,13 +42,13 @@ export function declareHelp(program: Command, context: CliContext): void {
     .action(async (words: string[]) => {
       const [word = ''] = words;
       if (words.length === 1 && Object.hasOwn(helpTopics, word)) {
-        const { topicPage } = await import('./topics.js');
+        const { topicPage } = await import('./topics.late.js');
         const { chatPrefix } = profileOutline(context.io.env);
         return write(context.io.stdout, topicPage(word as HelpTopic, chatPrefix));
       }
       const found = findCommand(program, words);
       if (found !== undefined) return found.outputHelp();
-      const { lookUp } = await import('./look-up.js');
+      const { lookUp } = await import('./look-up.late.js');
       await write(context.io.stdout, lookUp(program, words, Object.keys(helpTopics)));
     });
   showCommon(command, []);

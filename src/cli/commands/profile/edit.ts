@@ -20,14 +20,14 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
+import { parseOpenProxy } from '../../call/network.js';
+import { readPlatform } from '../../call/platform-file.js';
+import { requirePreset } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
+import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
-import { parseOpenProxy } from '../../network.js';
-import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
-import { readPlatform } from '../../platform-file.js';
 import { confirm } from '../../prompt.js';
-import { requirePreset } from '../../resolve-signing.js';
 import {
   addSecretOptions,
   promptForSecret,

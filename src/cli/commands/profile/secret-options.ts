@@ -5,7 +5,7 @@ import { parseVariableName } from '../../../profiles/profile-json.js';
 import { readSecret, type SecretSource } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { Secret } from '../../../signing/secret.js';
-import { readSecretOf } from '../../client-options.js';
+import { readSecretOf } from '../../call/client-options.js';
 import type { CliContext } from '../../context.js';
 import { readValue } from '../../input.js';
 import { printMessage } from '../../io.js';

@@ -7,11 +7,11 @@ import { lackingHeaders, resolveSettings, type Settings } from '../../../profile
 import { defaultRecipes, presets } from '../../../signing/presets.js';
 import type { Recipe, SigningRecipes } from '../../../signing/recipe.js';
 import type { EnvironmentVariables } from '../../../support/shell.js';
+import { settingSources } from '../../call/deployment.js';
+import { showProxy } from '../../call/network.js';
 import { type Call, command } from '../../command.js';
-import { settingSources } from '../../deployment.js';
+import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { writeStyled } from '../../io.js';
-import { showProxy } from '../../network.js';
-import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { FaultSettings, LogLevel } from '../../../service/index.js';
-import { parseDuration } from '../../option-values.js';
-import type { CommonOptions } from '../../options.js';
+import { parseDuration } from '../../command-line/option-values.js';
+import type { CommonOptions } from '../../command-line/options.js';
 
 export const defaultHost = '127.0.0.1';
 export const defaultPort = 8787;

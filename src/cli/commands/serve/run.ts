@@ -5,11 +5,17 @@ import { formatPlatform } from '../../../platform/platform.js';
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
+import { readPlatform } from '../../call/platform-file.js';
 import type { CliContext } from '../../context.js';
-import { adminTokens, chooseDatabase, databaseFlag, masterKeys, namedDatabase } from '../../database.js';
 import { printMessage } from '../../io.js';
-import { endWhenUnhandled } from '../../log.js';
-import { readPlatform } from '../../platform-file.js';
+import {
+  adminTokens,
+  chooseDatabase,
+  databaseFlag,
+  masterKeys,
+  namedDatabase,
+} from '../../service/database.js';
+import { endWhenUnhandled } from '../../service/log.js';
 import type { ServeOptions } from './options.js';
 
 const maxSeed = 1_000_000;
@@ -44,7 +50,7 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
     });
   }
   const platform = options.platform ? await readPlatform(context, options.platform) : null;
-  const demo = options.demo ? await import('./demo.js') : null;
+  const demo = options.demo ? await import('./demo.late.js') : null;
   await demo?.checkDemoProfile(context);
   const service = await createService({
     ...settingsOf(options),

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, type Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
-import { parseSwitch } from '../../option-values.js';
+import { parseSwitch } from '../../command-line/option-values.js';
 
 /** The options without a variable; those of the database are read by `database.ts`, for `admin`, too. */
 const withoutVariable = ['demo', 'database'];

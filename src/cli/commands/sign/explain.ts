@@ -7,13 +7,18 @@ import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing/verify/compare-messages.js';
-import { loadSigning, readSecretOf } from '../../client-options.js';
+import { loadSigning, readSecretOf } from '../../call/client-options.js';
+import { resolveDeployment } from '../../call/deployment.js';
+import {
+  addRecipeOption,
+  type RecipeOptions,
+  selectSecret,
+  selectSigning,
+} from '../../call/resolve-signing.js';
 import { type Call, type CommandSpec, command } from '../../command.js';
-import { resolveDeployment } from '../../deployment.js';
-import { addConnectionOptions, type ConnectionOptions } from '../../options.js';
+import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
-import { addRecipeOption, type RecipeOptions, selectSecret, selectSigning } from '../../resolve-signing.js';
 import { addPassbackArguments, namedRequest, type PassbackOptions, readUserInfo } from '../passback.js';
 import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
 import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';

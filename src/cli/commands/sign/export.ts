@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import { type LanguageName, languageNames } from '../../../signing/digest-algorithms.js';
+import { addRecipeOption, type RecipeOptions, selectRule } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
 import { printMessage, write } from '../../io.js';
-import { addRecipeOption, type RecipeOptions, selectRule } from '../../resolve-signing.js';
 
 interface ExportOptions extends RecipeOptions {
   readonly lang: LanguageName;

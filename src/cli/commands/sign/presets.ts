@@ -1,8 +1,8 @@
 import { presets } from '../../../signing/presets.js';
 import { formatRecipe } from '../../../signing/recipe-json.js';
+import { requirePreset } from '../../call/resolve-signing.js';
 import { command } from '../../command.js';
 import { write } from '../../io.js';
-import { requirePreset } from '../../resolve-signing.js';
 
 export const declareSignPresets = command({
   name: 'presets',

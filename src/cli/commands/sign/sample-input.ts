@@ -4,10 +4,10 @@ import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Sample } from '../../../signing/request.js';
 import { readSamples, type TakenSamples } from '../../../signing/samples/read-sample.js';
 import { SampleError } from '../../../signing/samples/sample-error.js';
+import { parseCount } from '../../command-line/option-values.js';
 import type { CliContext } from '../../context.js';
 import { inputName, parseJson, readText } from '../../input.js';
 import { printMessage } from '../../io.js';
-import { parseCount } from '../../option-values.js';
 
 export interface SampleOptions {
   /** Path of a file; `-` for standard input. */

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import type { Sample } from '../../../signing/request.js';
 import { type Call, command } from '../../command.js';
-import { parseCount, parseDuration } from '../../option-values.js';
+import { parseCount, parseDuration } from '../../command-line/option-values.js';
 import { readSignedInputs, signParamOption } from './sample-input.js';
-import type { SolveOptions } from './solve-samples.js';
+import type { SolveOptions } from './solve-samples.late.js';
 
 const defaultTime = '20s';
 
@@ -40,7 +40,7 @@ export const declareSignSolve = command({
       .option('--jobs <n>', 'number of threads (default: one per core)', parseCount)
       .option('--save <profile>', 'write the found recipes into a profile'),
   run: async (call: Call<SolveOptions>, requests: string[]) => {
-    const { solveSamples } = await import('./solve-samples.js');
+    const { solveSamples } = await import('./solve-samples.late.js');
     await solveSamples(call, await readSamples(call, requests));
   },
 });

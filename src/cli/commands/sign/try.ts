@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import { type Call, command } from '../../command.js';
-import { parseRate } from '../../option-values.js';
-import { addConnectionOptions } from '../../options.js';
-import type { TryOptions } from './try-presets.js';
+import { parseRate } from '../../command-line/option-values.js';
+import { addConnectionOptions } from '../../command-line/options.js';
+import type { TryOptions } from './try-presets.late.js';
 
 export const declareSignTry = command({
   name: 'try',
@@ -27,7 +27,7 @@ export const declareSignTry = command({
         .option('--save <profile>', 'write the presets found into a profile'),
     ),
   run: async (call: Call<TryOptions>) => {
-    const { tryPresets } = await import('./try-presets.js');
+    const { tryPresets } = await import('./try-presets.late.js');
     await tryPresets(call);
   },
 });

@@ -1,10 +1,10 @@
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { checkVectors, makeVectors, parseVectors, type VectorCheck } from '../../../signing/vectors.js';
+import { addRecipeOption, choiceOf, type RecipeOptions, selectSigning } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
 import { readJson } from '../../input.js';
 import { write } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
-import { addRecipeOption, choiceOf, type RecipeOptions, selectSigning } from '../../resolve-signing.js';
 import { markDifference } from './explain.js';
 
 const declareExport = command({

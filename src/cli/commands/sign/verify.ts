@@ -10,12 +10,12 @@ import { Secret } from '../../../signing/secret.js';
 import { namedPresets } from '../../../signing/verify/recipe-suspects.js';
 import type { Named, OtherInputs } from '../../../signing/verify/suspect.js';
 import { verifySignature } from '../../../signing/verify/verify-signature.js';
+import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { readText } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
-import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../resolve-signing.js';
 import { addSampleOptions, readSignedInput, type SampleOptions } from './sample-input.js';
 import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 

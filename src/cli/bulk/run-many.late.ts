@@ -1,0 +1,348 @@
+import { FileRun, type RunReport } from '../../bulk/file-run.js';
+import { requireOurs } from '../../bulk/files/failed-file.js';
+import { JournalState } from '../../bulk/files/journal-state.js';
+import { type RunRecord, streamSink } from '../../bulk/files/recorder.js';
+import { openResults, requireResults } from '../../bulk/files/results-file.js';
+import { RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
+import { lockFiles } from '../../bulk/files/run-locks.js';
+import {
+  passbackOperation,
+  type RowOperation,
+  readOperation,
+  type UserNaming,
+} from '../../bulk/operations.js';
+import { outcomes } from '../../bulk/outcome.js';
+import { checkedInput, InputChangedError } from '../../bulk/source/checked-input.js';
+import { RunInputError } from '../../bulk/source/input.js';
+import { NoAnswerError, RejectedError } from '../../client/errors.js';
+import { showParameter } from '../../client/hooks.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
+import { clientOptions } from '../call/client-options.js';
+import { describeProduction, listKeys, resolveDeployment } from '../call/deployment.js';
+import { explainFailure } from '../call/explain-failure.late.js';
+import { revealAdvice } from '../call/preview.js';
+import type { Call } from '../command.js';
+import { readNames } from '../info-names.js';
+import { printAdvice, printMessage } from '../io.js';
+import { showData } from '../output/terminal-text.js';
+import type { BulkOptions } from './bulk-options.js';
+import { type CheckedFile, checkRows, noRows, refuseMisspelt } from './preflight.js';
+import { withProgress } from './progress.js';
+import { type BulkRun, openRows } from './row-source.js';
+import {
+  commandLine,
+  FailedRowsError,
+  formatRows,
+  formatSummary,
+  notOk,
+  passwordAdvice,
+  reportData,
+  retryAdvice,
+} from './summary.js';
+
+/** Runs `read --from`. */
+export async function readMany(call: Call<BulkOptions>): Promise<void> {
+  const { names, anyName, scope } = call.options;
+  const requested = typeof names === 'string' ? readNames(call.context, [names], anyName) : [];
+  await runMany(call, readOperation(requested, scope));
+}
+
+/** Runs `passback --from`. */
+export async function passbackMany(call: Call<BulkOptions>): Promise<void> {
+  const lost = (['keep', 'lease'] as const).find((name) => call.options[name] !== undefined);
+  if (lost !== undefined)
+    throw new InvalidInputError(`--${lost} is for the rows of a queue: it needs --queue`);
+  await runMany(call, passbackOperation(userNaming(call.options)));
+}
+
+/** The columns by which the rows of `passback --from` name their users. */
+export function userNaming({ unionIdColumn, primaryKey }: BulkOptions): UserNaming {
+  if (primaryKey === undefined) return { by: 'union_id', column: unionIdColumn ?? 'union_id' };
+  if (unionIdColumn === undefined) return { by: 'primary_key', key: primaryKey };
+  return { by: 'union_id', column: unionIdColumn, primaryKey };
+}
+
+/**
+ * Opens the input that `--from` names, and calls `work`.
+ *
+ * @throws InvalidInputError, and what `work` throws
+ */
+export async function withRows<T>(
+  call: Call<BulkOptions>,
+  operation: RowOperation,
+  work: (run: BulkRun) => Promise<T>,
+): Promise<T> {
+  const { context, io, options } = call;
+  try {
+    const settings = await resolveDeployment(context, options);
+    const checkKeys = (names: Iterable<string>) =>
+      refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
+    const { columns, endpoint } = operation;
+    const source = await openRows(io, options, columns, endpoint.writes ? checkKeys : undefined);
+    try {
+      return await work({ ...call, operation, settings, source });
+    } finally {
+      await source.input.close();
+    }
+  } catch (error) {
+    throw error instanceof InvalidInputError ? nothingSent(error, context.args) : error;
+  }
+}
+
+/** Invalid input that is noticed after rows were sent ends a run with another error. */
+function nothingSent(error: InvalidInputError, args: readonly string[]): InvalidInputError {
+  const { message, hint = '', commands, cause } = error;
+  if (!(error instanceof RunInputError))
+    return new InvalidInputError(message, { sent: 'nothing', hint, commands, cause });
+  return new InvalidInputError(message, {
+    sent: 'nothing',
+    hint: `${passwordAdvice(args)}${hint}`,
+    commands: [commandLine(args, error.options)],
+    cause,
+  });
+}
+
+/**
+ * Sends the rows that `--from` names.
+ *
+ * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
+ */
+async function runMany(call: Call<BulkOptions>, operation: RowOperation): Promise<void> {
+  if (call.options.dryRun && !call.options.preflight) {
+    throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
+  }
+  await withRows(call, operation, (run) => (run.source.input.size === null ? runStream(run) : runFile(run)));
+}
+
+async function runFile(run: BulkRun): Promise<void> {
+  const { io, options, operation, settings, source } = run;
+  const paths = pathsOf(options);
+  if (options.dryRun) return dryRun(run);
+  const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
+  const files = new RunFiles(paths, start, operation, options.takeOver);
+  try {
+    await files.claim();
+    const { rows, hash, digest, keys } = await checkRows(run);
+    await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows), keys);
+    const { notes, ...record } = await files.open({
+      'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
+      ...source.identity,
+      ...operation.identity,
+      operation: operation.endpoint.operation,
+      'base URL': settings.base_url.value,
+      'tenant code': settings.tenant_code.value,
+      channel: settings.channel.value,
+      'app key': settings.app_key.value,
+    });
+    for (const note of notes) await printMessage(io, note);
+    const checked = { ...source, input: checkedInput(source.input, digest) };
+    await execute({ ...run, source: checked }, record, paths, rows);
+  } finally {
+    files.release();
+  }
+}
+
+/** @throws InvalidInputError if two of the files are the same */
+function pathsOf({ from, journal, results, failed }: BulkOptions): RunPaths {
+  const paths = {
+    results: results ?? `${from}.results.ndjson`,
+    journal: journal ?? `${from}.userinfo-journal`,
+    failed: failed ?? null,
+  };
+  refuseSame({ from, ...paths });
+  return paths;
+}
+
+async function runStream(run: BulkRun): Promise<void> {
+  const { io, options } = run;
+  const lost = (['resume', 'restart', 'journal'] as const).find((name) => options[name] !== undefined);
+  if (lost !== undefined) {
+    throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${lost} out`, {
+      hint: 'Save the rows to a file first; then a run can be stopped at any time.',
+    });
+  }
+  if (options.dryRun) return dryRun(run);
+  const { results, failed: failedPath, takeOver } = options;
+  refuseSame({ results, failed: failedPath });
+  const release = await lockFiles([results, failedPath], takeOver);
+  try {
+    if (results !== undefined) await requireResults(results);
+    const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };
+    if (failed !== null) requireOurs(failed);
+    await confirmWrite(run, 'the rows of a stream');
+    const { stdout } = io;
+    const show = stdout.isTTY ? showData : undefined;
+    const sink = results === undefined ? streamSink(stdout, show) : await openResults(results);
+    const record = { results: sink, journal: null, failed, state: new JournalState() };
+    await execute(run, record, null, null);
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Before many rows are written to production, asks the user to type the name of the profile; `--yes` answers in
+ * advance.
+ *
+ * @throws InvalidInputError if another name was typed, or there is no terminal to ask on: nothing was sent
+ */
+export async function confirmWrite(
+  { context: { prompt }, io, options, operation, settings }: BulkRun,
+  rows: string,
+  keys: readonly string[] = [],
+): Promise<void> {
+  const { environment, profile, base_url } = settings;
+  if (!operation.endpoint.writes || environment.value !== 'production' || options.yes) return;
+  const { host } = new URL(base_url.value);
+  const [name, what] = profile === null ? [host, 'the host'] : [profile, 'the profile'];
+  if (!prompt.possible) {
+    throw new InvalidInputError(
+      `writing ${rows} to ${describeProduction(settings)} needs a confirmation, and there is no terminal`,
+      { sent: 'nothing', hint: 'Add --yes to confirm in advance.' },
+    );
+  }
+  const values = keys.length === 0 ? rows : `${listKeys(keys)} of ${rows}`;
+  await printMessage(io, `about to write ${values} to ${describeProduction(settings)}`);
+  const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`);
+  if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`, { sent: 'nothing' });
+}
+
+/** Checks the rows, and prints what a run would do. */
+async function dryRun(run: BulkRun): Promise<void> {
+  await reportDryRun(run, await checkRows(run));
+}
+
+/** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */
+export async function reportDryRun(
+  { io, isTable, print, options: { reveal }, operation: { endpoint }, settings }: BulkRun,
+  { rows, keys, sample, hash: sha256 }: CheckedFile,
+): Promise<void> {
+  const { host } = new URL(settings.base_url.value);
+  const environment = settings.environment.value;
+  const shown = sample.map(([line, { parameters }]) => {
+    const show = ([key, value]: [string, string]) => [key, reveal ? value : showParameter(key, value)];
+    return { line, ...Object.fromEntries([...parameters].map(show)) };
+  });
+  await printMessage(
+    io,
+    `dry run: ${endpoint.operation} of ${formatRows(rows ?? 0)} would go to ${host}, ${environment}`,
+  );
+  if (keys.length > 0) await printMessage(io, `keys: ${listKeys(keys)}`);
+  const summary = {
+    dry_run: true,
+    operation: endpoint.operation,
+    rows: rows ?? 0,
+    keys,
+    host,
+    environment,
+    sha256,
+  };
+  await print(isTable ? shown : { ...summary, sample: shown });
+  if (!reveal) await printMessage(io, revealAdvice);
+}
+
+/**
+ * Executes a run, shows its progress and its summary. `paths` is `null` if it cannot be resumed, `total` if the
+ * number of rows is not known.
+ *
+ * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
+ */
+async function execute(
+  bulkRun: BulkRun,
+  record: RunRecord,
+  paths: RunPaths | null,
+  total: number | null,
+): Promise<void> {
+  const { context, io, options, isTable, print, operation, settings, source } = bulkRun;
+  const { signal } = context;
+  const { concurrency, rate = null, attempts, timeout, maxFailures = null } = options;
+  const client = await clientOptions(context, settings, options);
+  const sender = await context.openSender({ ...client, connections: concurrency });
+  let stop = () => {};
+  let report: RunReport;
+  try {
+    const timeoutMs = options.attemptTimeout ?? timeout;
+    const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs };
+    const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures });
+    stop = () => {
+      if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
+      run.stop();
+      const stopping = 'stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once';
+      printMessage(io, stopping).catch(() => {}); // a broken stderr ends the command elsewhere
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    const progressNow = () => {
+      const { counts, pausedMs } = run;
+      const rows = totalOf(counts);
+      const share = total === null ? source.input.share() : rows / total;
+      return { doing: operation.endpoint.operation, rows, share, total, counts, pausedMs };
+    };
+    report = await withProgress(io, options, progressNow, () => run.run());
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await sender.drop();
+  }
+  if (!options.quiet) {
+    for (const line of formatSummary(report, bulkRun, paths)) await printMessage(io, line);
+    if (paths !== null && !report.isFinished) {
+      await printAdvice(io, { hint: 'resume with:', commands: [commandLine(context.args, ['--resume'])] });
+    }
+  }
+  if (!isTable && paths !== null) await print(reportData(report, bulkRun, paths));
+  const error = errorOf(report, bulkRun, paths, total);
+  if (error === null) return;
+  const isCall = error instanceof RejectedError || error instanceof NoAnswerError;
+  throw isCall ? explainFailure(error, settings, operation.endpoint.operation) : error;
+}
+
+function errorOf(
+  report: RunReport,
+  run: BulkRun,
+  paths: RunPaths | null,
+  total: number | null,
+): Error | null {
+  const { counts, done, stoppedBy } = report;
+  const rows = totalOf(counts);
+  if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
+  const isChanged = stoppedBy instanceof InputChangedError;
+  if (isChanged || (stoppedBy instanceof InvalidInputError && done > 0)) {
+    // Invalid input usually ends a run before anything is sent.
+    const restart = commandLine(run.context.args, ['--restart']);
+    const advice = isChanged
+      ? 'Restore the file, and resume. To send all rows of the new one:'
+      : (stoppedBy.hint ?? '');
+    const hint = `${formatRows(done)} ${done === 1 ? 'has' : 'have'} an outcome. ${advice}`.trim();
+    const commands = isChanged ? [restart] : stoppedBy.commands;
+    return new FailedRowsError(stoppedBy.message, { hint, commands, cause: stoppedBy });
+  }
+  if (stoppedBy instanceof Error) return stoppedBy;
+  if (rows === 0) return noRows(run.source.input.name);
+  if (counts.ok === rows && stoppedBy === null) return null;
+  if (stoppedBy === 'alike') return alikeError(report, run, paths);
+  const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
+  return new FailedRowsError(
+    `${stopped}${notOk(rows - counts.ok, total ?? rows)}`,
+    retryAdvice(report, run, paths),
+  );
+}
+
+/** The error of a run whose first rows were all refused alike. */
+function alikeError({ done, failures }: RunReport, run: BulkRun, paths: RunPaths | null): FailedRowsError {
+  const { context, operation } = run;
+  const [{ reason } = { reason: '' }] = failures;
+  const { required } = operation.columns;
+  const question = !operation.endpoint.repeatable
+    ? `Are the codes in ${quoteName(required)} new, and of this tenant?`
+    : `Is ${quoteName(required)} the right column, and this the right tenant?`;
+  const more = ['--max-failures', String(1_000_000), ...(paths === null ? [] : ['--resume'])];
+  return new FailedRowsError(`stopped: the first ${formatRows(done)} were refused alike: ${reason}`, {
+    hint: `${question} To send the others all the same:`,
+    commands: [commandLine(context.args, more)],
+  });
+}
+
+function totalOf(counts: RunReport['counts']): number {
+  return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
+}

@@ -1,0 +1,111 @@
+import type { ClientHooks } from '../../client/hooks.js';
+import type { UserInfoClientOptions } from '../../client/options.js';
+import { readHeaders } from '../../profiles/header-source.js';
+import { howToMend, secretWarnings } from '../../profiles/secret.js';
+import { isFileTrusted, lackingHeaders, type Settings } from '../../profiles/settings.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import type { SignerPair } from '../../signing/app-signatures.js';
+import type { Secret } from '../../signing/secret.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
+import type { CommonOptions } from '../command-line/options.js';
+import type { CliContext } from '../context.js';
+import { type Io, printAdvice } from '../io.js';
+import { warn } from '../output/style.js';
+import { showText } from '../output/terminal-text.js';
+import { networkOptions } from './network.js';
+
+/** Reads the secret, and warns of characters that copy-and-paste may have added. */
+export async function readSecretOf(
+  { io }: CliContext,
+  { profile, secret: { source, read } }: { readonly profile: string | null; readonly secret: ReadableSecret },
+): Promise<Secret> {
+  const secret = await read();
+  const warnings = secretWarnings(secret);
+  for (const warning of warnings) await warn(io, warning);
+  if (warnings.length > 0) await printAdvice(io, howToMend(profile, source));
+  return secret;
+}
+
+type ReadableSecret = Pick<Settings['secret'], 'source' | 'read'>;
+
+/** Creates the signers of a profile; this loads a signing module. */
+export async function loadSigning(
+  { profiles }: CliContext,
+  { platform, signing_module }: Pick<Settings, 'platform' | 'signing_module'>,
+): Promise<SignerPair> {
+  if (signing_module !== null) profiles.refuseUnsafeFile();
+  const { loadSigners } = await import('../../profiles/load-signers.js');
+  return loadSigners(platform.value.signing, signing_module);
+}
+
+/**
+ * Reads the values of the headers of a profile.
+ *
+ * @throws InvalidInputError for one that the platform needs and the profile does not have, CredentialError
+ */
+async function headersOf(
+  { io }: CliContext,
+  settings: Settings,
+): Promise<NonNullable<UserInfoClientOptions['headers']>> {
+  const { headers, profile } = settings;
+  const [missing] = lackingHeaders(settings);
+  if (missing !== undefined) {
+    const source = `${missing}=env:${missing.toUpperCase().replace(/\W/g, '_')}`;
+    throw new InvalidInputError(`the platform needs the header ${missing}`, {
+      sent: 'nothing',
+      hint: `Say where its value is${profile === null ? ', in a profile such as shop' : ''}:`,
+      commands: [
+        `userinfo profile set ${quoteWhereNeeded(profile ?? 'shop')} --header ${quoteWhereNeeded(source)}`,
+      ],
+    });
+  }
+  return readHeaders(headers, io.env);
+}
+
+/** The options of a client: settings, command-line options, and the secret, which is read here unless given. */
+export async function clientOptions(
+  context: CliContext,
+  settings: Settings,
+  options: CommonOptions,
+  secret?: Secret,
+): Promise<UserInfoClientOptions> {
+  const { io } = context;
+  const { signing: _, ...platform } = settings.platform.value;
+  if (isFileTrusted(settings)) context.profiles.refuseUnsafeFile();
+  return {
+    baseUrl: settings.base_url.value,
+    tenantCode: settings.tenant_code.value,
+    channel: settings.channel.value,
+    appKey: settings.app_key.value,
+    appSecret: secret ?? (await readSecretOf(context, settings)),
+    timeoutMs: options.timeout,
+    ...(options.attemptTimeout === undefined ? {} : { attemptTimeoutMs: options.attemptTimeout }),
+    attempts: options.attempts,
+    ...(await networkOptions(settings, io.env)),
+    platform,
+    signing: (await loadSigning(context, settings)).signers,
+    headers: await headersOf(context, settings),
+    ...(options.verbose ? traceExchange(io) : {}),
+  };
+}
+
+/** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */
+function traceExchange(io: Io): ClientHooks {
+  const print = (...lines: readonly string[]) =>
+    io.stderr.write(lines.map((line) => `${showText(line)}\n`).join(''));
+  return {
+    onRequest: ({ method, url, attempt, parameters }) =>
+      print(
+        `> ${method} ${url}${attempt > 1 ? ` (attempt ${attempt})` : ''}`,
+        ...parameters.map(([name, value]) => `>   ${name}=${value}`),
+      ),
+    onResponse: ({ httpStatus, resultCode, durationMs, headers, envelope }) =>
+      print(
+        `< HTTP ${httpStatus}, code ${resultCode ?? 'none'}, ${durationMs} ms`,
+        ...headers.map(([name, value]) => `<   ${name}: ${value}`),
+        ...(envelope === undefined ? [] : [`<   ${envelope}`]),
+      ),
+    onNoAnswer: ({ message, reason, durationMs }) =>
+      print(`< no answer (${reason}), ${durationMs} ms: ${message}`),
+  };
+}

@@ -1,0 +1,69 @@
+import { defaultPlatform, type Platform } from '../../platform/platform.js';
+import { describeOrigin } from '../../profiles/flags-and-environment.js';
+import { resolveSettings, type Settings } from '../../profiles/settings.js';
+import { refuseApiPath, refusePlainHttp } from '../../protocol/base-url.js';
+import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
+import type { CliContext } from '../context.js';
+import { type Io, printMessage } from '../io.js';
+import { warn } from '../output/style.js';
+
+/** Resolves the settings of a command that calls the service, and prints their warnings. */
+export async function resolveDeployment(
+  context: CliContext,
+  options: CommonOptions & ConnectionOptions,
+): Promise<Settings> {
+  const { io } = context;
+  const settings = await resolveSettings(settingSources(context, options));
+  for (const warning of settings.warnings) await warn(io, warning);
+  refuseUnfitUrl(settings);
+  await announceProduction(io, settings);
+  return settings;
+}
+
+/** @throws InvalidInputError for a base URL to which nothing may be sent */
+export function refuseUnfitUrl({ base_url, allow_http }: Pick<Settings, 'base_url' | 'allow_http'>): void {
+  const label = `the base URL (${describeOrigin(base_url.origin)})`;
+  refuseApiPath(base_url.value, label);
+  refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', label);
+}
+
+/** The sources of settings: flags, then environment variables, then the profile in use. */
+export function settingSources<Flags>(context: CliContext, flags: Flags) {
+  const { io, profiles } = context;
+  return {
+    flags,
+    env: io.env,
+    store: profiles,
+    async readPlatform(file: string): Promise<Platform> {
+      if (file === '') return defaultPlatform;
+      const { readPlatform } = await import('./platform-file.js');
+      return readPlatform(context, file);
+    },
+  };
+}
+
+/** Maximum number of keys that a question names. */
+const maxKeys = 6;
+
+/** The keys that are about to be written. */
+export function listKeys(keys: readonly string[]): string {
+  const more = keys.length - maxKeys;
+  return more > 0
+    ? `${keys.slice(0, maxKeys).join(', ')} and ${more} more ${more === 1 ? 'key' : 'keys'}`
+    : keys.join(', ');
+}
+
+/** Production, with the profile and the host. */
+export function describeProduction(settings: Pick<Settings, 'profile' | 'base_url'>): string {
+  return `production (${describeHost(settings)})`;
+}
+
+/** Announces that a command is about to call production. */
+export async function announceProduction(io: Io, settings: Settings): Promise<void> {
+  if (settings.environment.value === 'production')
+    await printMessage(io, `production: ${describeHost(settings)}`);
+}
+
+function describeHost({ profile, base_url }: Pick<Settings, 'profile' | 'base_url'>): string {
+  return `${profile === null ? '' : `profile "${profile}", `}${new URL(base_url.value).host}`;
+}

@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from 'node:util';
+import { NoAnswerError, type RejectedError } from '../../client/errors.js';
+import { describeOrigin, settingNames } from '../../profiles/flags-and-environment.js';
+import { describeSecretSource } from '../../profiles/secret.js';
+import type { Settings } from '../../profiles/settings.js';
+import type { OperationName } from '../../protocol/endpoints.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
+import { defaultRecipes } from '../../signing/presets.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
+import { ExplainedError, type UsedSetting } from '../report-error.js';
+
+/** The command that failed. */
+type Failed = OperationName | 'doctor';
+
+/** A request that "sign explain" shows. */
+const examples: Readonly<Record<Failed, string>> = {
+  read: 'read c1',
+  passback: 'passback name=x --union-id u001',
+  doctor: 'read c1',
+};
+
+/** The origin of the secret and of the rule, and the commands that find the fault. */
+function refusedSignature(settings: Settings, operation: Failed) {
+  const { profile, environment } = settings;
+  const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
+  const profileFlag = flag('-p');
+  const steps: readonly (readonly [purpose: string, command: string])[] = [
+    ['see what is signed', `sign explain ${examples[operation]}${profileFlag}`],
+    ['find the rule of a request that was accepted', `sign solve -${flag('--save')}${profileFlag}`],
+    ...(environment.value === 'production'
+      ? []
+      : [['try the presets without one', `sign try${flag('--save')}${profileFlag}`] as const]),
+    ...(operation === 'doctor' ? [] : [['check every setting', `doctor${profileFlag}`] as const]),
+  ];
+  const purposes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    steps.map(([purpose]) => purpose),
+  );
+  const commands = steps.map(([, command]) => `userinfo ${command}`);
+  const hint = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\nTo ${purposes}:`;
+  return { hint, commands };
+}
+
+/** Whether the service refuses the length of `sign` (§5.4): a rule that is wrong may give another one. */
+export function refusesSignLength({ means, msg }: RejectedError): boolean {
+  return means === 'malformedParameter' && msg.startsWith('sign ');
+}
+
+/** The error of a call, with where the settings come from that may be wrong. */
+export function explainFailure(
+  error: RejectedError | NoAnswerError,
+  settings: Settings,
+  operation: Failed,
+  message?: string,
+): ExplainedError {
+  return new ExplainedError(error, {
+    ...(message !== undefined && { message }),
+    ...(error instanceof NoAnswerError
+      ? aboutBaseUrl(error, settings)
+      : aboutRefusal(error, settings, operation)),
+  });
+}
+
+function aboutBaseUrl({ reason }: NoAnswerError, settings: Settings) {
+  return ['proxy', 'reset', 'wrong-data'].includes(reason)
+    ? {}
+    : { settings: [used('base_url', settings, false)] };
+}
+
+function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed) {
+  const { means } = error;
+  if (means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error))
+    return refusedSignature(settings, operation);
+  if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
+  return {
+    settings: (['tenant_code', 'channel', 'app_key'] as const).map((name) => used(name, settings, true)),
+  };
+}
+
+function used(
+  name: 'base_url' | 'tenant_code' | 'channel' | 'app_key',
+  settings: Settings,
+  isShown: boolean,
+): UsedSetting {
+  const { value, origin } = settings[name];
+  return { title: settingNames[name].title, value: isShown ? value : null, origin: describeOrigin(origin) };
+}
+
+function describeSecret({ profile, secret }: Settings): string {
+  const { origin, source } = secret;
+  if (origin.kind !== 'profile') {
+    const other = profile === null ? '' : `, not that of profile ${quoteName(profile)}`;
+    return `the secret in ${describeOrigin(origin)}${other}`;
+  }
+  const where = source.kind === 'file' ? '' : ` (${describeSecretSource(source)})`;
+  return `the secret of profile ${quoteName(origin.name)}${where}`;
+}
+
+/** The origin of the rule of the signatures. */
+export function describeRule({
+  platform: { value, origin },
+  profile,
+  signing_module,
+}: Pick<Settings, 'platform' | 'profile' | 'signing_module'>): string {
+  if (signing_module !== null) return `the module of profile ${quoteName(profile ?? '')}`;
+  if (isDeepStrictEqual(value.signing, defaultRecipes)) return 'the default recipes';
+  return `the recipes of ${describeOrigin(origin)}`;
+}

@@ -1,0 +1,79 @@
+import type { UserInfoClientOptions } from '../../client/options.js';
+import { parseProxy, proxyFor } from '../../client/proxy.js';
+import { describeOrigin, settingNames } from '../../profiles/flags-and-environment.js';
+import type { Settings } from '../../profiles/settings.js';
+import { isLoopback } from '../../protocol/base-url.js';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
+import { readNamedFile } from '../input.js';
+import type { Io } from '../io.js';
+
+/**
+ * The options by which a client reaches the service from this machine.
+ *
+ * @throws InvalidInputError for an unreadable CA file or an invalid proxy
+ */
+export async function networkOptions(
+  settings: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file' | 'proxy'>,
+  env: Io['env'],
+): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>> {
+  const { allow_http, ca_file } = settings;
+  const proxy = proxyOf(settings, env);
+  const isArgument = settings.proxy?.origin.kind === 'flag';
+  if (proxy !== null) (isArgument ? parseOpenProxy : parseProxy)(proxy.address, proxy.name);
+  if (isArgument && isLoopback(new URL(settings.base_url.value).hostname)) {
+    throw new InvalidInputError('--proxy: requests to this machine never go through a proxy', {
+      sent: 'nothing',
+      hint: 'Leave it out.',
+    });
+  }
+  return {
+    allowHttp: allow_http !== null,
+    ...(ca_file === null ? {} : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
+    ...(proxy === null ? {} : { proxy: proxy.address }),
+  };
+}
+
+/** The proxy of the settings, else of the environment, and what names it; `null` if there is none. */
+export function proxyOf(
+  { base_url, proxy }: Pick<Settings, 'base_url' | 'proxy'>,
+  env: Io['env'],
+): { readonly address: string; readonly name: string } | null {
+  if (proxy !== null) return { address: proxy.value, name: describeOrigin(proxy.origin) };
+  const found = proxyFor(base_url.value, env);
+  return found && { address: found.address, name: found.variable };
+}
+
+/**
+ * Parses the address of a proxy that an argument or a profile gives.
+ *
+ * @throws InvalidInputError for one that is invalid, or has a password
+ */
+export function parseOpenProxy(text: string, label: string): void {
+  if (parseProxy(text, label).token === undefined) return;
+  throw new InvalidInputError(
+    `${label} has a user name or a password, which other users of the machine can read`,
+    {
+      sent: 'nothing',
+      hint: `Put the address into the variable ${settingNames.proxy.variable} instead.`,
+    },
+  );
+}
+
+/** The address of a proxy for people: a user name and a password, which one of a variable may have, are masked. */
+export function showProxy(address: string): string {
+  return address.replace(/^(\w+:\/\/)?.*@/, '$1****@');
+}
+
+/** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */
+async function readAuthorities(
+  file: NonNullable<Settings['ca_file']>,
+  extra: string | undefined,
+): Promise<string> {
+  const label = `the CA file ${quoteName(file.value)} (${describeOrigin(file.origin)})`;
+  const ours = await readNamedFile(file.value, label, { isKept: file.origin.kind === 'profile' });
+  const { checkAuthorities } = await import('../../client/tls-trust.js');
+  checkAuthorities(ours, label);
+  if (!extra) return ours;
+  return `${ours}\n${await readNamedFile(extra, `the file ${quoteName(extra)} (NODE_EXTRA_CA_CERTS)`)}`;
+}

@@ -1,0 +1,85 @@
+import { type Command, Option } from 'commander';
+import { showParameter } from '../../client/hooks.js';
+import type { WireRequest } from '../../client/wire-request.js';
+import type { Settings } from '../../profiles/settings.js';
+import { encodePairs } from '../../protocol/percent-encoding.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
+import type { Call } from '../command.js';
+import { printMessage, write } from '../io.js';
+import { showProxy } from './network.js';
+
+/** Options that show a request instead of sending it. */
+export interface PreviewOptions {
+  readonly printCurl?: true;
+  readonly dryRun?: true;
+  readonly reveal?: true;
+}
+
+export function addPreviewOptions(command: Command): Command {
+  return command
+    .optionsGroup('Preview:')
+    .addOption(new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'))
+    .addOption(new Option('--print-curl', 'print a signed curl command without sending it').conflicts('from'))
+    .option('--reveal', 'with --dry-run or --print-curl, show masked values')
+    .optionsGroup('');
+}
+
+export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {
+  return printCurl === true || dryRun === true;
+}
+
+/** Below what a preview masks. */
+export const revealAdvice = 'Codes, signatures and personal data are masked: --reveal shows them.';
+
+/** Prints a request without sending it: as a curl command for a POSIX shell, or part by part. */
+export async function printPreview(
+  { io, options: { printCurl, reveal }, isTable, print }: Call<PreviewOptions>,
+  request: WireRequest,
+  { ca_file, proxy }: Settings,
+): Promise<void> {
+  const parts = partsOf(request, reveal ? (_, value) => value : showParameter, reveal);
+  if (printCurl) {
+    const { contentType, body, method } = request;
+    const shown = reveal ? { url: request.url.href, body } : encodeMasked(parts);
+    const curl = [
+      ['curl', '--globoff', '--request', method], // a base URL may contain brackets
+      ...(ca_file === null ? [] : [['--cacert', ca_file.value]]),
+      ...(proxy === null ? [] : [['--proxy', reveal ? proxy.value : showProxy(proxy.value)]]),
+      ['--header', 'Accept: application/json'],
+      ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),
+      ...Object.entries(parts.headers ?? {}).map(([name, value]) => ['--header', `${name}: ${value}`]),
+      ...(shown.body === null ? [] : [['--data-raw', shown.body]]),
+      ['--url', shown.url],
+    ];
+    const command = curl.map((words) => words.map(quoteWhereNeeded).join(' ')).join(' \\\n  ');
+    await (isTable ? write(io.stdout, `${command}\n`) : print({ curl: command }));
+  } else {
+    await print(parts);
+  }
+  if (!reveal) await printMessage(io, revealAdvice);
+}
+
+/** The values of headers may be secret: they are masked whole. */
+function partsOf(
+  { method, url, headers, body }: WireRequest,
+  show: (name: string, value: string) => string,
+  reveal = false,
+) {
+  const shownHeaders = Object.entries(headers).map(([name, value]) => [name, reveal ? value : '****']);
+  const shownPairs = (encoded: string) =>
+    Object.fromEntries([...new URLSearchParams(encoded)].map(([name, value]) => [name, show(name, value)]));
+  return {
+    method,
+    url: url.href.split('?', 1)[0] ?? '',
+    ...(shownHeaders.length === 0 ? {} : { headers: Object.fromEntries(shownHeaders) }),
+    query: shownPairs(url.search),
+    ...(body === null ? {} : { form: shownPairs(body) }),
+  };
+}
+
+/** Encodes the request, except for the masking characters, which stay readable. */
+function encodeMasked({ url, query, form }: Pick<ReturnType<typeof partsOf>, 'url' | 'query' | 'form'>) {
+  const encode = (fields: Readonly<Record<string, string>>) =>
+    encodePairs(Object.entries(fields)).replaceAll('%2A', '*').replaceAll('%E2%80%A6', '…');
+  return { url: `${url}?${encode(query)}`, body: form === undefined ? null : encode(form) };
+}

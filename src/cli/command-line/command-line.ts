@@ -1,0 +1,115 @@
+import type { Command, Option } from 'commander';
+import { UserInfoError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
+
+/** A command line that cannot be carried out. Nothing was done. */
+export class UsageError extends UserInfoError {
+  readonly code = 'USAGE';
+
+  constructor(message: string, hint = 'Add --help for usage.', commands: readonly string[] = []) {
+    super(message, { hint, commands });
+  }
+}
+
+/** The command as it is typed. */
+export function fullName(command: Command): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${fullName(parent)} ${command.name()}`;
+}
+
+/** The arguments of a command line, as commander reads them. */
+export interface CommandLine {
+  /** The command that the first words name; the program, if they name none. */
+  readonly command: Command;
+  /** With `value` as it is typed, and whether it is an argument of its own. */
+  readonly options: readonly { option: Option; value: string | undefined; isApart: boolean }[];
+  readonly operands: readonly string[];
+  /** What looks like an option, and is none of the command. */
+  readonly unknown: readonly string[];
+  /** What follows `--`. */
+  readonly literal: readonly string[];
+}
+
+const looksLikeOption = (arg = '') => /^-(?!\d|\.\d)./s.test(arg);
+
+/** Reads the arguments (without `node` and the script) of `program`, all of whose commands that they name are declared. */
+export function readCommandLine(program: Command, args: readonly string[]): CommandLine {
+  const options: { option: Option; value: string | undefined; isApart: boolean }[] = [];
+  const operands: string[] = [];
+  const unknown: string[] = [];
+  const rest = [...args];
+  let command = program;
+  for (let arg = rest.shift(); arg !== undefined && arg !== '--'; arg = rest.shift()) {
+    if (!looksLikeOption(arg)) {
+      const inner = operands.length > 0 ? undefined : command.commands.find((one) => one.name() === arg);
+      if (inner === undefined) operands.push(arg);
+      else command = inner;
+      continue;
+    }
+    const [flag, glued] = splitFlag(arg);
+    const option = findOption(command, flag);
+    if (option === undefined) unknown.push(arg);
+    else if (!option.required && !option.optional) {
+      options.push({ option, value: undefined, isApart: false });
+      if (glued !== undefined && !arg.startsWith('--'))
+        rest.unshift(`-${glued}`); // -yp is -y -p
+      else if (glued !== undefined) unknown.push(arg);
+    } else {
+      const isApart =
+        glued === undefined && (option.required || (rest.length > 0 && !looksLikeOption(rest[0])));
+      options.push({ option, value: isApart ? rest.shift() : glued, isApart });
+    }
+  }
+  return { command, options, operands, unknown, literal: rest };
+}
+
+function splitFlag(arg: string): [flag: string, glued: string | undefined] {
+  const [, flag = arg, glued] = /^(--[^=]+)=(.*)$/s.exec(arg) ?? /^(-[^-])(.+)$/s.exec(arg) ?? [];
+  return [flag, glued];
+}
+
+function findOption(command: Command | null, flag: string): Option | undefined {
+  if (command === null) return undefined;
+  return (
+    command.options.find(({ short, long }) => short === flag || long === flag) ??
+    findOption(command.parent, flag)
+  );
+}
+
+/** Options that name a user, a deployment or a database: a second one means another, and only one can be meant. */
+const once =
+  /^--(?:profile|environment|base-url|tenant-code|channel|app-key|union-id|union-id-column|primary-key|user-info|from|database|queue)$/;
+
+/**
+ * Refuses what commander takes and nobody means: an option as the value of another, one of `once` given twice, an
+ * option with another dash, as a chat makes of it, and one after `--`.
+ *
+ * @throws UsageError
+ */
+export function checkCommandLine({ command, options, operands, literal }: CommandLine): void {
+  const isOption = (arg: string) => /^(?:--|-h|--help)$/.test(arg) || findOption(command, arg) !== undefined;
+  const given = new Set<Option>();
+  for (const { option, value, isApart } of options) {
+    if (option.required && (value === undefined || (isApart && isOption(value)))) {
+      throw new UsageError(`the option "${option.flags}" needs a value`);
+    }
+    if (given.has(option) && once.test(option.long ?? '')) {
+      throw new UsageError(`${option.long} is given twice`, 'Remove one of the two.');
+    }
+    given.add(option);
+  }
+  for (const operand of operands) {
+    const meant = operand.replace(/^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+-*(?=\w)/, '--');
+    if (meant === operand || findOption(command, splitFlag(meant)[0]) === undefined) continue;
+    throw new UsageError(
+      `${quoteName(operand)} begins with a dash that is no hyphen`,
+      `Did you mean "${meant}"?`,
+    );
+  }
+  const misplaced = literal.find(
+    (arg) => looksLikeOption(arg) && findOption(command, splitFlag(arg)[0]) !== undefined,
+  );
+  if (misplaced === undefined) return;
+  const flag = splitFlag(misplaced)[0];
+  throw new UsageError(`${quoteName(flag)} after -- is taken as a name`, 'Put options before the --.');
+}

@@ -1,0 +1,92 @@
+import { InvalidArgumentError } from 'commander';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { maxTimerMs } from '../../protocol/limits.js';
+
+const count = /^[1-9]\d{0,8}$/;
+
+/**
+ * Parses a positive integer.
+ *
+ * @throws InvalidArgumentError, which commander reports with the option's name
+ */
+export function parseCount(text: string): number {
+  if (count.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a number from 1.');
+}
+
+/**
+ * Parses a positive integer, or `unlimited`.
+ *
+ * @throws InvalidArgumentError, which commander reports with the option's name
+ */
+export function parseLimit(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
+  if (count.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a number from 1, or "unlimited".');
+}
+
+/**
+ * Parses the text of an option that is not empty: with `"$ID"` of a variable that is not set, a request would mean
+ * something else, such as another user.
+ *
+ * @throws InvalidInputError
+ */
+export function parseFilled(option: string): (text: string) => string {
+  return (text) => {
+    if (text !== '') return text;
+    throw new InvalidInputError(`${option} is empty: is the variable set?`, { sent: 'nothing' });
+  };
+}
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/**
+ * Parses a duration such as `500ms`, `5s` or `2m` into milliseconds.
+ *
+ * @throws InvalidInputError
+ */
+export function parseDuration(text: string): number {
+  return durationUpTo(maxTimerMs, text);
+}
+
+/**
+ * The same, for a time of up to ten years that no timer waits for.
+ *
+ * @throws InvalidInputError
+ */
+export function parseRetention(text: string): number {
+  return durationUpTo(3650 * unitMs.d, text);
+}
+
+function durationUpTo(maxMs: number, text: string): number {
+  const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
+  const ms = found === null ? 0 : Number(found[1]) * unitMs[found[2] as keyof typeof unitMs];
+  if (ms >= 1 && ms <= maxMs) return Math.round(ms);
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a duration`, {
+    hint: `Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is ${Math.floor(maxMs / unitMs.d)} days.`,
+  });
+}
+
+/**
+ * Parses a rate such as `100/s` into requests per second.
+ *
+ * @throws InvalidInputError
+ */
+export function parseRate(text: string): number {
+  const found = /^([1-9]\d{0,6})\/s$/.exec(text);
+  if (found !== null) return Number(found[1]);
+  throw new InvalidInputError(`${JSON.stringify(text)} is not a rate`, { hint: 'Write it as 100/s.' });
+}
+
+/**
+ * Parses the variable `name` of a flag without value.
+ *
+ * @throws InvalidInputError
+ */
+export function parseSwitch(text: string, name: string): boolean {
+  if (/^(?:1|true)$/i.test(text)) return true;
+  if (/^(?:0|false)?$/i.test(text)) return false;
+  throw new InvalidInputError(`${name}: ${JSON.stringify(text)} is neither on nor off`, {
+    hint: 'Write 1 or 0.',
+  });
+}

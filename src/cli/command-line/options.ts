@@ -1,0 +1,81 @@
+import { type Command, Option } from 'commander';
+import type { SettingFlags } from '../../profiles/flags-and-environment.js';
+import { CommonOption } from './help-layout.js';
+import { parseCount, parseDuration } from './option-values.js';
+
+/** The output formats. `csv` is flat; the others keep the nesting of the data. */
+export const outputFormats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** Options of every command, accepted before or after its name. */
+export interface CommonOptions {
+  readonly profile?: string;
+  readonly output?: OutputFormat;
+  readonly json?: true;
+  /** A JMESPath expression. */
+  readonly query?: string;
+  readonly mask?: true;
+  /** Milliseconds. */
+  readonly timeout: number;
+  /** Milliseconds. Default: `timeout`. */
+  readonly attemptTimeout?: number;
+  readonly attempts: number;
+  readonly verbose?: true;
+  readonly yes?: true;
+}
+
+/** Options that override environment variables, which override the profile. */
+export type ConnectionOptions = Omit<SettingFlags, 'profile'>;
+
+export function addCommonOptions(program: Command): Command {
+  for (const option of commonOptions()) program.addOption(option);
+  return program;
+}
+
+function commonOptions(): CommonOption[] {
+  return [
+    new CommonOption('profile', '-p, --profile <name>', 'profile to use (default: the active one)'),
+    new CommonOption('output', '-o, --output <format>', 'output format').choices(outputFormats).keptByAll(),
+    new CommonOption('output', '--json', 'the same as --output json').conflicts('output').keptByAll(),
+    new CommonOption('output', '--query <expression>', 'print what this JMESPath expression selects'),
+    new CommonOption('output', '--mask', 'mask personal data in the output'),
+    new CommonOption('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
+      .default(10_000, '10s')
+      .argParser(parseDuration),
+    new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
+      .default(3)
+      .argParser(parseCount),
+    new CommonOption(
+      'network',
+      '--attempt-timeout <t>',
+      'maximum duration of one attempt (default: --timeout)',
+    ).argParser(parseDuration),
+    new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation').keptByAll(),
+    new CommonOption('confirm', '--no-input', 'never prompt').keptByAll(),
+    new CommonOption('every', '--color', 'print with colours, also to a file or a pipe'),
+    new CommonOption('every', '--no-color', 'print without colours'),
+    new CommonOption(
+      'network',
+      '--verbose',
+      'show request and response, and the stack trace of an internal error',
+    ).keptByAll(),
+  ];
+}
+
+/** Adds them under a heading of the help. */
+export function addConnectionOptions(command: Command, heading = 'Connection:'): Command {
+  return command
+    .optionsGroup(heading)
+    .addOption(
+      new Option('--env, --environment <name>', 'test or production').choices(['test', 'production']),
+    )
+    .option('--base-url <url>', 'address of the deployment')
+    .option('--tenant-code <code>', 'tenant code')
+    .option('--channel <code>', 'channel code')
+    .option('--app-key <key>', 'key of the server application')
+    .option('--ca-file <file>', "PEM file of certificate authorities to trust in addition to Node's")
+    .option('--proxy <url>', 'http proxy (default: that of HTTPS_PROXY or HTTP_PROXY)')
+    .option('--platform <file>', 'platform file: recipes, result codes and what else the platform decides')
+    .option('--allow-http', 'allow plain HTTP to another machine')
+    .optionsGroup('');
+}

@@ -1,0 +1,179 @@
+import type { Command, CommanderError } from 'commander';
+import { distance } from 'fastest-levenshtein';
+import { quoteName } from '../../protocol/unsafe-text.js';
+import { isSlip } from '../../support/nearest-name.js';
+import { type CommandLine, fullName, UsageError } from './command-line.js';
+import { bulkHeading } from './help-layout.js';
+
+/** Options that are never suggested: who types another one does not mean to confirm, to replace or to weaken. */
+const never = /^--(?:yes|restart|allow-http|take-over|no-.*)$/;
+
+/** Names in other tools, each with ours, of which a command has one. */
+const foreign: Readonly<Record<string, readonly string[]>> = {
+  '--insecure': ['--ca-file'],
+  '-k': ['--ca-file'],
+  '--id': ['--union-id'],
+  '--uid': ['--union-id'],
+  '--user': ['--union-id'],
+  '-u': ['--union-id'],
+  '--info-name': ['--names'],
+  '--file': ['--from', '--sample'],
+  '--prod': ['--environment'],
+  '--retry': ['--attempts'],
+  '--tenant': ['--tenant-code'],
+  '--header': ['--print-curl'],
+  '--debug': ['--verbose'],
+  '-v': ['--verbose'],
+  '-q': ['--query'],
+  '-p': ['--port'],
+  rm: ['delete', 'remove'],
+  remove: ['delete'],
+  ls: ['list'],
+  current: ['show'],
+  edit: ['set'],
+  create: ['add', 'put'],
+};
+
+/** Commands of other tools, each with what to type here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  login: 'profile add shop',
+  init: 'profile add shop',
+  config: 'profile show',
+  whoami: 'profile show',
+  status: 'doctor',
+  test: 'doctor',
+  mock: 'serve --demo',
+  code: 'admin code issue --tenant-code acme --union-id u001',
+  version: '--version',
+};
+
+/** What to do without an option that a command has no use for, by command and option. */
+const otherWays: Readonly<Record<string, string>> = {
+  'userinfo read --code': 'The code is the first argument: userinfo read "$code"',
+  'userinfo read --union-id':
+    'A read takes a code that was issued for the user: userinfo read "$(userinfo admin code issue …)"',
+};
+
+/**
+ * The error of a command line that commander refuses. It never has the value of an unknown option, which may be a
+ * mistyped secret.
+ */
+export function explainRefusal({ code, message }: CommanderError, line: CommandLine): UsageError {
+  const { command, unknown, operands, options } = line;
+  // A mistyped option is the cause of one that is missing.
+  const isAboutOptions = ['commander.unknownOption', 'commander.missingMandatoryOptionValue'].includes(code);
+  if (isAboutOptions && unknown[0] !== undefined) return unknownOption(line, unknown[0]);
+  const isGroup = command.commands.length > 0;
+  if (code === 'commander.excessArguments' && isGroup) return unknownCommand(command, operands[0] ?? '');
+  const [choice] = [
+    ...options.map(({ option, value }) => [option.argChoices, value] as const),
+    ...choicesOf(line),
+  ].filter(([choices, value]) => choices !== undefined && value !== undefined && !choices.includes(value));
+  const [nearest] = choice === undefined ? [] : suggest(choice[1] ?? '', choice[0] ?? []);
+  const said = message.slice('error: '.length);
+  const asOptions = settingsAsOptions(command, operands);
+  if (code === 'commander.excessArguments' && asOptions.length > operands.length)
+    return new UsageError(
+      said,
+      `Did you mean ${asOptions.slice(command.registeredArguments.length).join(' ')}?`,
+    );
+  return new UsageError(said, nearest === undefined ? undefined : `Did you mean "${nearest}"?`);
+}
+
+function choicesOf({ command, operands }: CommandLine) {
+  return command.registeredArguments.map(({ argChoices }, index) => [argChoices, operands[index]] as const);
+}
+
+/** The arguments, with each `base_url=…` that is an option of the command written as one. */
+export function settingsAsOptions(command: Command, args: readonly string[]): string[] {
+  return args.flatMap((arg) => {
+    const [, name = '', value = ''] = /^([a-z_]+)=(.*)$/s.exec(arg) ?? [];
+    const long = `--${name.replaceAll('_', '-')}`;
+    return command.options.some((option) => option.long === long) ? [long, value] : [arg];
+  });
+}
+
+/** The error of an option that a command does not have, or not with a value; `typed` is the argument. */
+function unknownOption(line: CommandLine, typed: string): UsageError {
+  const { command } = line;
+  const names = optionsOf(line);
+  const isLong = typed.startsWith('--');
+  const flag = isLong ? typed.replace(/=.*$/s, '') : typed.slice(0, 2);
+  if (isLong && names.includes(flag)) return new UsageError(`the option "${flag}" takes no value`);
+  const message = `unknown option ${quoteName(flag)}`;
+  const path = fullName(command);
+  const other = otherWays[`${path} ${flag}`];
+  if (other !== undefined) return new UsageError(message, other);
+  // As other tools write it: -help, -verbose.
+  const word = isLong ? undefined : [...names, '--help'].find((name) => name === `-${typed}`);
+  if (word !== undefined) return new UsageError(`unknown option ${quoteName(typed)}`, didYouMean([word]));
+  const meant = suggest(flag, names);
+  if (meant.length > 0) return new UsageError(message, didYouMean(meant));
+  if (!isLong && typed.length > 2 && command.registeredArguments.length > 0)
+    return new UsageError(message, 'If it is no option: put all options before a --, and it after that.');
+  return new UsageError(message, 'The options are listed by:', [`${path} --help`]);
+}
+
+/** The long options that a command line may mean: not the hidden ones, and those of bulk runs in a bulk run alone. */
+function optionsOf({ command, options }: CommandLine): string[] {
+  const isBulk = options.some(({ option }) => option.long === '--from');
+  const names: string[] = [];
+  for (let one: Command | null = command; one !== null; one = one.parent) {
+    for (const { long, hidden, helpGroupHeading } of one.options) {
+      const isOfOtherKind = helpGroupHeading === bulkHeading && long !== '--from' && !isBulk;
+      if (long && !hidden && !isOfOtherKind) names.push(long);
+    }
+  }
+  return [...new Set(names)];
+}
+
+/** The error of a command that a group does not have: with what was probably meant, and its siblings. */
+function unknownCommand(group: Command, typed: string): UsageError {
+  const message = `unknown command ${quoteName(typed)}`;
+  if (group.parent === null && Object.hasOwn(elsewhere, typed))
+    return new UsageError(message, 'Did you mean:', [`${fullName(group)} ${elsewhere[typed]}`]);
+  const names = group
+    .createHelp()
+    .visibleCommands(group)
+    .map((one) => one.name())
+    .filter((name) => name !== 'help');
+  const lines = [didYouMean(suggest(typed, names)), `The commands are ${names.join(', ')}.`];
+  return new UsageError(message, lines.filter((line) => line !== '').join('\n'));
+}
+
+function didYouMean(names: readonly string[]): string {
+  return names.length === 0 ? '' : `Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?`;
+}
+
+/**
+ * The options or commands that were probably meant by one that does not exist: by its name in other tools, by two
+ * letters that are swapped, by its beginning, by a letter or two, or by one of its words.
+ */
+export function suggest(typed: string, names: readonly string[]): string[] {
+  const allowed = names.filter((name) => !never.test(name));
+  const known = Object.hasOwn(foreign, typed)
+    ? (foreign[typed] ?? []).filter((name) => allowed.includes(name))
+    : [];
+  if (known.length > 0) return known;
+  const bare = bareName(typed);
+  if (bare.length < 2) return [];
+  const edits = (name: string) => distance(bare, bareName(name));
+  const same = allowed.find((name) => bareName(name).replaceAll('-', '') === bare.replaceAll('-', ''));
+  if (same !== undefined) return [same];
+  const near = allowed
+    .filter((name) => isSlip(bare, bareName(name)) || (bare.length >= 6 && edits(name) <= 2))
+    .sort((one, other) => edits(one) - edits(other));
+  const swapped = near.find((name) => edits(name) === 2 && isSlip(bare, bareName(name)));
+  if (swapped !== undefined) return [swapped];
+  if (bare.length < 3) return near.slice(0, 1);
+  const begun = allowed.filter((name) => bareName(name).startsWith(bare));
+  if (begun.length > 0) return begun.slice(0, 3);
+  if (near[0] !== undefined) return [near[0]];
+  return allowed.filter((name) => bareName(name).split('-').includes(bare)).slice(0, 3);
+}
+
+/** A name without dashes before it, in lower case, as `camelCase` and `snake_case` are written here. */
+function bareName(name: string): string {
+  const words = name.replace(/^-+/, '').replace(/([a-z])([A-Z])/g, '$1-$2');
+  return words.replaceAll('_', '-').toLowerCase();
+}

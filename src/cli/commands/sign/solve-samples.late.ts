@@ -1,0 +1,185 @@
+import { availableParallelism } from 'node:os';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { type SigningChoice, signaturesOf } from '../../../signing/app-signatures.js';
+import type { SigningRecipes } from '../../../signing/recipe.js';
+import { paramOf, type Sample } from '../../../signing/request.js';
+import { type Searcher, solve, TimeOver } from '../../../solve/solve.js';
+import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
+import { formatCount } from '../../../support/count.js';
+import { UserInfoError } from '../../../support/errors.js';
+import { saveSigners, selectRule, selectSecret } from '../../call/resolve-signing.js';
+import type { Call } from '../../command.js';
+import type { CliContext } from '../../context.js';
+import { printAdvice, printMessage } from '../../io.js';
+import { CheckFailedError } from '../../report-error.js';
+import { searchOnThreads } from '../../solve/search-threads.js';
+import { type SolveReport, showSolveReport, solveFault, solveReportRecord } from './solve-report.js';
+
+export interface SolveOptions {
+  readonly sample?: readonly string[];
+  readonly signParam?: string;
+  /** Numbers of the requests to take from a text with several, from 1. */
+  readonly pick?: readonly number[];
+  /** Milliseconds. */
+  readonly maxTime: number;
+  /** Number of threads; one per core by default. */
+  readonly jobs?: number;
+  /** Name of the profile that receives the recipes. */
+  readonly save?: string;
+}
+
+/**
+ * Searches the recipes, prints them and saves the likeliest.
+ *
+ * @throws CheckFailedError if no recipe fits, ProfileError if there is no such profile, before the search
+ */
+export async function solveSamples(
+  { context, io, options, isTable, print }: Call<SolveOptions>,
+  samples: readonly Sample[],
+): Promise<void> {
+  const { save } = options;
+  // Fails before the search if there is no such profile.
+  if (save !== undefined) await context.profiles.get(save);
+  const signed: SignedSample[] = [];
+  for (const sample of samples) {
+    signed.push({ ...sample, secret: await selectSecret(context, options, sample.secret) });
+  }
+  await checkOwnRule(context, options, signed);
+  const report = await search(context, signed, options);
+  await print(isTable ? showSolveReport(report) : solveReportRecord(report));
+  const found = likeliest(report);
+  const names = Object.keys(found);
+  if (save !== undefined && names.length > 0) {
+    await saveSigners(context, save, found);
+    await printMessage(io, `saved in profile "${save}": ${names.join(' and ')}`);
+    if (isAmbiguous(report)) {
+      await printMessage(
+        io,
+        'More than one rule fits. If requests are refused: add a --sample, a second request.',
+      );
+    }
+  }
+  const fault = solveFault(report);
+  if (fault !== null) throw fault;
+  if (!isTable) return;
+  const rule = save === undefined ? '--recipe -' : `-p ${save}`;
+  const hint = save === undefined ? 'As source code, pipe the output of --json into:' : 'As source code:';
+  await printAdvice(io, { hint, commands: [`userinfo sign export --lang python ${rule}`] });
+}
+
+/**
+ * Requests that the present rule signs prove nothing about the platform's: a person who was refused may have taken
+ * their own request.
+ *
+ * @throws CheckFailedError if the profile to save into has that rule already
+ */
+async function checkOwnRule(
+  context: CliContext,
+  { save, ...options }: Call<SolveOptions>['options'],
+  samples: readonly SignedSample[],
+): Promise<void> {
+  const own = await selectRule(context, save === undefined ? options : { ...options, profile: save }).catch(
+    (error: unknown) => {
+      // A module that cannot be loaded signs nothing.
+      if (error instanceof UserInfoError) return null;
+      throw error;
+    },
+  );
+  if (own === null) return;
+  const isOwn = samples.map((sample) => signsAll(own.signing, sample));
+  if (!isOwn.includes(true)) return;
+  const which = isOwn.includes(false) ? `request ${isOwn.indexOf(true) + 1} is` : 'this is';
+  const whose = save === undefined ? `by ${own.from}` : `by the rule that profile "${save}" already has`;
+  const advice = 'If the platform refused it, its rule is another one: take one that the platform accepted.';
+  if (save !== undefined && !isOwn.includes(false)) {
+    throw new CheckFailedError(`${which} signed ${whose}: nothing was saved`, { hint: advice });
+  }
+  await printMessage(context.io, `${which} signed ${whose}. ${advice}`);
+}
+
+/** Whether a rule gives every signature that a sample has. */
+function signsAll(signing: SigningChoice, sample: SignedSample): boolean {
+  const signatures = signaturesOf(signing, sample, sample.signParam);
+  const received = signatures.map(({ name }) =>
+    name === sample.signParam ? sample.signature : paramOf(sample, name),
+  );
+  return signatures.every(({ signer, request }, index) => {
+    try {
+      return signer.sign(request, sample.secret).digest === received[index];
+    } catch (error) {
+      if (error instanceof UserInfoError) return false;
+      throw error;
+    }
+  });
+}
+
+/** Searches `app_sign` first, for at most half of the time, then the signature itself. */
+async function search(
+  context: CliContext,
+  signed: readonly SignedSample[],
+  { maxTime, jobs = availableParallelism() }: SolveOptions,
+): Promise<SolveReport> {
+  const { signal } = context;
+  const tasks = tasksForSign(signed);
+  const appTasks = tasksForAppSign(signed);
+  const startedAt = Date.now();
+  return withProgress(context, async (onProgress) => {
+    let searchMs = 0;
+    const solveBy = (end: number, wanted: readonly SolveTask[]) => {
+      const timeLeft = () => end - Date.now();
+      const search = searchOnThreads({ jobs, signal, timeLeft, onProgress });
+      const timed: Searcher = async (task) => {
+        const from = Date.now();
+        const found = await search(task);
+        searchMs += Date.now() - from;
+        return found;
+      };
+      const pause = async () => {
+        await yieldToOthers();
+        signal.throwIfAborted();
+        if (timeLeft() <= 0) throw new TimeOver();
+      };
+      return solve(wanted, timed, pause);
+    };
+    const appSign = appTasks && (await solveBy(startedAt + maxTime / 2, appTasks));
+    const sign = await solveBy(startedAt + maxTime, tasks);
+    const name = signed[0]?.signParam ?? 'sign';
+    return { name, samples: signed, sign, appSign, searchMs, ms: Date.now() - startedAt };
+  });
+}
+
+function likeliest({ name, sign, appSign }: SolveReport): Partial<SigningRecipes> {
+  const app_sign = (name === 'app_sign' ? sign : appSign)?.fits[0]?.recipe;
+  const own = name === 'app_sign' ? undefined : sign.fits[0]?.recipe;
+  return { ...(app_sign && { app_sign }), ...(own && { sign: own }) };
+}
+
+/** Whether another rule may be the right one: it fits all samples, too, or it was not listed. */
+function isAmbiguous({ sign, appSign }: SolveReport): boolean {
+  return [sign, appSign].some((solution) => solution && (solution.fits.length > 1 || solution.isCutShort));
+}
+
+const lineMs = 150;
+
+async function withProgress<T>(
+  { io }: CliContext,
+  work: (onProgress: (tried: number) => void) => Promise<T>,
+): Promise<T> {
+  const { stderr } = io;
+  let tried = 0;
+  const onProgress = (count: number) => {
+    tried = count;
+  };
+  if (!stderr.isTTY) return work(onProgress);
+  const startedAt = Date.now();
+  const timer = setInterval(() => {
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
+    stderr.write(`\rsearching: ${formatCount(tried)} recipes tried, ${seconds} s\u001b[K`);
+  }, lineMs);
+  try {
+    return await work(onProgress);
+  } finally {
+    clearInterval(timer);
+    stderr.write('\r\u001b[K');
+  }
+}

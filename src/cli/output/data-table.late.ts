@@ -1,0 +1,174 @@
+import { stringify } from 'lossless-json';
+import { resultCode } from '../../protocol/result-codes.js';
+import { formatCount } from '../../support/count.js';
+import { isNested, isRecord, type Nested, parseLoosely } from './parsed-json.js';
+import type { OutputStyle } from './style.js';
+import { formatTable, isFit, leftOut, maxCells, maxLines } from './table.js';
+import { showInvisible, showText } from './terminal-text.js';
+
+type TableStyle = Pick<OutputStyle, 'colors' | 'columns'>;
+
+/** Maximum number of characters shown of one value. */
+const maxValueLength = 8_192;
+
+/** Number of characters after which no further section is shown. */
+const maxSectionsLength = 200_000;
+
+/** Keys of `data` whose strings are JSON-encoded objects (§4.1, shape rule 3). */
+const encodedKeys: readonly string[] = ['device_info', 'location_info'];
+
+/**
+ * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections, then what else the platform
+ * put beside them, such as `request_id`. `body` is the envelope as received; numbers are shown as they are written
+ * there.
+ */
+export function formatEnvelopeTable(body: string, style: TableStyle): string {
+  const { code, msg, data, ...others } = parseLoosely(body) as Record<string, unknown>;
+  const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
+  const words = [code, ...(typeof msg === 'string' ? [msg] : [])].map(showValue).join(' ');
+  const verdict = `${style.colors[color](words)}\n`;
+  const fields = Object.entries(isRecord(data) ? data : {});
+  const decoded = fields.map(([key, value]) => [key, encodedKeys.includes(key) ? decode(value) : value]);
+  const isShown = isRecord(data) || data === undefined || data === null;
+  const sections = [
+    ...formatSections(Object.fromEntries(decoded), 'data', style),
+    ...formatSections(isShown ? others : { data, ...others }, 'envelope', style),
+  ];
+  return verdict + sections.join('\n');
+}
+
+/** Decodes the strings of a list that are flat JSON objects; other strings stay as they are. */
+function decode(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return value.map((item) => {
+    if (typeof item !== 'string') return item;
+    try {
+      JSON.parse(item);
+      const decoded = parseLoosely(item);
+      return isRecord(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
+    } catch {
+      return item;
+    }
+  });
+}
+
+/**
+ * The records of a command in the words of a person: `yes` for `true`; local times for Unix times in seconds, which
+ * are the fields `at`, `*_at` and `*_until`.
+ */
+export function inWords(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(inWords);
+  if (!isRecord(data)) return data;
+  const fields = Object.entries(data).map(([name, value]) => {
+    if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
+    const [, before, kind] = /^(?:(.+)_)?(at|until)$/.exec(name) ?? [];
+    if (kind === undefined || !(Number(value) > 0)) return [name, value];
+    const heading = before === undefined ? 'time' : kind === 'at' ? before : `${before}_ends`;
+    return [heading, timeInWords(Number(value))];
+  });
+  return Object.fromEntries(fields);
+}
+
+const units = [
+  ['days', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+] as const;
+
+/** `in 4 min` for a time to come, else the local date and time. */
+export function timeInWords(unixSeconds: number): string {
+  const left = unixSeconds - Date.now() / 1000;
+  if (left <= 0) return new Date(unixSeconds * 1000).toLocaleString('sv');
+  const [unit, size] = units.find(([, one]) => left >= 2 * one) ?? ['s', 1];
+  return `in ${Math.round(left / size)} ${unit}`;
+}
+
+/**
+ * Formats data for a person: an object in sections, a list of objects as one row per object, any other list as one
+ * row per entry, a single value as its text.
+ */
+export function formatDataTable(data: unknown, style: TableStyle): string {
+  if (!isNested(data)) return `${showValue(data)}\n`;
+  if (Object.keys(data).length === 0) return '(none)\n';
+  if (!Array.isArray(data)) return formatSections(data, null, style).join('\n');
+  if (!data.every(isRecord)) {
+    const rows = data.slice(0, maxLines).map((entry) => [entry].flat().map(showValue));
+    return formatTable(rows, style.columns, [], data.length);
+  }
+  const shown = data.slice(0, maxLines);
+  const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
+  const rows = shown.map((record) => head.slice(0, maxCells).map((name) => showField(record, name)));
+  return formatTable(rows, style.columns, head.map(showValue), data.length);
+}
+
+/**
+ * Formats an object in sections: its single values first, under `name` if it is not null, then each nested object
+ * or list under its key.
+ */
+function formatSections(object: Record<string, unknown>, name: string | null, style: TableStyle): string[] {
+  const plain = Object.entries(object).filter(([, value]) => !isNested(value));
+  const nested = Object.entries(object).filter((entry): entry is [string, Nested] => isNested(entry[1]));
+  const sections = plain.length > 0 ? [formatSection(name, Object.fromEntries(plain), style)] : [];
+  let length = 0;
+  for (const [index, [key, value]] of nested.entries()) {
+    if (length >= maxSectionsLength) return [...sections, leftOut(nested.length - index, 'sections')];
+    const section = formatSection(key, value, style);
+    length += section.length;
+    sections.push(section);
+  }
+  return sections;
+}
+
+/**
+ * Formats an object as keys and values, a list of objects as one column per object, or as one block per object if
+ * these do not fit, any other list as one row per entry.
+ */
+function formatSection(title: string | null, value: Nested, { colors, columns }: TableStyle): string {
+  const heading = title === null ? '' : `${colors.bold(showValue(title))}\n`;
+  if (!Array.isArray(value)) {
+    const keys = Object.keys(value);
+    if (keys.length === 0) return `${heading}(none)\n`;
+    const rows = keys.slice(0, maxLines).map((key) => [showValue(key), showValue(value[key])]);
+    return heading + formatTable(rows, columns, [], keys.length);
+  }
+  if (value.length === 0) return `${heading}(none)\n`;
+  if (!value.every(isRecord)) {
+    const rows = value.slice(0, maxLines).map((item, index) => [`#${index + 1}`, showValue(item)]);
+    return heading + formatTable(rows, columns, [], value.length);
+  }
+  const shown = value.slice(0, maxCells - 1);
+  const keys = [...new Set(shown.flatMap((fields) => Object.keys(fields)))];
+  const rows = keys
+    .slice(0, maxLines)
+    .map((key) => [showValue(key), ...shown.map((fields) => showField(fields, key))]);
+  const head = value.length === 1 ? [] : ['', ...shown.map((_, index) => `#${index + 1}`)];
+  const omitted = (what: string) => leftOut(value.length - shown.length, what);
+  if (isFit(rows, head, columns)) {
+    return heading + formatTable(rows, columns, head, keys.length) + omitted('columns');
+  }
+  const blocks = shown.map((fields, index) => {
+    const names = Object.keys(fields);
+    const cells = names.slice(0, maxLines).map((name) => [showValue(name), showValue(fields[name])]);
+    return `#${index + 1}\n${formatTable(cells, columns, [], names.length)}`;
+  });
+  return heading + blocks.join('') + omitted('records');
+}
+
+/** The value of a field of one record among others, which may lack it. */
+function showField(record: Record<string, unknown>, name: string): string {
+  return Object.hasOwn(record, name) ? showValue(record[name] ?? '') : '';
+}
+
+/** Blanks at the ends of a value, which nobody would see. */
+const outerBlanks = /^[\s\p{Z}]+|[\s\p{Z}]+$/gu;
+
+/**
+ * Formats a value as text that is safe to show; a long text is cut, with the number of characters that are left
+ * out.
+ */
+function showValue(value: unknown): string {
+  const text = isNested(value) ? (stringify(value) ?? '') : String(value);
+  if (text.length <= maxValueLength) return showText(text).replace(outerBlanks, showInvisible);
+  const more = formatCount(text.length - maxValueLength);
+  return `${showText(text.slice(0, maxValueLength))}… (${more} more characters; -o json prints everything)`;
+}

@@ -1,0 +1,115 @@
+import {
+  compile,
+  isRegistered,
+  type JSONObject,
+  type JSONValue,
+  registerFunction,
+  TreeInterpreter,
+  TYPE_ARRAY,
+  TYPE_ARRAY_NUMBER,
+  TYPE_ARRAY_STRING,
+  TYPE_EXPREF,
+} from '@jmespath-community/jmespath';
+import { isLosslessNumber, isSafeNumber } from 'lossless-json';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { isRecord, queryName } from './parsed-json.js';
+
+/**
+ * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot
+ * represent exactly becomes its text.
+ */
+export type Select = (data: unknown) => unknown;
+
+type Query = ReturnType<typeof compile>;
+
+/**
+ * Compiles a JMESPath expression.
+ *
+ * @throws InvalidInputError for an invalid expression; the returned function throws one if the data does not suit
+ * it
+ */
+export function compileQuery(expression: string): Select {
+  const query = parse(expression);
+  return (data) => {
+    try {
+      return TreeInterpreter.search(query, plainValue(data));
+    } catch (cause) {
+      throw new InvalidInputError(`--query does not suit the data: ${(cause as Error).message}`, {
+        hint: 'All data was printed instead.',
+        cause,
+      });
+    }
+  };
+}
+
+function parse(expression: string): Query {
+  try {
+    const query = compile(expression, { enable_legacy_literals: true });
+    checkFunctions(query);
+    return query;
+  } catch (cause) {
+    throw new InvalidInputError(`--query is not a JMESPath expression: ${(cause as Error).message}`, {
+      hint: "Quote it for the shell, such as --query 'data.mobile'. Examples are in:",
+      commands: ['userinfo help output'],
+      cause,
+    });
+  }
+}
+
+/** Checked here because the library reports an unknown function only with data, when a code is already used up. */
+function checkFunctions(part: object): void {
+  const { type, name } = part as Partial<Record<string, unknown>>;
+  if (type === 'Literal') return;
+  if (type === 'Function' && !isRegistered(String(name))) throw new Error(`there is no function ${name}()`);
+  for (const inner of Object.values(part)) if (typeof inner === 'object' && inner) checkFunctions(inner);
+}
+
+/** Copies data into objects without a prototype: an expression would find `constructor` there. */
+function plainValue(value: unknown): JSONValue {
+  if (isLosslessNumber(value)) {
+    const text = value.toString();
+    return isSafeNumber(text) ? Number(text) : text;
+  }
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (!isRecord(value)) return (value ?? null) as JSONValue;
+  const object: JSONObject = Object.create(null);
+  for (const [key, inner] of Object.entries(value)) object[key] = plainValue(inner);
+  return object;
+}
+
+const { runtime } = TreeInterpreter;
+const itself = TreeInterpreter.visit(compile('&@'), null) as Query;
+
+/** Maximum number of names that are listed. */
+const maxNames = 12;
+
+/** The expressions of the values of data, at most two levels deep, each of which selects something. */
+export function namesIn(data: unknown): string[] {
+  const names = membersOf(data).flatMap(([name, value]) => {
+    const inner = membersOf(value).map(([key]) => `${name}${key.startsWith('[') ? '' : '.'}${key}`);
+    return inner.length === 0 ? [name] : inner;
+  });
+  return names.length > maxNames ? [...names.slice(0, maxNames), '…'] : names;
+}
+
+function membersOf(value: unknown): [name: string, value: unknown][] {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [['[0]', value[0]]];
+  if (!isRecord(value)) return [];
+  return Object.entries(value).map(([key, inner]) => [queryName(key), inner]);
+}
+
+/** Corrects the library: its `sort` puts 10 before 9, and its `max_by` and `min_by` do not work on texts. */
+function correct(name: string, types: number[][], work: (list: JSONValue, key: Query) => JSONValue): void {
+  const signature = types.map((one) => ({ types: one }));
+  registerFunction(name, ([list, key]) => work(list as JSONValue, key as Query), signature, {
+    override: true,
+  });
+}
+
+function sortBy(list: JSONValue, key: Query): JSONValue[] {
+  return runtime.callFunction('sort_by', [list, key]) as JSONValue[];
+}
+
+correct('sort', [[TYPE_ARRAY_NUMBER, TYPE_ARRAY_STRING]], (list) => sortBy(list, itself));
+correct('max_by', [[TYPE_ARRAY], [TYPE_EXPREF]], (list, key) => sortBy(list, key).at(-1) ?? null);
+correct('min_by', [[TYPE_ARRAY], [TYPE_EXPREF]], (list, key) => sortBy(list, key)[0] ?? null);

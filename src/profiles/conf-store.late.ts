@@ -1,0 +1,93 @@
+import { closeSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Conf from 'conf';
+import { isSystemError } from '../support/errors.js';
+import { findJsonFault } from '../support/json-fault.js';
+import { quoteWhereNeeded } from '../support/shell.js';
+import { ProfileFileError } from './errors.js';
+import { faultyJson, howToRepair, parseProfileJson, readProfileText } from './profile-file.js';
+import { fileSchema, formatProfileList, type ProfileList } from './profile-json.js';
+
+/** Maximum time to wait for other commands that change the file, in milliseconds. Each of them needs a few. */
+const lockMs = 5_000;
+
+/**
+ * Changes the profile file through conf, which checks it by its schema, and replaces it atomically: a new file of mode
+ * 0600 and of the same owner, synced before it takes the place of the old one. A symbolic link stays.
+ *
+ * While a file `….lock` is there, another command is at it. From its creation to its removal nothing is awaited: only
+ * a kill leaves one behind.
+ *
+ * @returns the profiles after the change
+ * @throws ProfileFileError, what `change` throws, or a system error; the file is then unchanged
+ */
+export async function changeProfileFile(
+  path: string,
+  change: (list: ProfileList) => ProfileList,
+  waitMs = lockMs,
+): Promise<ProfileList> {
+  const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  const lock = `${isThere ? realpathSync(path) : path}.lock`;
+  await takeLock(lock, waitMs);
+  try {
+    const text = readProfileText(path) ?? '{}';
+    // JSON.parse keeps the last of duplicate keys: writing would lose the others.
+    const fault = findJsonFault(text);
+    if (fault !== null) throw faultyJson(fault, path);
+    const list = change(parseProfileJson(JSON.parse(text), path));
+    const conf = openConf(path);
+    const before = conf.store;
+    conf.store = formatProfileList(list);
+    try {
+      void conf.store; // reads it again
+    } catch {
+      // A disk with little room took a part of it. The old text had room. V8's message quotes the text, with secrets.
+      conf.store = before;
+      const problem = 'cannot be written: only a part of it reached the disk';
+      throw new ProfileFileError(`${path}: ${problem}`, { hint: 'Free disk space and try again.' });
+    }
+    return list;
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** @throws ProfileFileError for a file that breaks the schema */
+function openConf(path: string) {
+  try {
+    return new Conf({
+      cwd: dirname(path),
+      configName: basename(path),
+      fileExtension: '',
+      configFileMode: 0o600,
+      schema: fileSchema as never,
+      rootSchema: { additionalProperties: false },
+      ajvOptions: { validateSchema: false }, // it is constant, and the check takes 25 ms
+      accessPropertiesByDotNotation: false,
+      serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,
+      deserialize: (text) => JSON.parse(text.replace(/^\ufeff/, '')),
+    });
+  } catch (cause) {
+    if (isSystemError(cause)) throw cause;
+    throw new ProfileFileError(`${path}: ${(cause as Error).message}`, { hint: howToRepair });
+  }
+}
+
+/** Creates the lock file; `waitMs` is how long another may be there. */
+async function takeLock(path: string, waitMs: number): Promise<void> {
+  for (const began = performance.now(); ; ) {
+    try {
+      return closeSync(openSync(path, 'wx', 0o600));
+    } catch (cause) {
+      if (!isSystemError(cause, 'EEXIST')) throw cause;
+      if (performance.now() - began >= waitMs) {
+        throw new ProfileFileError(`another userinfo command changes the profiles: ${path} is there`, {
+          hint: 'Try again. If none runs, one was killed: remove it.',
+          commands: [`rm ${quoteWhereNeeded(path)}`],
+        });
+      }
+    }
+    await sleep(5 + 20 * Math.random());
+  }
+}
