@@ -21,7 +21,10 @@ function applyFilters() {
   }
   const shown = rows.filter((row) => !row.hidden).length;
   get('count').textContent = shown === rows.length ? shown : shown + ' of ' + rows.length;
-  get('refused').textContent = refused.length;
+  const codes = Object.groupBy(refused, (row) => row.querySelector('.code').textContent);
+  const counts = Object.entries(codes).sort(([, one], [, other]) => other.length - one.length).map(([code, { length }]) => code + ' × ' + length);
+  get('refused').textContent = refused.length + ' refused' + (counts.length > 0 ? ': ' + counts.join(', ') : '');
+  get('no-match').hidden = shown > 0 || rows.length === 0;
   document.title = (refused.length > 0 ? '(' + refused.length + ') ' : '') + 'userinfo: requests';
 }
 

@@ -105,11 +105,21 @@ export async function rowsAfter(ring: RequestRing, serial: number): Promise<stri
   return requestsView(requests).markup;
 }
 
+/** `3 refused: 40102 × 2, 40106 × 1` */
+function describeRefused(refused: readonly RecentRequest[]): string {
+  const counts = new Map<number, number>();
+  for (const { event } of refused) counts.set(event.code, (counts.get(event.code) ?? 0) + 1);
+  const codes = [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .map(([code, count]) => `${code} × ${count}`);
+  return `${refused.length} refused${codes.length === 0 ? '' : `: ${codes.join(', ')}`}`;
+}
+
 /** The whole page with the requests so far; only following new ones, filters and copying need the script. */
 export async function pageOf(ring: RequestRing): Promise<string> {
   const requests = ring.after(0);
   await analyze(requests);
-  const refused = requests.filter(({ event }) => event.code !== resultCode.ok).length;
+  const refused = requests.filter(({ event }) => event.means !== 'ok');
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -123,7 +133,7 @@ export async function pageOf(ring: RequestRing): Promise<string> {
 <body>
 <header>
 <h1>userinfo <span>requests</span></h1>
-<p class="counts"><span id="count">${requests.length}</span> shown, <span id="refused">${refused}</span> refused</p>
+<p class="counts"><span id="count">${requests.length}</span> shown, <span id="refused">${describeRefused(refused)}</span></p>
 <p class="controls">
 <label><input type="checkbox" id="only-refused"> only refused</label>
 <input type="search" id="filter" placeholder="Filter" aria-label="Filter by operation, app or text" hidden>
@@ -132,10 +142,11 @@ export async function pageOf(ring: RequestRing): Promise<string> {
 </p>
 </header>
 <main>
-<table id="requests" data-run="${ring.run}" data-kept="${keptRequests}">
-<caption>The last ${keptRequests} requests, newest first. Secrets and personal data are masked, as in the log.</caption>
+<table id="requests" data-run="${ring.run}" data-kept="${2 * keptRequests}">
+<caption>The last ${keptRequests} requests, and the last ${keptRequests} refused ones, newest first. Secrets and personal data are masked, as in the log.</caption>
 <thead><tr><th scope="col">Time <small>UTC</small></th><th scope="col">Operation</th><th scope="col">App <small>tenant</small></th><th scope="col">Result</th><th scope="col" class="ms">ms</th></tr></thead>
 ${requestsView(requests)}</table>
+<p id="no-match" hidden>No request matches.</p>
 <section id="none"${requests.length === 0 ? empty : html` hidden`}>
 <h2>No request yet</h2>
 <p>Send one, and it shows here. This sends a read with a code that was never issued:</p>

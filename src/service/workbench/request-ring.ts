@@ -3,6 +3,7 @@ import type { AnsweredEvent, SignatureRejectedEvent } from '../log.js';
 import type { RejectedSignature } from '../rejection.js';
 import type { App } from '../store/apps.js';
 
+/** How many requests are kept, and how many refused ones besides: a load of good ones does not push them out. */
 export const keptRequests = 200;
 
 /** Maximum length of kept parameters and of a kept rejected request, in characters. */
@@ -39,8 +40,10 @@ export class RequestRing {
   readonly run: string;
   readonly #now: () => number;
   readonly #kept: RecentRequest[] = [];
+  readonly #refused: RecentRequest[] = [];
   /** The serial of the last request; 0 before the first one. */
   #last = 0;
+  #lastRefused = 0;
 
   /** `now` returns milliseconds since 1970. */
   constructor(now: () => number) {
@@ -50,18 +53,23 @@ export class RequestRing {
 
   add(event: AnsweredEvent, rejection: Rejection | null, sent: SentParameters | null): void {
     this.#last += 1;
-    this.#kept[this.#last % keptRequests] = {
+    const request: RecentRequest = {
       serial: this.#last,
       time: this.#now(),
       event,
       rejection: rejection && shorten(rejection),
       sent: sent !== null && lengthOf(sent.parameters) <= maxKeptLength ? sent : null,
     };
+    this.#kept[this.#last % keptRequests] = request;
+    if (event.means === 'ok') return;
+    this.#lastRefused += 1;
+    this.#refused[this.#lastRefused % keptRequests] = request;
   }
 
   /** The kept requests after the one with that serial, the last one first. */
   after(serial: number): RecentRequest[] {
-    return this.#kept.filter((kept) => kept.serial > serial).sort((a, b) => b.serial - a.serial);
+    const kept = new Set([this.#kept, this.#refused].flat());
+    return [...kept].filter((request) => request.serial > serial).sort((a, b) => b.serial - a.serial);
   }
 }
 

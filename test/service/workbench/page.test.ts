@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceOptions } from '../../../src/service/index.js';
@@ -83,7 +84,7 @@ describe('the page of the service', () => {
     expect(seen).toContain('userinfo explain 40106 Copy Parameters as sent, masked tenant_code acme');
     expect(seen).toContain('userinfo passback level=VALUE --union-id ID Copy');
     expect(seen).toContain('union_id **** user_info {&quot;level&quot;:&quot;****&quot;}');
-    expect(seen).toContain('2 shown, 1 refused');
+    expect(seen).toContain('2 shown, 1 refused: 40106 × 1 ');
   });
 
   it('is empty at first, and explains how to send a request', async () => {
@@ -99,7 +100,17 @@ describe('the page of the service', () => {
     expect(running.log.filter(({ event }) => event === 'request')).toEqual([]);
   });
 
-  it('shows the last 200 requests', async () => {
+  it('shows the last 200 requests, and refused ones before them', async () => {
+    await serve();
+    await send(running.service.url, draftRead(running.app, 'no-such-code'));
+    for (let count = 0; count < 205; count += 1)
+      await running.passback({ union_id: 'u1', user_info: '{"level":"gold"}' });
+    const { text } = await page();
+    expect(text.match(/<tbody class="ok"/g)).toHaveLength(200);
+    expect(textOf(text)).toContain('201 shown, 1 refused: 40106 × 1 ');
+  });
+
+  it('shows the last 200 refused requests', async () => {
     await serve();
     for (let count = 0; count < 205; count += 1)
       await fetchAnswer(`${running.service.url}/nothing/n${count}`);
@@ -127,10 +138,19 @@ describe('the page of the service', () => {
   it('has a strict content security policy', async () => {
     await serve();
     const { text, headers } = await page();
-    const policy = headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).not.toContain('unsafe');
+    const hashes = ['style', 'script'].map((name) => {
+      const [, source = ''] = new RegExp(`<${name}>(.*?)</${name}>`, 's').exec(text) ?? [];
+      return `${name}-src 'sha256-${createHash('sha256').update(source).digest('base64')}'`;
+    });
+    expect(headers.get('content-security-policy')?.split('; ')).toEqual([
+      "default-src 'none'",
+      ...hashes,
+      "connect-src 'self'",
+      'img-src data:',
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(text).not.toMatch(/(?:src|href)="(?!data:,")/);
@@ -140,7 +160,11 @@ describe('the page of the service', () => {
 it('a fault on the page is distinguished from a refusal', async () => {
   await serve({ faults: { error: 1, seed: 1 } });
   await send(running.service.url, passback());
-  expect((await page()).text).toMatch(/<tbody[^>]*fault[^>]*>/);
+  expect((await page()).text).toMatch(/<tbody class="fault"/);
+  await running.service.close();
+  await serve();
+  await send(running.service.url, draftRead(running.app, 'no-such-code'));
+  expect((await page()).text).toMatch(/<tbody class="refused"/);
 });
 
 describe('a refused signature on the page', () => {
