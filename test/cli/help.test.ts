@@ -97,7 +97,7 @@ it('names no option that there is not, nor do the topics', () => {
     ...options.flatMap(({ short, long }) => [short, long]),
     ...commands.flatMap(optionsOf),
   ];
-  const known = ['--help', ...optionsOf(program)];
+  const known = ['--help', '--trace', ...optionsOf(program)];
   const topics = Object.keys(helpTopics).map(
     (topic) => [topic, topicPage(topic as HelpTopic, 'chat_')] as const,
   );

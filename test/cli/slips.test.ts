@@ -199,7 +199,7 @@ const refused: readonly Slip[] = [
     cause: '"mobile;id_card" is no name',
     next: 'Nothing was sent.',
   },
-  { typed: 'userinfo read abc -- -p', cause: '"-p"', next: 'Nothing was sent.' },
+  { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
   {
     typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read --from $d/c.csv --names moblie",
     cause: 'did you mean "mobile"?',
