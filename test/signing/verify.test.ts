@@ -213,6 +213,64 @@ describe('the reported cause of a wrong signature is', () => {
   });
 });
 
+describe('of a rule that signs headers, a body and a path', () => {
+  const recipe = completeRecipe({
+    message: ['$method', '$path', '$extra:X-Time', '$body'],
+    join: '\n',
+    steps: ['hmac-sha256'],
+  });
+  const sent = requestOf([], {
+    method: 'POST',
+    url: 'https://e.com/v1/x',
+    body: '{"a":1}',
+    extra: { 'X-Time': '1700000000' },
+  });
+  const withRecipe = (change: Partial<RecipeJson>) => completeRecipe({ ...recipe, ...change });
+
+  it.each<[string, Partial<typeof sent>, Partial<RecipeJson>, RegExp]>([
+    ['a header in milliseconds', { extra: { 'X-Time': '1700000000000' } }, {}, /X-Time in milliseconds/],
+    ['no header', { extra: {} }, {}, /without the parameter or header X-Time/],
+    ['no body', { body: '' }, {}, /without the body/],
+    ['a body on several lines', { body: '{\n  "a": 1\n}' }, {}, /the body on several lines/],
+    ['a body with a line break', { body: '{"a":1}\n' }, {}, /line break at the end of the body/],
+    [
+      'a line break at the end',
+      {},
+      { message: ['$method', '$path', '$extra:X-Time', '$body', ''] },
+      /line break/,
+    ],
+    [
+      'two parts swapped',
+      {},
+      { message: ['$path', '$method', '$extra:X-Time', '$body'] },
+      /"\$method" and "\$path" swapped/,
+    ],
+    ['a part left out', {}, { message: ['$method', '$path', '$body'] }, /without "\$extra:X-Time"/],
+    ['another separator', {}, { join: '&' }, /"&" between the parts/],
+    [
+      'a digest of the body',
+      {},
+      { message: ['$method', '$path', '$extra:X-Time', '$body.sha256'] },
+      /"\$body.sha256" in the place/,
+    ],
+    [
+      'the URL for the path',
+      {},
+      { message: ['$method', '$url', '$extra:X-Time', '$body'] },
+      /"\$url" in the place of "\$path"/,
+    ],
+    ['another separator and no body', { body: '' }, { join: '|' }, /without the body.*"\|" between/],
+  ])('signed with %s, the cause is named', (_, request, change, words) => {
+    const received = compileRecipe(withRecipe(change)).sign(
+      { ...sent, ...request },
+      new Secret(secretText),
+    ).digest;
+    const { findings } = verifySignature({ ...caseOf(recipe, { request: sent }), received });
+    const said = findings[0]?.map(({ says }) => says).join(' ');
+    expect(said).toMatch(words);
+  });
+});
+
 test('what nobody could have guessed is not guessed', () => {
   expect(idsFor({ secret: 'nothing that is known' })).toBeUndefined();
 });

@@ -15,7 +15,7 @@ export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, re
 /** Mistakes in the rule itself: each is another recipe. A module has none but the other recipes. */
 export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Suspect[] {
   return [
-    ...(recipe === null ? [] : variantsOf(recipe)),
+    ...(recipe === null ? [] : [...variantsOf(recipe), ...messageVariants(recipe)]),
     ...otherRecipes.flatMap(({ name, value, ...preset }) =>
       variant(
         value,
@@ -52,14 +52,18 @@ function variantsOf(recipe: Recipe): Suspect[] {
         'Write the digest as the recipe says; HEX is hex in upper case.',
       ),
     ),
-    ...orders.map((order) =>
-      withParams(
-        { order },
-        'order',
-        `It was signed with the parameters ${orderWords[order]}.`,
-        `Sign them as the recipe says: ${describeOrder(params.order)}.`,
-      ),
-    ),
+    ...orders
+      .flatMap((order) =>
+        [params.include, ...(typeof params.order === 'string' ? [] : [params.order])].map((include) =>
+          withParams(
+            { order, include },
+            'order',
+            `It was signed with the parameters ${orderWords[order]}.`,
+            `Sign them as the recipe says: ${describeOrder(params.order)}.`,
+          ),
+        ),
+      )
+      .flat(),
     withParams(
       { empty: 'keep' },
       'empty-value',
@@ -79,6 +83,14 @@ function variantsOf(recipe: Recipe): Suspect[] {
         { ...recipe, encode: { ...recipe.encode, message } },
         'encoding',
         'It was signed with the whole message encoded another way.',
+        'Encode what the recipe says, no more and no less.',
+      ),
+    ),
+    ...textEncodings.map((block) =>
+      variant(
+        { ...recipe, encode: { ...recipe.encode, block } },
+        'encoding',
+        `It was signed with the parameters, as a whole, ${encodingWords[block]}.`,
         'Encode what the recipe says, no more and no less.',
       ),
     ),
@@ -114,6 +126,101 @@ function variantsOf(recipe: Recipe): Suspect[] {
       ),
     ),
   ].flat();
+}
+
+/** The most entries of a message that are changed. */
+const mostEntries = 16;
+const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
+
+/** Each entry of the message left out, each two swapped, other tokens for it, other texts between, a line break more. */
+function messageVariants(recipe: Recipe): Suspect[] {
+  const entries = entriesOf(recipe).slice(0, mostEntries);
+  const withMessage = (message: readonly string[], says: string, join = recipe.join) =>
+    message.length === 0
+      ? []
+      : variant(
+          { ...recipe, message, join },
+          'message',
+          `It was signed ${says}.`,
+          'Write the message as the recipe says.',
+        );
+  const last = entries.length - 1;
+  return [
+    ...joiners.map((join) =>
+      entries.length < 2 || join === recipe.join
+        ? []
+        : withMessage(entries, `with ${joinWords(join)} the parts of the message`, join),
+    ),
+    withMessage(entries.with(last, `${entries[last]}\n`), 'with a line break at the end of the message'),
+    withMessage([...entries, ''], `with ${joinWords(recipe.join)} the last part and nothing behind it`),
+    ...(entries[last] === ''
+      ? [withMessage(entries.slice(0, -1), 'without the separator at the end of the message')]
+      : []),
+    ...entries.flatMap((entry, index) => [
+      withMessage(entries.toSpliced(index, 1), `without ${entryWords(entry)} in the message`),
+      ...(entry === ''
+        ? []
+        : [withMessage(entries.with(index, ''), `with nothing in the place of ${entryWords(entry)}`)]),
+      ...replacements
+        .filter(([token]) => entry.includes(token))
+        .map(([token, other]) =>
+          withMessage(
+            entries.with(
+              index,
+              entry.replace(token, () => other),
+            ),
+            `with ${entryWords(other)} in the place of ${entryWords(token)}`,
+          ),
+        ),
+    ]),
+    ...entries.flatMap((one, from) =>
+      entries
+        .slice(from + 1)
+        .map((other, index) =>
+          withMessage(
+            entries.with(from, other).with(from + 1 + index, one),
+            `with ${entryWords(one)} and ${entryWords(other)} swapped`,
+          ),
+        ),
+    ),
+    ...(recipe.steps.length > 1 && recipe.steps.some((step) => parseDigest(step) === null)
+      ? variant(
+          { ...recipe, steps: recipe.steps.filter((step) => parseDigest(step) !== null) },
+          'label',
+          'It was signed without the text that goes before or behind the digest.',
+          'Add it as the recipe says, such as a label before the digest.',
+        ).map((suspect) => [suspect])
+      : []),
+  ].flat();
+}
+
+/** Tokens that are taken one for the other. */
+const replacements = [
+  ['$path', '$path$search'],
+  ['$path', '$url'],
+  ['$url', '$path'],
+  ['$search', ''],
+  ['$query', '$params'],
+  ['$params', '$query'],
+  ['$body', '$body.md5'],
+  ['$body', '$body.sha256'],
+  ['$body.sha256', '$body'],
+  ['$body.sha512', '$body'],
+  ['$body.md5', '$body'],
+] as const;
+
+/** The entries of a message; where no text joins them, each token and each text by itself. */
+function entriesOf({ message, join }: Recipe): string[] {
+  if (join !== '') return [...message];
+  return message.flatMap((entry) => entry.match(/\$\{[^}]*\}[\w.:]*|\$\$|\$[\w.:-]+|[^$]+/g) ?? []);
+}
+
+function entryWords(entry: string): string {
+  return entry === '' ? 'the empty part' : JSON.stringify(entry);
+}
+
+function joinWords(join: string): string {
+  return join === '' ? 'nothing between' : `${JSON.stringify(join)} between`;
 }
 
 export const orderWords: Readonly<Record<Order, string>> = {

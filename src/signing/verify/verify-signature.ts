@@ -25,27 +25,61 @@ export interface Verification {
 
 /** Verifies a signature, and names the usual mistake that explains a wrong one. */
 export function verifySignature(wrong: ReceivedSignature): Verification {
+  return finish(verification(wrong));
+}
+
+/** `verifySignature`, one candidate at a time, so that a caller can do other work, or stop, between them. */
+export function* verification(wrong: ReceivedSignature): Generator<void, Verification> {
   const { signer, request, secret, received } = wrong;
   const explanation = signer.explain(request, secret);
   const right = explanation.digest === received;
-  return { right, received, explanation, findings: right ? [] : findMistakes(wrong) };
+  return { right, received, explanation, findings: right ? [] : yield* mistakeSearch(wrong) };
+}
+
+function finish<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
 }
 
 const mostFindings = 3;
+
+/** The most that a search for mistakes tries: candidates, and characters of their messages. */
+const mostTried = 60_000;
+const mostCharacters = 60_000_000;
 
 /**
  * The usual mistakes that explain the received signature, the likeliest first: one in writing the right digest, else
  * single ones, else two of different kinds together. Empty where none does.
  */
 export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
+  return finish(mistakeSearch(wrong));
+}
+
+function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Finding[]> {
+  const { message } = wrong.signer.explain(wrong.request, wrong.secret);
+  // A parameter takes about as long as 120 characters.
+  const most = Math.min(
+    mostTried,
+    mostCharacters / (message.length + 120 * wrong.request.params.length + 200),
+  );
   const written = explain(wrong, []);
   if (written !== null) return [written];
-  const kinds = suspectsOf(wrong);
-  const alone = findingsAmong(
-    wrong,
-    kinds.flat().map((suspect) => [suspect]),
-  );
-  return alone.length > 0 ? alone : findingsAmong(wrong, pairsOf(kinds));
+  let tried = 0;
+  const findings = new Map<string, Finding>();
+  for (const alone of [true, false]) {
+    for (const suspects of alone ? singlesOf(wrong) : pairsOf(wrong)) {
+      tried += 1;
+      if (tried > most || findings.size === mostFindings) break;
+      const finding = explain(wrong, suspects);
+      const words = finding && sentencesOf(finding, 'says');
+      if (finding !== null && words !== null && !findings.has(words)) findings.set(words, finding);
+      yield;
+    }
+    if (findings.size > 0 || tried > most) break;
+  }
+  return [...findings.values()];
 }
 
 /**
@@ -58,7 +92,7 @@ export function likeliestMistake(
 ): { readonly finding: Finding; readonly inputs: SignatureInputs | null } | null {
   const written = explain(wrong, []);
   if (written !== null) return { finding: written, inputs: shown };
-  for (const suspect of suspectsOf(wrong).flat()) {
+  for (const [suspect] of singlesOf(wrong)) {
     const finding = explain(wrong, [suspect]);
     if (finding !== null) return { finding, inputs: sameMistake(shown, suspect) };
   }
@@ -66,16 +100,25 @@ export function likeliestMistake(
 }
 
 function sameMistake(other: ReceivedSignature, { id, says }: Mistake): SignatureInputs | null {
-  const suspects = suspectsOf(other).flat();
-  const same = suspects.find((suspect) => suspect.id === id && suspect.says === says);
-  return same === undefined ? null : { ...other, ...same.change };
+  for (const [suspect] of singlesOf(other)) {
+    if (suspect.id === id && suspect.says === says) return { ...other, ...suspect.change };
+  }
+  return null;
 }
 
-function suspectsOf(wrong: ReceivedSignature): Suspect[][] {
+function suspectsOf(wrong: ReceivedSignature): Iterable<Suspect>[] {
   return [secretSuspects(wrong), requestSuspects(wrong), recipeSuspects(wrong)];
 }
 
-function* pairsOf(kinds: readonly (readonly Suspect[])[]): Generator<Suspect[]> {
+function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
+  for (const kind of suspectsOf(wrong)) for (const suspect of kind) yield [suspect];
+}
+
+/** The most suspects of a kind that are tried together with others. */
+const mostPaired = 300;
+
+function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
+  const kinds = suspectsOf(wrong).map((kind) => Array.from(take(kind, mostPaired)));
   for (const [index, kind] of kinds.entries()) {
     for (const one of kind) {
       for (const other of kinds.slice(index + 1).flat()) yield [one, other];
@@ -83,16 +126,13 @@ function* pairsOf(kinds: readonly (readonly Suspect[])[]): Generator<Suspect[]> 
   }
 }
 
-function findingsAmong(wrong: ReceivedSignature, candidates: Iterable<readonly Suspect[]>): Finding[] {
-  const findings = new Map<string, Finding>();
-  for (const suspects of candidates) {
-    const finding = explain(wrong, suspects);
-    if (finding === null) continue;
-    const words = sentencesOf(finding, 'says');
-    if (!findings.has(words)) findings.set(words, finding);
-    if (findings.size === mostFindings) break;
+function* take<T>(items: Iterable<T>, most: number): Generator<T> {
+  let count = 0;
+  for (const item of items) {
+    if (count === most) return;
+    count += 1;
+    yield item;
   }
-  return [...findings.values()];
 }
 
 /** The mistakes, with that of the digest's format where there is one; null where they do not explain the signature. */

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Profile } from '../../../profiles/profile.js';
 import type { SecretSource } from '../../../profiles/secret.js';
 import { endpoints } from '../../../protocol/endpoints.js';
@@ -9,7 +10,7 @@ import { paramOf, type Sample } from '../../../signing/request.js';
 import { Secret } from '../../../signing/secret.js';
 import { namedPresets } from '../../../signing/verify/recipe-suspects.js';
 import type { Named, OtherInputs } from '../../../signing/verify/suspect.js';
-import { verifySignature } from '../../../signing/verify/verify-signature.js';
+import { type Verification, verification } from '../../../signing/verify/verify-signature.js';
 import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
 import type { CliContext } from '../../context.js';
@@ -75,16 +76,17 @@ async function verify(
   );
   const secret = await selectSecret(context, options, sample.secret);
   const others = await otherInputs(context, sample);
+  const verdicts = new Map<string, Verification | null>();
+  for (const { name, ...signature } of signatures) {
+    const digest = received.get(name);
+    if (digest === undefined) continue;
+    const inputs = { ...signature, ...others, secret };
+    const steps = digest === null ? null : verification({ ...inputs, received: digest });
+    verdicts.set(name, steps && (await inTurns(steps, context.signal)));
+  }
   const report: VerifyReport = {
     rule: from,
-    verdicts: new Map(
-      signatures.flatMap(({ name, ...signature }) => {
-        const digest = received.get(name);
-        if (digest === undefined) return [];
-        const inputs = { ...signature, ...others, secret };
-        return [[name, digest === null ? null : verifySignature({ ...inputs, received: digest })]];
-      }),
-    ),
+    verdicts,
     comparison: theirs === null ? null : compareTheirs(signatures, theirs, secret),
   };
   await print(isTable ? showReport(report) : reportRecord(report));
@@ -96,6 +98,20 @@ async function verify(
       `right by ${from}: if the platform refused it, its rule is another one. Find that from a request that the ` +
         'platform accepted: userinfo sign solve',
     );
+  }
+}
+
+const turnMs = 20;
+
+/** Runs to the end, with turns for other work: Ctrl-C ends it at the next one. */
+async function inTurns<T>(steps: Generator<void, T>, signal: AbortSignal): Promise<T> {
+  for (let end = performance.now() + turnMs; ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() < end) continue;
+    await yieldToOthers();
+    signal.throwIfAborted();
+    end = performance.now() + turnMs;
   }
 }
 
