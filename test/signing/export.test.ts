@@ -1,9 +1,8 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { compileRecipes, type SigningChoice } from '../../src/signing/app-signatures.js';
+import { compileRecipes, type SigningChoice, signBoth } from '../../src/signing/app-signatures.js';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { type LanguageName, languageNames } from '../../src/signing/digest-algorithms.js';
 import { exportRule, exportTest, languages } from '../../src/signing/export/export.js';
@@ -13,7 +12,13 @@ import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { vectorSecret } from '../../src/signing/vectors.js';
-import { type ExportedCall, ExportedRules, isInstalled, runProgram } from '../support/exported-rules.js';
+import {
+  type ExportedCall,
+  ExportedFiles,
+  ExportedRules,
+  isInstalled,
+  isProgram,
+} from '../support/exported-rules.js';
 import { anyRecipe, anyRequest, anySecret } from '../support/random-signing.js';
 import { vectors } from '../support/signing-corpus.js';
 import { requestOf } from '../support/signing-requests.js';
@@ -21,11 +26,11 @@ import { requestOf } from '../support/signing-requests.js';
 /** How many random recipes, and recipes with hostile names, each language runs. */
 const count = Number(process.env.USERINFO_TEST_EXPORT ?? 40);
 
-const pair: SigningChoice = {
+const pair = {
   kind: 'pair',
   signers: compileRecipes(defaultRecipes),
   recipes: defaultRecipes,
-};
+} as const;
 const one = (recipe: Recipe): SigningChoice => ({ kind: 'one', signer: compileRecipe(recipe), recipe });
 const ruleOf = (json: RecipeJson, language: LanguageName) =>
   exportRule(one(parseRecipe(json)), language, { from: 'a test' });
@@ -276,28 +281,45 @@ describe.each(languageNames)('%s', (name) => {
     },
   );
 
-  /** Runs the exported test as its header says. */
-  async function runTest(signing: SigningChoice, change = (code: string) => code): Promise<number | null> {
-    const folder = mkdtempSync(join(tmpdir(), 'userinfo-exported-'));
-    try {
-      const { files, run } = language;
-      writeFileSync(join(folder, files.rule), change(exportRule(signing, name, { from: 'a test' })));
-      writeFileSync(join(folder, files.test), exportTest(signing, name, { from: 'a test' }));
-      return (await runProgram('sh', ['-c', run], folder)).status;
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  }
+  const exported = (signing: SigningChoice, change = (code: string) => code) =>
+    new ExportedFiles(
+      name,
+      change(exportRule(signing, name, { from: 'a test' })),
+      exportTest(signing, name, { from: 'a test' }),
+    );
 
   it.skipIf(!isInstalled(name))(
-    `has a test that succeeds, and fails for a rule that was changed${title}`,
+    `the linter has no remark, and the test succeeds, but fails for a rule that was changed${title}`,
     { timeout: 600_000 },
     async () => {
-      expect(await runTest(pair)).toBe(0);
-      expect(await runTest(pair, (code) => code.replace(/&key=(?=['"])/g, '&kez='))).not.toBe(0);
-      expect(await runTest(one(named))).toBe(0);
+      using template = new ExportedFiles(name, language.templates.rule, language.templates.test);
+      expect(await template.lint()).toMatchObject({ status: 0 });
+      for (const signing of [pair, one(named)]) {
+        using files = exported(signing);
+        expect(await files.lint()).toMatchObject({ status: 0 });
+        expect(await files.run(language.run)).toMatchObject({ status: 0 });
+      }
+      using changed = exported(pair, (code) => code.replace(/&key=(?=['"])/g, '&kez='));
+      expect((await changed.run(language.run)).status).not.toBe(0);
     },
   );
+
+  it.skipIf(!isInstalled(name))(`signed_query makes time and nonce, and signs${title}`, async () => {
+    using files = exported(pair);
+    const before = Math.floor(Date.now() / 1000);
+    const query = await files.call();
+    const after = Math.floor(Date.now() / 1000);
+    const names = ['tenant_code', 'app_key', 'code', 'random', 'timestamp', 'app_sign', 'sign'];
+    expect(query.map(([name]) => name)).toEqual(names);
+    const { random, timestamp, app_sign, sign } = Object.fromEntries(query);
+    expect(random).toMatch(/^[0-9a-f]{16}$/);
+    expect(Number(timestamp)).toBeGreaterThanOrEqual(before);
+    expect(Number(timestamp)).toBeLessThanOrEqual(after);
+    const params = [...query.slice(0, 5), ['f', '1'] as const];
+    const signed = { method: 'PUT', url: 'https://h/p', params, body: null, extra: {} };
+    const both = signBoth(pair.signers, signed, new Secret('s'));
+    expect({ app_sign, sign }).toEqual({ app_sign: both.app_sign.digest, sign: both.sign.digest });
+  });
 
   it('is ASCII in lines that are not too long, without trailing spaces', () => {
     const all = [pair, ...presets.map(({ recipe }) => one(recipe))];
@@ -315,6 +337,27 @@ it.each(languageNames)('no helper is in %s that the rule does not use', (name) =
   const code = ruleOf({ message: ['$param:a', '$secret'], steps: ['md5'] }, name);
   expect(code).not.toMatch(/sort|base64|regex|hmac|lower\(/i);
 });
+
+it.skipIf(!isProgram('flake8'))(
+  `flake8 has no remark${isProgram('flake8') ? '' : ' (needs flake8)'}`,
+  { timeout: 600_000 },
+  async () => {
+    const { rule, test } = languages.python.templates;
+    using files = new ExportedFiles('python', rule, test);
+    const write = (file: string, code: string) => writeFileSync(join(files.folder, file), code);
+    for (const [index, signing] of [
+      pair,
+      ...[named, overlapping, ...presets.map(({ recipe }) => recipe)].map(one),
+    ].entries()) {
+      write(`rule${index}.py`, exportRule(signing, 'python', { from: 'a test' }));
+      write(`test${index}.py`, exportTest(signing, 'python', { from: 'a test' }));
+    }
+    for (const [index, recipe] of fc.sample(anyRecipe, count).entries()) {
+      write(`random${index}.py`, exportRule(one(recipe), 'python', { from: 'a test' }));
+    }
+    expect(await files.run('flake8 .')).toMatchObject({ status: 0, stdout: '' });
+  },
+);
 
 describe('the header', () => {
   const rule = one(parseRecipe({ params: { kvSep: '?>' }, message: ['$params'], steps: ['md5'] }));

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -30,18 +30,39 @@ interface Runner {
   readonly fill?: (driver: string, modules: readonly string[]) => string;
   /** Commands in the folder; the last one reads the calls. */
   readonly commands: readonly (readonly string[])[];
+  /** A linter that every installation has, in the folder of a rule and its test. */
+  readonly lint: string;
+  /** A program that calls `signed_query` of a pair, and prints `NAME=VALUE` lines; as which file, and how it runs. */
+  readonly caller: { readonly program: string; readonly as?: string; readonly run: string };
 }
+
+const project = join(import.meta.dirname, '..', '..');
+const programs = join(project, 'test', 'signing', 'exported');
 
 const list = (modules: readonly string[], line: (module: string) => string) => modules.map(line).join('\n');
 
 export const runners: Readonly<Record<LanguageName, Runner>> = {
-  javascript: { needs: ['node'], driver: 'driver.mjs', commands: [['node', 'driver.mjs']] },
-  python: { needs: ['python3'], driver: 'driver.py', commands: [['python3', '-B', 'driver.py']] },
+  javascript: {
+    needs: ['node'],
+    driver: 'driver.mjs',
+    commands: [['node', 'driver.mjs']],
+    lint: `${join(project, 'node_modules', '.bin', 'biome')} lint --error-on-warnings .`,
+    caller: { program: 'caller.mjs', run: 'node caller.mjs' },
+  },
+  python: {
+    needs: ['python3'],
+    driver: 'driver.py',
+    commands: [['python3', '-B', 'driver.py']],
+    lint: 'python3 -m py_compile *.py',
+    caller: { program: 'caller.py', run: 'python3 -B caller.py' },
+  },
   php: {
     needs: ['php'],
     driver: 'driver.php',
     place: (code, module) => code.replace('namespace Signing;', `namespace ${module};`),
     commands: [['php', 'driver.php']],
+    lint: 'php -l signature.php && php -l signature_test.php',
+    caller: { program: 'caller.php', run: 'php caller.php' },
   },
   java: {
     needs: ['java', 'javac'],
@@ -53,13 +74,11 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
         list(modules, (name) => `rules.put("${name}", ${name}.Signature::sign);`),
       ),
     commands: [
-      [
-        'sh',
-        '-c',
-        'javac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -encoding US-ASCII -Xlint:all -Werror Driver.java */Signature.java',
-      ],
+      ['sh', '-c', 'javac -encoding US-ASCII -Xlint:all -Werror Driver.java */Signature.java'],
       ['java', 'Driver'],
     ],
+    lint: 'javac -encoding US-ASCII -Xlint:all -Werror -d . Signature.java SignatureTest.java',
+    caller: { program: 'Caller.java', run: 'javac -d . Signature.java Caller.java && java Caller' },
   },
   csharp: {
     needs: ['mcs', 'mono'],
@@ -74,6 +93,8 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
       ['sh', '-c', 'mcs -warn:4 -warnaserror -out:driver.exe Driver.cs */Signature.cs'],
       ['mono', 'driver.exe'],
     ],
+    lint: 'mcs -warn:4 -warnaserror -out:lint.exe Signature.cs SignatureTest.cs',
+    caller: { program: 'Caller.cs', run: 'mcs -out:caller.exe Signature.cs Caller.cs && mono caller.exe' },
   },
   go: {
     needs: ['go'],
@@ -96,12 +117,20 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
       ],
       ['./driver'],
     ],
+    lint: '! gofmt -d . | grep . && go vet signature.go signature_test.go',
+    caller: {
+      program: 'caller.go.txt',
+      as: 'caller_test.go',
+      run: 'go test -v -run TestCaller signature.go caller_test.go',
+    },
   },
 };
 
 /** Runs a program to its end, with the event loop free. */
 export async function runProgram(program: string, args: readonly string[], folder: string, input = '') {
-  const child = spawn(program, args, { cwd: folder });
+  // A virtual machine of Java that lives for a second should not compile for one that lives for hours.
+  const env = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
+  const child = spawn(program, args, { cwd: folder, env });
   child.stdin.on('error', () => {}); // it may end without reading
   child.stdin.end(input);
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -113,7 +142,47 @@ export async function runProgram(program: string, args: readonly string[], folde
 }
 
 export function isInstalled(language: LanguageName): boolean {
-  return runners[language].needs.every((program) => spawnSync('which', [program]).status === 0);
+  return runners[language].needs.every(isProgram);
+}
+
+export function isProgram(name: string): boolean {
+  return spawnSync('which', [name]).status === 0;
+}
+
+/** A rule and its test, each a file. */
+export class ExportedFiles implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'userinfo-exported-'));
+  readonly #language: LanguageName;
+
+  constructor(name: LanguageName, rule: string, test: string) {
+    const { files } = languages[name];
+    this.#language = name;
+    writeFileSync(join(this.folder, files.rule), rule);
+    writeFileSync(join(this.folder, files.test), test);
+  }
+
+  /** The status of a command in the folder, and what it prints. */
+  run(command: string) {
+    return runProgram('sh', ['-c', command], this.folder);
+  }
+
+  lint() {
+    return this.run(runners[this.#language].lint);
+  }
+
+  /** The query that the rules of a pair sign. */
+  async call(): Promise<(readonly [name: string, value: string])[]> {
+    const { program, as = program, run } = runners[this.#language].caller;
+    copyFileSync(join(programs, program), join(this.folder, as));
+    const { stdout, stderr } = await this.run(run);
+    const lines = [...stdout.matchAll(/^(\w+)=(.*?)\r?$/gm)];
+    if (lines.length === 0) throw new Error(stderr + stdout);
+    return lines.map(([, name = '', value = '']) => [name, value]);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true });
+  }
 }
 
 /** Exported rules of one language, each in a folder of its own. */
@@ -141,7 +210,7 @@ export class ExportedRules implements Disposable {
   /** The signature of each call; an error where the rule ends with one. */
   async sign(calls: readonly ExportedCall[]): Promise<(string | Error)[]> {
     const { driver, fill = (code) => code, commands } = runners[this.#language];
-    const code = readFileSync(join(import.meta.dirname, '..', 'signing', 'exported', driver), 'utf8');
+    const code = readFileSync(join(programs, driver), 'utf8');
     writeFileSync(join(this.folder, driver), fill(code, this.#modules));
     const input = calls.map((call) => `${lineOf(call)}\n`).join('');
     let printed = '';

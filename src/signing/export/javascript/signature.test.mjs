@@ -14,6 +14,6 @@ check(
     { method: 'GET', url: '/', params: [['a', '1']], body: null, extra: { 'x-nonce': '' } },
     'key',
   ),
-  '9b0a5be1f9cd3cd7ee05b3c6b0c8a70d',
+  '2b96185094ec3caf0ef9e7f88a69f428a4f9d82b612e9c260eeb039ad9d54055',
 );
 // END

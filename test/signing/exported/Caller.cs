@@ -1,0 +1,21 @@
+using System;
+using System.Collections.Generic;
+using Signing;
+
+public static class Caller
+{
+    static KeyValuePair<string, string> Pair(string name, string value)
+    {
+        return new KeyValuePair<string, string>(name, value);
+    }
+
+    public static void Main()
+    {
+        var query = new[] { Pair("tenant_code", "acme"), Pair("app_key", "app-1"), Pair("code", "c 1/2") };
+        var extra = new Dictionary<string, string>();
+        foreach (var pair in Signature.SignedQuery("PUT", "https://h/p", query, new[] { Pair("f", "1") }, null, extra, "s"))
+        {
+            Console.WriteLine(pair.Key + "=" + pair.Value);
+        }
+    }
+}
