@@ -2,11 +2,11 @@ import { type SigningChoice, signaturesOf } from '../app-signatures.js';
 import { compileRecipe } from '../compile-recipe.js';
 import type { LanguageName } from '../digest-algorithms.js';
 import { type Recipe, RecipeError } from '../recipe.js';
-import { extraOf, paramOf, type SignableRequest } from '../request.js';
+import type { SignableRequest } from '../request.js';
 import { Secret } from '../secret.js';
 import { makeVectors } from '../vectors.js';
 import { type Language, languages } from './languages.js';
-import { type Expression, type Operations, operationsOf } from './operations.js';
+import { type Expression, operationsOf } from './operations.js';
 import { type ExportedCase, type ExportedRule, Writer } from './writer.js';
 
 export { languages } from './languages.js';
@@ -37,16 +37,18 @@ export function exportRule(signing: SigningChoice, name: LanguageName, source: E
  */
 export function exportTest(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
-  const cases = casesOf(signing, rulesOf(signing, language));
-  return new Writer(name).cases(cases, comment(language, [...origin(source), `Run: ${language.run}`]));
+  const writer = new Writer(name);
+  const rules = rulesOf(signing, language);
+  writer.rules(rules, ''); // refuses what the language does not have
+  return writer.cases(casesOf(signing), comment(language, [...origin(source), `Run: ${language.run}`]));
 }
 
-function casesOf(signing: SigningChoice, rules: readonly Rule[]): ExportedCase[] {
-  const { secret, vectors } = makeVectors(signing);
-  const names = rules.map(({ operations }) => namesIn(operations));
+function casesOf(signing: SigningChoice): ExportedCase[] {
+  const { secret: text, vectors } = makeVectors(signing);
+  const secret = new Secret(text);
   return vectors.flatMap(({ name, request: given }) =>
-    signaturesOf(signing, given).map(({ name: rule, request, signer }, index): ExportedCase => {
-      const filled = withValues(request, names[index] ?? { param: [], extra_value: [] });
+    signaturesOf(signing, given).map(({ name: rule, request, signer }): ExportedCase => {
+      const filled = withValues(request, signer.explain(request, secret).missing);
       const { method, url, query = '', params, body, extra } = filled;
       return {
         rule,
@@ -60,40 +62,23 @@ function casesOf(signing: SigningChoice, rules: readonly Rule[]): ExportedCase[]
         extra: Object.fromEntries(
           Object.entries(extra).map(([known, value]) => [known.toLowerCase(), value]),
         ),
-        secret,
-        signature: signer.sign(filled, new Secret(secret)).digest,
+        secret: text,
+        signature: signer.sign(filled, secret).digest,
       };
     }),
   );
 }
 
-/** The names of the values without which a rule does not sign, by the function that finds them. */
-type Names = Readonly<Record<'param' | 'extra_value', string[]>>;
-
-function namesIn(operations: Operations): Names {
-  const names: Names = { param: [], extra_value: [] };
-  const visit = (expression: Expression): void => {
-    if (expression.is === 'sum') expression.parts.forEach(visit);
-    if (expression.is !== 'call' && expression.is !== 'apply') return;
-    expression.given.forEach(visit);
-    const [, named] = expression.given;
-    if (named?.is !== 'literal') return;
-    if (expression.name === 'param' || expression.name === 'extra_value')
-      names[expression.name].push(named.text);
-  };
-  for (const { value } of operations) visit(value);
-  return names;
-}
-
-/** The request with a value of each of these names. */
-function withValues(request: SignableRequest, names: Names): SignableRequest {
-  const params = names.param.filter((name) => paramOf(request, name) === undefined);
-  const extra = names.extra_value.filter((name) => extraOf(request, name) === undefined);
-  const sample = (name: string) => [name, `value of ${name}`] as const;
+/** The request with a value for each of these tokens, such as `$param:id`. */
+function withValues(request: SignableRequest, missing: readonly string[]): SignableRequest {
+  const values = (start: string) =>
+    missing
+      .filter((token) => token.startsWith(start))
+      .map((token) => [token.slice(start.length), `value of ${token.slice(start.length)}`] as const);
   return {
     ...request,
-    params: [...request.params, ...new Map(params.map(sample))],
-    extra: { ...request.extra, ...Object.fromEntries(extra.map(sample)) },
+    params: [...request.params, ...values('$param:')],
+    extra: { ...request.extra, ...Object.fromEntries(values('$extra:')) },
   };
 }
 
@@ -151,7 +136,7 @@ function isWellFormed(json: unknown): boolean {
 function origin({ from, fits = 1 }: ExportSource): string[] {
   const others =
     fits > 1
-      ? [`${fits} rules fit the samples, and this is the likeliest: check it with a second sample.`]
+      ? [`${fits} rules fit the samples, and this is the likeliest:`, 'check it with a second sample.']
       : [];
   // It may be the name of a file: no more than this means nothing in the comments of any language.
   const named = from.replace(/[^\w ."-]/g, '_');

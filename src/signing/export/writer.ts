@@ -27,6 +27,9 @@ export interface ExportedCase {
   readonly signature: string;
 }
 
+/** What a language leaves out whose texts are bytes, or whose bodies and parameters have one form. */
+const conversions: ReadonlySet<string> = new Set(['pairs_of', 'text_of', 'utf8']);
+
 /** Writes operations into the templates of a language. One writer writes one file. */
 export class Writer {
   readonly #language: Language;
@@ -177,10 +180,11 @@ export class Writer {
   /** A call of a function of the template; where a language needs none, what the function is given. */
   #call(name: string, given: readonly Expression[]): SourceCode {
     const helper = this.#helper(name) ?? this.#helper(name.replace(/_ascii$/, ''));
-    const codes = given.map((of) => this.#expression(of));
-    return helper === null
-      ? (codes[0] ?? '')
-      : group(`${helper}(`, codes, ')', { last: this.#language.lastComma });
+    const [first = '', ...others] = given.map((of) => this.#expression(of));
+    if (helper !== null)
+      return group(`${helper}(`, [first, ...others], ')', { last: this.#language.lastComma });
+    if (!conversions.has(name)) throw new Error(`the template of ${this.#language.title} has no ${name}`);
+    return first;
   }
 
   #helper(name: string): string | null {
