@@ -1,87 +1,65 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { execute } from '../../support/postgres/test-schema.js';
+import { startServiceProcesses } from '../../support/service-process.js';
+import { medianOf } from '../median.js';
 import { printRates } from '../print-rates.js';
-import { startBareServer } from './bare-server.js';
-import { pacedLoad } from './load.js';
-import { measureLatencies, measureServices } from './measure-service.js';
+import { load } from './load.js';
 import { prepareStore } from './prepared-store.js';
 
 /** A new process is at its full speed after some thousand requests. */
 const warmUp = 5000;
-const counted = 8000;
-/** How long pgbench runs for its rate. */
+const counted = 6000;
+const rounds = 5;
+/** How long pgbench runs in each round. */
 const leastSeconds = 4;
-/** How long requests are sent at a steady rate. */
-const pacedSeconds = 12;
-/**
- * Not counted of them: code is compiled, connections are opened, and PostgreSQL writes whole pages at their first
- * change.
- */
-const settlingSeconds = 4;
 /** As many as the service has connections. */
 const poolSize = 10;
 
-it('measures the service on PostgreSQL', async () => {
-  // With what tests switch off: it writes to the disk before it answers.
-  const server = await PostgresServer.create(['shared_buffers=256MB', 'max_wal_size=4GB']);
-  const store = await prepareStore(server.url);
-  const reads = () => Promise.all([store.reads(warmUp), store.reads(counted)]);
-  const passbacks = () => [store.passbacks(warmUp), store.passbacks(counted)] as const;
+/** That of the npm package, and those that Debian installs. */
+const debian = '/usr/lib/postgresql';
+const servers = [
+  '',
+  ...(existsSync(debian) ? readdirSync(debian).map((version) => join(debian, version, 'bin')) : []),
+];
 
+it.each(servers)('measures the service on PostgreSQL %s', async (folder) => {
+  const programs = { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+  // With what tests switch off: it writes to the disk before it answers.
+  const settings = ['shared_buffers=256MB', 'max_wal_size=4GB'];
+  const server = await PostgresServer.create(settings, folder === '' ? undefined : programs);
+  const store = await prepareStore(server.url);
   const least = await prepareLeast(server.url, store.users);
-  const leastRate = await least.rate();
-  const readRate = await measureServices(server.url, 1, ...(await reads()));
-  const passbackRate = await measureServices(server.url, 1, ...passbacks());
-  printRates(
-    `One service process on PostgreSQL, ${poolSize} connections`,
-    { name: 'pgbench: insert a nonce, update a code, select a user, commit', perSecond: leastRate },
-    { name: 'signed reads', perSecond: readRate },
-    { name: 'durable passbacks', perSecond: passbackRate },
-  );
-  for (const [name, prepare, rate] of [
-    ['signed reads', store.reads, readRate / 2],
-    ['durable passbacks', store.passbacks, passbackRate / 2],
-  ] as const) {
-    const requests = await prepare(warmUp + Math.ceil(pacedSeconds * rate));
-    const ours = await measureLatencies(server.url, requests.slice(0, warmUp), requests.slice(warmUp), rate);
-    const settled = settlingSeconds * rate;
-    printLatencies(`${name} at half that rate, ${rate.toFixed(0)}/s`, ours.slice(settled));
-    printLatencies('  pgbench at the same rate', (await least.latencies(rate)).slice(settled));
-    const bare = await startBareServer();
-    const bareLatencies = await pacedLoad(bare.url, requests.slice(warmUp), rate);
-    bare.stop();
-    printLatencies('  bare node:http server at the same rate', bareLatencies.slice(settled));
+  const [service] = await startServiceProcesses(server.url, 1);
+  const url = [service?.url ?? ''];
+  await load(url, [...(await store.reads(warmUp)), ...store.passbacks(warmUp)]);
+  const rates = { least: [] as number[], reads: [] as number[], passbacks: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    rates.least.push(await least.rate());
+    rates.reads.push(await load(url, await store.reads(counted)));
+    rates.passbacks.push(await load(url, store.passbacks(counted)));
   }
   printRates(
-    'Two service processes on one PostgreSQL',
-    { name: 'signed reads, one process', perSecond: readRate },
+    `One service process on PostgreSQL ${folder || 'of the npm package'}, ${poolSize} connections, medians of ${rounds}`,
     {
-      name: 'signed reads, two processes',
-      perSecond: await measureServices(server.url, 2, ...(await reads())),
+      name: 'pgbench: insert a nonce, update a code, select a user, commit',
+      perSecond: medianOf(rates.least),
     },
-    { name: 'passbacks, one process', perSecond: passbackRate },
-    { name: 'passbacks, two processes', perSecond: await measureServices(server.url, 2, ...passbacks()) },
+    { name: 'signed reads', perSecond: medianOf(rates.reads) },
+    { name: 'durable passbacks', perSecond: medianOf(rates.passbacks) },
   );
-  expect(readRate).toBeGreaterThan(0);
+  expect(medianOf(rates.reads)).toBeGreaterThan(0);
+  service?.child.kill();
   await least.remove();
   await store.close();
   await server.remove();
 });
-
-function printLatencies(name: string, latencies: number[]): void {
-  const sorted = latencies.sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
-  const [p50, p99] = [at(0.5), at(0.99)];
-  process.stdout.write(
-    `${name.padEnd(45)}p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms: ${(p99 / p50).toFixed(1)} times p50\n`,
-  );
-}
 
 /**
  * The least that the database does for a signed read, in a transaction of its own. `pgbench` comes with PostgreSQL,
@@ -117,14 +95,6 @@ async function prepareLeast(url: string, users: number) {
   };
   return {
     rate: async () => Number(/tps = ([\d.]+)/.exec(await run('-T', `${leastSeconds}`))?.[1]),
-    /** How long each transaction took from when it was due, in milliseconds, at a steady rate. */
-    async latencies(perSecond: number) {
-      await run('-T', `${pacedSeconds}`, '-R', perSecond.toFixed(0), '-l', '--log-prefix=latencies');
-      const [log = ''] = (await readdir(folder)).filter((name) => name.startsWith('latencies'));
-      const lines = (await readFile(join(folder, log), 'utf8')).trim().split('\n');
-      await rm(join(folder, log));
-      return lines.map((line) => Number(line.split(' ')[2]) / 1000);
-    },
     remove: () => rm(folder, { recursive: true }),
   };
 }
