@@ -16,17 +16,17 @@ export const maxClockWindowSeconds = 900;
 /** §8 leaves the validity of a `code` open: seconds after its issue. */
 export const defaultCodeTtlSeconds = 300;
 
-/** §8 leaves the size of a body open: bytes. */
-export const defaultMaxBodyBytes = 1_048_576;
+/** §8 leaves the size of a body open: bytes, enough for a record in percent-encoding. */
+export const defaultMaxBodyBytes = 262_144;
 
 /** §8 leaves the number of parameters open: query and form together. */
 export const maxParameters = 1000;
 
 /** §8 leaves the size of a user's record open: bytes of its JSON text. */
-export const maxRecordBytes = 262_144;
+export const maxRecordBytes = 65_536;
 
 /** §8 leaves the number of values of a user's record open, and that of the keys of a `user_info`. */
-export const maxRecordKeys = 1000;
+export const maxRecordKeys = 256;
 
 /** Maximum delay of a timer of Node.js, in milliseconds: a longer one fires at once. */
 export const maxTimerMs = 2 ** 31 - 1;

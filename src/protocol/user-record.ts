@@ -147,23 +147,22 @@ function names(value: unknown, where: string): readonly string[] {
 }
 
 /**
- * Returns a record if it can be stored. A record of an earlier version may be larger: a change of `old` must make it
- * smaller then.
+ * Returns a record if it can be stored.
  *
  * @throws InvalidInputError (41301) for more than `maxRecordKeys` or `maxRecordBytes`
  */
-export function checkRecordSize(record: UserRecord, old?: UserRecord): UserRecord {
-  const isTooLarge = (sizeOf: (record: UserRecord) => number, max: number) =>
-    sizeOf(record) > max && (old === undefined || sizeOf(record) >= sizeOf(old));
-  if (isTooLarge(keysOf, maxRecordKeys)) {
+export function checkRecordSize(record: UserRecord): UserRecord {
+  const keys = keysOf(record);
+  if (keys > maxRecordKeys) {
     throw new InvalidInputError(
-      `the user's record would have ${keysOf(record)} keys; the maximum is ${maxRecordKeys}`,
+      `the user's record would have ${keys} keys; the maximum is ${maxRecordKeys}`,
       { resultCode: resultCode.tooLarge, hint: 'Store fewer keys, or remove some: null removes a key.' },
     );
   }
-  if (isTooLarge(bytesOf, maxRecordBytes)) {
+  const bytes = bytesOf(record);
+  if (bytes > maxRecordBytes) {
     throw new InvalidInputError(
-      `the user's record would have ${bytesOf(record)} bytes; the maximum is ${maxRecordBytes}`,
+      `the user's record would have ${bytes} bytes; the maximum is ${maxRecordBytes}`,
       { resultCode: resultCode.tooLarge, hint: 'Store less: fewer or shorter values.' },
     );
   }

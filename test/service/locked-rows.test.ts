@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createService } from '../../src/service/index.js';
 import { type Draft, draftPassback, draftRead, fetchAnswer, send } from '../support/foreign-client.js';
 import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';
 import { type RunningService, runService, tenant, user } from '../support/running-service.js';
@@ -99,4 +100,30 @@ it('answers the reads of all other codes while one is locked, which is then used
   expect(early.filter((code) => code !== 50301)).toEqual([]);
   const codes = (await Promise.all(ofLocked)).filter((code) => code !== 50301);
   expect(codes.sort()).toEqual([200, 40106, 40106, 40106, 40106].slice(0, codes.length));
+});
+
+it('creates other users, and is ready, while a process is stopped that creates one', async () => {
+  await using creating = await createService({
+    database: schema.url,
+    platform: { unknown_user: 'create' },
+    log: () => {},
+  });
+  const create = async (unionId: string) => (await send(creating.url, passback(unionId))).envelope.code;
+  // What a process holds that is stopped in the middle, and the row that each probe writes.
+  const named = JSON.stringify([tenant, { by: 'union_id', unionId: 'new0' }]);
+  await lock('service_state', 'true');
+  await program.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [named]);
+  await program.query("INSERT INTO users VALUES ($1, 'new0', '{}', 1)", [tenant]);
+  const stopped = create('new0');
+  const ready = async () => (await fetchAnswer(`${creating.url}/readyz`)).status;
+  for (let round = 0; round < 3; round++) {
+    const others = Array.from({ length: 20 }, (_, index) => create(`new${round} ${index}`));
+    expect(await Promise.all(others)).toEqual(Array(20).fill(200));
+    expect(await ready()).toBe(200);
+    // Each probe is a second after the last.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+  }
+  await program.query('ROLLBACK');
+  expect([200, 50301]).toContain(await stopped);
+  expect(await create('new0')).toBe(200);
 });

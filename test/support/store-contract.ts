@@ -439,7 +439,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await passBack('u8', '{"a":"1"}')).toBe('no user');
       const tooLarge = `{"mobile":"139","a":"${'x'.repeat(300_000)}"}`;
       const change: PassbackRequest['change'] = (record) =>
-        checkRecordSize(applyPassback(record, parseUserInfo(tooLarge), 'text'), record);
+        checkRecordSize(applyPassback(record, parseUserInfo(tooLarge), 'text'));
       expect(await passBack(['mobile', '139'], tooLarge, { newUnionId: 'new', change })).toBeInstanceOf(
         UserInfoError,
       );

@@ -185,7 +185,7 @@ async function passback(
     app,
     random,
     user: user.by === 'union_id' ? user : { ...user, name: storedName(user.name) },
-    change: (record) => checkRecordSize(applyPassback(record, userInfo, values), record),
+    change: (record) => checkRecordSize(applyPassback(record, userInfo, values)),
     ...(unknown_user === 'create' && { newUnionId: randomHex(context, idBytes) }),
   });
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);

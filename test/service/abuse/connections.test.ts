@@ -29,7 +29,7 @@ describe('a service of its own process', () => {
 
   beforeAll(async () => {
     // As many connections as there are, from one address.
-    const limits = ['--trust-proxy', '127.0.0.1', '--keep-alive', '72s'];
+    const limits = ['--trust-proxy', '127.0.0.1', '--keep-alive', '72s', '--max-body', '1MiB'];
     service = machine.start(['serve', '--port', '0', '--database', ':memory:', ...limits]);
     service.stderr?.on('data', (chunk: Buffer) => {
       log += chunk.toString();
