@@ -155,8 +155,8 @@ export function secretWarnings(secret: Secret): string[] {
   return warnings;
 }
 
-/** What mends a secret that has such warnings: a sentence, and its command. */
-export function howToMend(
+/** How to set a secret again: a sentence, and its command. */
+export function settingSecretAgain(
   profile: string | null,
   source: SecretSource,
 ): { readonly hint: string; readonly commands: readonly string[] } {
@@ -164,5 +164,5 @@ export function howToMend(
   if (source.kind === 'command' || profile === null)
     return { hint: 'Correct what the command prints.', commands: [] };
   const command = `userinfo profile set ${quoteWhereNeeded(profile)} --app-secret-stdin`;
-  return { hint: 'Set it again:', commands: [command] };
+  return { hint: 'Enter it again:', commands: [command] };
 }

@@ -90,7 +90,7 @@ describe('doctor', () => {
     [
       'a wrong secret',
       [],
-      { env: { USERINFO_APP_SECRET: 'wrong' } },
+      { env: { USERINFO_APP_SECRET: 'mistyped-4711' } },
       4,
       'acceptance',
       /^Signed with the secret in USERINFO_APP_SECRET, not that of profile "/,
@@ -105,7 +105,7 @@ describe('doctor', () => {
       {},
       4,
       'acceptance',
-      /^Check the base URL: both operations live/,
+      /^Check the base URL: the operations live/,
     ],
     ['an unknown profile', ['-p', 'loacl'], {}, 3, 'settings', /Did you mean "local"/],
     ['no profile', [], { env: { USERINFO_CONFIG_DIR: '/none' } }, 3, 'settings', /userinfo profile add/],
@@ -152,7 +152,7 @@ describe('doctor', () => {
     const missing = await diagnose();
     expect(missing).toMatchObject({ status: 3, failed: ['app_secret'] });
     expect(missing.checks).toMatchObject({ signing: { status: 'skipped' }, dns: { status: 'ok' } });
-    const spaced = await diagnose([], { env: { SHOP_SECRET: 'wrong ' } });
+    const spaced = await diagnose([], { env: { SHOP_SECRET: 'mistyped-4711 ' } });
     expect(spaced.checks.app_secret).toMatchObject({
       status: 'ok',
       next: expect.stringContaining('white space'),
@@ -295,5 +295,5 @@ describe('doctor reports a service', () => {
 });
 
 it('never shows a secret', () => {
-  expect(machine.printed).not.toContain('wrong ');
+  expect(machine.printed).not.toContain('mistyped-4711 ');
 });

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServedMachine } from '../support/served.js';
 
@@ -58,6 +60,35 @@ describe('a refused signature', () => {
     );
     const explain = stderr.match(/^ {2}(userinfo sign explain .*)$/m)?.[1] ?? '';
     expect((await machine.shell(explain, { env })).status).toBe(0);
+  });
+
+  it.each([
+    ['read', ['read', 'c']],
+    ['read --from', ['read', '--from', 'codes.csv', '--restart']],
+    ['passback', ['passback', 'a=x', '--union-id', 'u001']],
+    ['passback --from', ['passback', '--from', 'users.csv', '--restart']],
+    ['doctor', ['doctor', '--json']],
+  ])('is first of all a wrong secret, which is entered again: %s', async (_, args) => {
+    writeFileSync(join(machine.folder, 'codes.csv'), 'code\nc1\n');
+    writeFileSync(join(machine.folder, 'users.csv'), 'union_id,a\nu001,x\n');
+    const wrong = ['profile', 'set', 'local', '--app-secret-stdin'];
+    const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
+    await machine.run(wrong, { stdin: 'wrong' });
+    const done = await machine.run([...args, '-p', 'local']);
+    expect(done.stderr + done.stdout).toContain(
+      'A wrong secret is the likeliest cause. Enter it again, by the first',
+    );
+    const [first = ''] =
+      /userinfo [a-z]+ [^"\n]*--app-secret-stdin|userinfo sign [^"\n]*/.exec(done.stderr + done.stdout) ?? [];
+    expect(first).toBe('userinfo profile set local --app-secret-stdin');
+    await machine.type(`printf %s '${profiles.local.secret.value}' | ${first}`);
+    const again = await machine.run(['read', 'c', '-p', 'local']);
+    expect(again.stdout).toContain('40106');
+  });
+
+  it('says to set the variable again where the secret is in one', async () => {
+    const { stderr } = await machine.run(['read', 'c', '-p', 'local'], { env });
+    expect(stderr).toContain('A wrong secret is the likeliest cause. Set USERINFO_APP_SECRET again. To see');
   });
 
   it('leads to the search for a rule if sign has another length, too', async () => {

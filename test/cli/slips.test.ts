@@ -759,7 +759,7 @@ describe('a secret', () => {
     expect(done.stderr).not.toContain(secret);
     const mend = 'userinfo profile set shop --app-secret-stdin';
     if (warnings.length === 0) return expect(done.stderr).not.toContain('Set it again');
-    expect(done.stderr).toContain(`\nSet it again:\n  ${mend}\n`);
+    expect(done.stderr).toContain(`\nEnter it again:\n  ${mend}\n`);
     const again = await machine.type(`printf abc | ${mend}`, { env });
     expect([again.status, again.stderr]).toEqual([0, expect.not.stringContaining('warning')]);
   });

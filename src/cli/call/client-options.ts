@@ -1,7 +1,7 @@
 import type { ClientHooks } from '../../client/hooks.js';
 import type { UserInfoClientOptions } from '../../client/options.js';
 import { readHeaders } from '../../profiles/header-source.js';
-import { howToMend, secretWarnings } from '../../profiles/secret.js';
+import { secretWarnings, settingSecretAgain } from '../../profiles/secret.js';
 import { isFileTrusted, lackingHeaders, type Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { SignerPair } from '../../signing/app-signatures.js';
@@ -22,7 +22,7 @@ export async function readSecretOf(
   const secret = await read();
   const warnings = secretWarnings(secret);
   for (const warning of warnings) await warn(io, warning);
-  if (warnings.length > 0) await printAdvice(io, howToMend(profile, source));
+  if (warnings.length > 0) await printAdvice(io, settingSecretAgain(profile, source));
   return secret;
 }
 

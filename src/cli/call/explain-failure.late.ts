@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NoAnswerError, type RejectedError } from '../../client/errors.js';
 import { describeOrigin, settingNames } from '../../profiles/flags-and-environment.js';
-import { describeSecretSource } from '../../profiles/secret.js';
+import { describeSecretSource, settingSecretAgain } from '../../profiles/secret.js';
 import type { Settings } from '../../profiles/settings.js';
 import type { OperationName } from '../../protocol/endpoints.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
@@ -20,8 +20,9 @@ const examples: Readonly<Record<Failed, string>> = {
 };
 
 /** The origin of the secret and of the rule, and the commands that find the fault. */
-function refusedSignature(settings: Settings, operation: Failed) {
-  const { profile, environment } = settings;
+function refusedSignature(settings: Settings, operation: Failed, isLength: boolean) {
+  const { profile, environment, secret } = settings;
+  const again = settingSecretAgain(profile, secret.source);
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
   const steps: readonly (readonly [purpose: string, command: string])[] = [
@@ -35,9 +36,14 @@ function refusedSignature(settings: Settings, operation: Failed) {
   const purposes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
     steps.map(([purpose]) => purpose),
   );
-  const commands = steps.map(([, command]) => `userinfo ${command}`);
-  const hint = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\nTo ${purposes}:`;
-  return { hint, commands };
+  const how = again.commands.length > 0 ? 'Enter it again, by the first command.' : again.hint;
+  const likeliest = `A wrong secret is the likeliest cause. ${how} `;
+  return {
+    hint:
+      `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\n` +
+      `${isLength ? '' : likeliest}To ${purposes}:`,
+    commands: [...(isLength ? [] : again.commands), ...steps.map(([, command]) => `userinfo ${command}`)],
+  };
 }
 
 /** Whether the service refuses the length of `sign` (§5.4): a rule that is wrong may give another one. */
@@ -68,8 +74,9 @@ function aboutBaseUrl({ reason }: NoAnswerError, settings: Settings) {
 
 function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed) {
   const { means } = error;
-  if (means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error))
-    return refusedSignature(settings, operation);
+  const isLength = refusesSignLength(error);
+  if (means === 'wrongAppSign' || means === 'wrongSign' || isLength)
+    return refusedSignature(settings, operation, isLength);
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
   return {
     settings: (['tenant_code', 'channel', 'app_key'] as const).map((name) => used(name, settings, true)),

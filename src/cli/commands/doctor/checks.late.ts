@@ -10,7 +10,7 @@ import { toNoAnswerError } from '../../../client/transport-errors.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { selecting } from '../../../profiles/profile-store.js';
-import { describeSecretSource, howToMend, secretWarnings } from '../../../profiles/secret.js';
+import { describeSecretSource, secretWarnings, settingSecretAgain } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { isLoopback } from '../../../protocol/base-url.js';
 import { UserInfoError } from '../../../protocol/errors.js';
@@ -144,7 +144,7 @@ async function checkSecret(known: Known): Promise<Finding> {
   const detail = `found in ${describeSecretSource(secret.source)}`;
   const { next } = adviceOf(secretWarnings(known.secret));
   if (next === undefined) return { detail };
-  const { hint, commands } = howToMend(profile, secret.source);
+  const { hint, commands } = settingSecretAgain(profile, secret.source);
   return { detail, next: `${next} ${hint}`, commands };
 }
 
