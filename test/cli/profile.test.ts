@@ -238,6 +238,9 @@ describe('profiles', () => {
     const shown = await machine.run(['profile', 'show', '--json']);
     expect(JSON.parse(shown.stdout).allow_http).toEqual({ value: true, origin: 'profile "shop"' });
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(0);
+    // It is for the profile's own base URL.
+    const other = await machine.run(['read', 'c', '--dry-run', '--base-url', 'http://other.example']);
+    expect(other).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('--allow-http') });
     expect((await machine.run(['profile', 'set', 'shop', '--no-allow-http'])).status).toBe(0);
     expect((await machine.run(['profile', 'show'])).stdout).not.toContain('plain http');
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(2);

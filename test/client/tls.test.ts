@@ -1,9 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import tls from 'node:tls';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { InvalidInputError, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { httpServer } from '../support/raw-server.js';
 import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
-import { type CertificateName, ca, tlsServer } from '../support/tls-server.js';
+import { type CertificateName, ca, selfSigned, tlsServer } from '../support/tls-server.js';
 
 let service: ServiceWithApp['service'];
 let credentials: ServiceWithApp['credentials'];
@@ -36,6 +40,30 @@ describe('a certificate', () => {
     expect(await passback(server.url, { extraCa: ca })).toBe(200);
     await server.close();
   });
+
+  it('of an authority that is named is trusted besides those of Node', async () => {
+    const made = vi.spyOn(tls, 'createSecureContext');
+    await using _ = new UserInfoClient({ baseUrl: 'https://h.example', ...credentials, extraCa: ca });
+    const { ca: trusted = [] } = made.mock.calls[0]?.[0] ?? {};
+    made.mockRestore();
+    expect(tls.rootCertificates.length).toBeGreaterThan(50);
+    for (const authority of [...tls.rootCertificates, ca.trim()]) expect(trusted).toContain(authority);
+  });
+
+  it.skipIf(!('getCACertificates' in tls))(
+    'of NODE_EXTRA_CA_CERTS is trusted where another is named (needs Node 22.15)',
+    async () => {
+      const server = await tlsServer('self-signed', service.url);
+      const script = `import { UserInfoClient } from ${JSON.stringify(join(process.cwd(), 'dist/index.js'))};
+        const client = new UserInfoClient(${JSON.stringify({ baseUrl: server.url, ...credentials, extraCa: ca })});
+        console.log((await client.passback({ unionId: 'u1', userInfo: { a: 'x' } })).envelope.code);
+        await client.close();`;
+      const env = { ...process.env, NODE_EXTRA_CA_CERTS: selfSigned };
+      const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+      expect((await run).stdout).toBe('200\n');
+      await server.close();
+    },
+  );
 
   it.each<[CertificateName, string]>([
     ['expired', 'CERT_HAS_EXPIRED'],

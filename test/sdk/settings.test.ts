@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MockAgent } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UserInfoClient, UserInfoError } from '../../src/index.js';
 import { fromProfile } from '../../src/sdk/profiles.js';
 import { bareProxy } from '../support/bare-proxy.js';
 import { Machine } from '../support/cli.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
-import { caFile, tlsServer } from '../support/tls-server.js';
+import { caFile, selfSigned, tlsServer } from '../support/tls-server.js';
 
 const answer = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 const platform = {
@@ -150,6 +151,12 @@ describe('fromEnv', () => {
     await using direct = UserInfoClient.fromEnv({}, { ...behind, NODE_EXTRA_CA_CERTS: caFile });
     await direct.read({ code: 'c1' });
     expect(received()).toHaveLength(1);
+    const own = await tlsServer('self-signed', server.url);
+    others.push(own);
+    const both = { ...behind, USERINFO_BASE_URL: own.url, NODE_EXTRA_CA_CERTS: selfSigned };
+    await using extra = UserInfoClient.fromEnv({}, both);
+    await extra.read({ code: 'c1' });
+    expect(received()).toHaveLength(1);
     const remote = { ...behind, USERINFO_BASE_URL: 'http://users.example', http_proxy: proxy.url };
     await using proxied = UserInfoClient.fromEnv({ allowHttp: true, attempts: 1 }, remote);
     await expect(proxied.read({ code: 'c1' })).rejects.toThrow(proxy.host);
@@ -159,6 +166,14 @@ describe('fromEnv', () => {
       { ...remote, NO_PROXY: 'users.example' },
     );
     await expect(excepted.read({ code: 'c1' })).rejects.not.toThrow(proxy.host);
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    const path = (target: string) => target.includes('user_info_for_third');
+    agent.get('http://users.example').intercept({ path }).reply(200, answer);
+    const mocked = { ...remote, USERINFO_CA_FILE: '/no/such/file' };
+    await using dispatched = UserInfoClient.fromEnv({ allowHttp: true, dispatcher: agent }, mocked);
+    expect((await dispatched.read({ code: 'c1' })).envelope.code).toBe(200);
+    expect(proxy.asked).toHaveLength(1);
     const named = { ...remote, http_proxy: '', NO_PROXY: '*', USERINFO_PROXY: proxy.url };
     await using byName = UserInfoClient.fromEnv({ allowHttp: true, attempts: 1 }, named);
     await expect(byName.read({ code: 'c1' })).rejects.toThrow(proxy.host);

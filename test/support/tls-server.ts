@@ -10,6 +10,8 @@ export const certificates = join(import.meta.dirname, 'certificates');
 /** The file of the authority that signed the certificates but the self-signed one; no machine trusts it. */
 export const caFile = join(certificates, 'ca.crt');
 export const ca = readFileSync(caFile, 'utf8');
+/** The file of the certificate that is its own authority. */
+export const selfSigned = join(certificates, 'self-signed.crt');
 
 export type CertificateName = 'good' | 'api.example.com' | 'expired' | 'other-host' | 'self-signed';
 
