@@ -99,14 +99,7 @@ describe('doctor', () => {
     ['an unknown host', ['--base-url', 'https://nowhere.invalid'], {}, 5, 'dns', /^Check the base URL/],
     ['https where http is spoken', ['--base-url', 'https'], {}, 5, 'tls', /http or https/],
     ['plain http elsewhere', ['--base-url', 'http://nowhere.invalid'], {}, 2, 'base_url', /--allow-http/],
-    [
-      'another path',
-      ['--base-url', 'path'],
-      {},
-      4,
-      'acceptance',
-      /^Check the base URL: the operations live/,
-    ],
+    ['another path', ['--base-url', 'path'], {}, 4, 'acceptance', /^Check the base URL: the operations live/],
     ['an unknown profile', ['-p', 'loacl'], {}, 3, 'settings', /Did you mean "local"/],
     ['no profile', [], { env: { USERINFO_CONFIG_DIR: '/none' } }, 3, 'settings', /userinfo profile add/],
     [

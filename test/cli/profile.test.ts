@@ -60,7 +60,7 @@ describe('profile add', () => {
         ['Tenant code', '"acme"'],
         ['the tenant code is in quotes', `${'\b'.repeat(6)}  acme\u3000`],
         ['App key', 'a1\u200b'],
-        ['the app key contains an invisible character', '\b'],
+        ['the app key has an invisible character', '\b'],
         ['App secret', secret],
       ],
     );

@@ -14,9 +14,9 @@ import {
   parseIdentifier,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
-import { pasteWarnings } from '../../../profiles/secret.js';
 import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
+import { pasteFault } from '../../../protocol/pasted-text.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
@@ -121,8 +121,8 @@ async function promptFor(
     try {
       if (field === 'base_url') checkBaseUrl(text, allowHttp);
       else parseIdentifier(text, title);
-      if (/^(["'`]).*\1$|^[“‘「].*[”’」]$/s.test(text)) return `the ${title} is in quotes`;
-      return pasteWarnings(`the ${title}`, text)[0] ?? true;
+      const fault = pasteFault(text, 'identifier');
+      return fault === null || `the ${title} ${fault.what}`;
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       return [error.message, error.hint].filter((part) => part !== null).join('. ');
