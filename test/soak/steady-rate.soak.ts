@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { it } from 'vitest';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
 import { query } from '../support/postgres/test-schema.js';
-import { changeUnnoticed, Operated, runOnFile } from './operated.js';
+import { changeUnnoticed, Operated, runOnFile } from '../world/operated.js';
 import { expectFlat, type ProcessSize, processSize } from './process-size.js';
 
 const minutes = Number(process.env.SOAK_MINUTES ?? 10);

@@ -247,9 +247,10 @@ export class Operated {
 }
 
 /** How long the load lasts before and after a fault, in milliseconds. */
-export const calmMs = 1500;
+export const calmMs = 500;
 
-export const faultMs = 6000;
+/** How long a fault lasts. */
+export const faultMs = 2000;
 
 /** Runs a fault under load: nothing acknowledged is lost, nothing is accepted twice, and the service recovers. */
 export async function endure(operated: Operated, name: string, fault: () => Promise<void>): Promise<void> {

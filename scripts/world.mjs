@@ -1,0 +1,39 @@
+// Installs what people run beside the product, as their distribution ships it, where it may: on Debian and its like, as root.
+// The tests that need a part are skipped where it is missing.
+import { spawnSync } from 'node:child_process';
+
+const packages = `
+  postgresql pgbouncer haproxy nginx prometheus libfaketime
+  php-cli php-mbstring golang-go mono-mcs mono-runtime default-jdk-headless
+  chromium zsh fish jq sqlite3 python3-yaml iproute2 systemd
+`
+  .trim()
+  .split(/\s+/);
+
+const run = (command, args, options = {}) =>
+  spawnSync(command, args, {
+    encoding: 'utf8',
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    ...options,
+  });
+const isInstalled = (name) => / ok installed$/m.test(run('dpkg', ['-s', name]).stdout ?? '');
+
+const missing = packages.filter((name) => !isInstalled(name));
+const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+const mayInstall = run('apt-get', ['--version']).status === 0 && run(...split('true')).status === 0;
+
+if (missing.length > 0 && !mayInstall) {
+  process.stdout.write(`not installed, and not to be installed here: ${missing.join(' ')}\n`);
+} else if (missing.length > 0) {
+  process.stdout.write(`installing ${missing.join(' ')}\n`);
+  const install = ['apt-get', 'install', '--yes', '--quiet=2', '--no-install-recommends', ...missing];
+  for (const line of [['apt-get', 'update', '--quiet=2'], install]) {
+    const { status } = run(...split(...line), { stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) process.exit(status ?? 1);
+  }
+}
+
+function split(...line) {
+  const [command, ...args] = [...sudo, ...line];
+  return [command, args];
+}
