@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+// Printed after a failure, to repeat the run.
+process.env.USERINFO_TEST_SEED ??= String(Math.floor(Math.random() * 2 ** 31));
+
 export default defineConfig({
   test: {
     // The closing lines of the test runner are the last.

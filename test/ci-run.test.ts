@@ -19,6 +19,7 @@ let folder: string;
 // Instead of npm and git: notes what it was called with, and fails where $FAILING says so.
 const program = `#!/bin/sh
 step="$(basename "$0") $*"
+case $step in 'git status'*) [ ! -e steps ] || cat changed 2>/dev/null; exit;; esac
 echo "$step" >> steps
 if [ "$step" = 'npm test' ]; then printf '%s\\n' 'ok test/a.test.ts' '${closingLines.join("' '")}'; fi
 [ "$step" != "$FAILING" ] || exit 7
@@ -52,10 +53,20 @@ describe.skipIf(process.platform === 'win32')('.ci/run (needs POSIX)', () => {
     expect(status).toBe(0);
     expect(lines.slice(-3)).toEqual(closingLines);
     const passed = lines.at(-4)?.replace(/ \d+ s/g, '');
-    expect(passed).toBe('passed: install and demo, lint, layers, types, package, docs, tests');
+    expect(passed).toBe(
+      'passed: install and demo, lint, layers, types, world, package, docs, tests, clean tree',
+    );
     // The first step is two commands of the README.
     expect(ran.slice(0, 2)).toEqual(['npm ci', 'npm run demo']);
-    expect(passed?.split(',')).toHaveLength(ran.length - 1);
+    expect(passed?.split(',')).toHaveLength(ran.length);
+  });
+
+  it('fails if a step has written what is not in git', () => {
+    writeFileSync(join(folder, 'changed'), '?? docs/new.md\n');
+    const { status, lines } = run();
+    rmSync(join(folder, 'changed'));
+    expect(status).toBe(1);
+    expect(lines).toContain('?? docs/new.md');
   });
 
   it('fails at each step that fails, names it, and runs none after it', () => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -303,7 +303,7 @@ it('is served: a plain client gets the same answers from the service as from the
   });
   const send = async (url: string, own: Record<string, string>, spoil: Record<string, string> = {}) => {
     const timestamp = String(Math.floor(Date.now() / 1000));
-    const random = md5(`${Math.random()}`).slice(0, 16);
+    const random = randomBytes(8).toString('hex');
     const all = { tenant_code: 'acme', app_key: 'a1', channel: 'web', random, timestamp, ...own };
     const sorted = Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1));
     const sign = md5(sorted.map(([, value]) => value).join('') + secret);

@@ -227,7 +227,7 @@ async function answerOf(service: TestService, { kind, number, text }: AnyRequest
 }
 
 it('a platform that is probed has a twin that answers alike', { timeout: 600_000 }, async () => {
-  const numRuns = Number(process.env.USERINFO_TEST_TWINS ?? 2);
+  const numRuns = 2;
   const property = fc.asyncProperty(
     anyPlatform,
     fc.array(anyRequest, { minLength: 50, maxLength: 50 }),

@@ -1,3 +1,4 @@
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -195,7 +196,7 @@ export class Reader implements AsyncDisposable {
 /** A folder with a name as long as `/home/ada`, so that lines break at the same places. */
 function newHome(): string {
   for (;;) {
-    const folder = `/tmp/${Math.random().toString(36).slice(2, 6)}`;
+    const folder = `/tmp/${randomBytes(2).toString('hex')}`;
     if (existsSync(folder)) continue;
     mkdirSync(folder, { mode: 0o700 });
     return folder;
@@ -205,7 +206,7 @@ function newHome(): string {
 /** A port of four digits, as that of the pages. */
 async function freePort(): Promise<number> {
   for (;;) {
-    const port = 2_000 + Math.floor(Math.random() * 7_000);
+    const port = randomInt(2_000, 9_000);
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false));

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { Machine } from '../support/cli.js';
 import { documentedCommands, manPages, referencePages } from './reference.js';
 
 // `npm run docs` writes what has changed.
@@ -20,6 +21,12 @@ describe.each([
     const gone = readdirSync(join(project, folder)).filter((name) => !pages.has(name));
     expect(gone).toEqual([]);
   });
+});
+
+it('docs/openapi.json is what "userinfo openapi" prints', async () => {
+  using machine = new Machine();
+  const { stdout } = await machine.run(['openapi']);
+  await expect(stdout).toMatchFileSnapshot(join(project, 'docs/openapi.json'));
 });
 
 it('package.json names each man page', () => {

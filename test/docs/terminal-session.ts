@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,7 +38,7 @@ export class TerminalSession implements AsyncDisposable {
   #awaken = () => {};
 
   private constructor(folder: string, env: NodeJS.ProcessEnv) {
-    this.#script = join(folder, `.commands-${Math.random().toString(36).slice(2)}`);
+    this.#script = join(folder, `.commands-${randomUUID()}`);
     this.#shell = spawn('python3', bridge, { cwd: folder, env: { ...env, TERM: 'xterm-256color' } });
     this.#shell.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#unread += text;

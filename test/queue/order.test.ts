@@ -10,12 +10,15 @@ import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import { Worker, type WorkerEvent } from '../../src/queue/worker.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
+import { randomOf } from '../support/property-seed.js';
+
+const drawn = randomOf('order');
 
 /** A platform that knows nothing of the product: it remembers the values of each user, in their order. */
 class Platform {
   readonly written = new Map<string, string[]>();
   /** Called before a value is written. */
-  beforeWrite: (user: string) => Promise<unknown> = () => wait(Math.random() * 4);
+  beforeWrite: (user: string) => Promise<unknown> = () => wait(drawn() * 4);
   readonly #server: Server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
@@ -126,11 +129,11 @@ function beforeReading(work: (run: string) => Promise<void>) {
 
 describe('runs to one target that name the same users', () => {
   it('end with the values of the later one', async () => {
-    const random = (count: number) => Math.floor(Math.random() * count);
+    const random = (count: number) => Math.floor(drawn() * count);
     const { stop } = work(3, false);
     const pairs = Array.from({ length: 20 }, (_, i) => ({
       older: names(`p${i}`, 0, 1 + random(30)),
-      newer: names(`p${i}`, random(20), 1 + random(30)).sort(() => Math.random() - 0.5),
+      newer: names(`p${i}`, random(20), 1 + random(30)).sort(() => drawn() - 0.5),
     }));
     // Workers process the older run while the newer one is added.
     for (const { older, newer } of pairs) {

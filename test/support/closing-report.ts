@@ -1,9 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
 
+/** The tests that the CI's Linux may skip, each as the closing report names it. */
+const allowed = readFileSync(new URL('allowed-skips', import.meta.url), 'utf8').split('\n');
+
 /**
  * Prints, before the closing lines of the default reporter, which tests were skipped and why, and how long the tests
- * of each folder took; files run side by side, so the sum is longer than the run.
+ * of each folder took; files run side by side, so the sum is longer than the run. With USERINFO_TEST_ALL=1, as in
+ * `.ci/run` where scripts/world.mjs may install what is missing, another skip than those that are allowed is a failure.
+ * After a failure it prints the seed of all random values.
  */
 export default class ClosingReport implements Reporter {
   #isFiltered = false;
@@ -16,6 +22,14 @@ export default class ClosingReport implements Reporter {
     // A filter skips what it does not name.
     const skipped = this.#isFiltered ? [] : linesOfSkipped(modules);
     if (skipped.length > 0) process.stdout.write(`\nskipped:\n${skipped.join('')}`);
+    const unexpected = skipped.filter((line) => !allowed.includes(line.trim().replace(/^\d+ +/, '')));
+    if (unexpected.length > 0 && process.env.USERINFO_TEST_ALL === '1') {
+      process.stdout.write(`\nnot in test/support/allowed-skips:\n${unexpected.join('')}`);
+      process.exitCode = 1;
+    }
+    if (modules.some((module) => !module.ok())) {
+      process.stdout.write(`\nrandom values: USERINFO_TEST_SEED=${process.env.USERINFO_TEST_SEED}\n`);
+    }
     const times = linesOfTimes(modules);
     if (times.length > 1) process.stdout.write(`\n${times.join('')}`);
   }

@@ -1,6 +1,20 @@
-// Property tests look elsewhere at each run. Where a run has to be the same again, a variable says what is drawn.
-const seed = process.env.USERINFO_TEST_SEED;
-if (seed !== undefined) {
-  const { configureGlobal } = await import('fast-check');
-  configureGlobal({ seed: Number(seed) });
+import { configureGlobal } from 'fast-check';
+
+// One seed for all that tests draw, so that a run can be repeated: of vitest.config.ts, or of who runs it.
+const seed = Number(process.env.USERINFO_TEST_SEED);
+configureGlobal({ seed });
+
+/** Draws numbers from 0 to 1, the same for a name in each run with the same seed. */
+export function randomOf(name: string): () => number {
+  let state = [...name].reduce(
+    (hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619),
+    seed | 0,
+  );
+  // mulberry32
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

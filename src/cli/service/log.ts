@@ -19,6 +19,6 @@ export function endWhenUnhandled(
 ): void {
   process.once('uncaughtException', (error) => {
     report(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    close().finally(() => exit(1));
+    void close().finally(() => exit(1));
   });
 }

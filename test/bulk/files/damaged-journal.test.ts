@@ -14,7 +14,7 @@ import { NoAnswerError } from '../../../src/client/errors.js';
 import { InvalidInputError } from '../../../src/protocol/errors.js';
 
 /** More of them show the same at full size. */
-const variants = Number(process.env.USERINFO_TEST_VARIANTS ?? 60);
+const variants = 60;
 
 /** In memory, where there are no disks to wait for. */
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'userinfo-damaged-'));
@@ -140,12 +140,6 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
   }
 }
 
-const counts: Record<string, { variants: number; refused: number; said: number; silent: number }> = {};
-afterAll(() => {
-  // biome-ignore lint/suspicious/noConsole: at full size, the figures are what is wanted
-  if (process.env.USERINFO_TEST_VARIANTS !== undefined) console.table(counts);
-});
-
 describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout: 600_000 }, (operation) => {
   it('is resumed without loss and without a warning', async () => {
     const killed = await killedRun(operation, 20);
@@ -181,8 +175,6 @@ describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout
   it.each(cases)('and whose %s has %s loses nothing, and reports what it repeats', async (file, damage) => {
     const runs: Killed[] = [];
     for (const turns of [7, 20, 29]) runs.push(await killedRun(operation, turns));
-    const count = { variants: 0, refused: 0, said: 0, silent: 0 };
-    counts[`${operation}, ${file}: ${damage}`] = count;
     const place = fc.record({
       run: fc.constantFrom(...runs),
       where: fc.nat(99_999),
@@ -197,8 +189,6 @@ describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout
         writeFileSync(paths.results, run.results);
         writeFileSync(paths[file], damages[damage]?.(run[file], at, bit) ?? '');
         const found = await resume(run, operation);
-        count.variants += 1;
-        count[found.isRefused ? 'refused' : found.isSaid ? 'said' : 'silent'] += 1;
         expect(found.lost).toEqual([]);
         if (operation === 'passback' && found.isSaid) return;
         expect(found.doubled).toEqual([]);

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CountingProxy, countingProxy } from '../../support/counting-proxy.js';
+import { randomOf } from '../../support/property-seed.js';
 import { ServedMachine } from '../../support/served.js';
 
 const concurrency = 16;
 /** More of them show the same at full size. */
-const rowCount = Number(process.env.USERINFO_TEST_ROWS ?? 600);
+const drawn = randomOf('killed');
+const rowCount = 600;
 /** In as many moments, at random, a run is killed that takes about this long, in seconds. */
 const kills = 10;
 const seconds = Math.max(2, rowCount / 1000);
@@ -69,7 +71,7 @@ async function killOften(
     const isLast = kills === times;
     const status = isLast
       ? (await machine.run([...args, ...resume])).status
-      : await kill([...args, ...resume], file, Math.random() * longestPartMs);
+      : await kill([...args, ...resume], file, drawn() * longestPartMs);
     check(proxy.takeAsked(), finalBefore);
     if (status !== null) return status;
     kills += 1;

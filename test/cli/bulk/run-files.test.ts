@@ -383,16 +383,19 @@ describe('files of a run', () => {
     expect(statSync(path('modes.csv.results.ndjson')).mode & 0o777).toBe(0o600);
   });
 
-  it('that go to a full disk as standard output end the run', async () => {
-    const name = writeRows('full.csv');
-    const run = `userinfo ${args('-', '--concurrency', '4').join(' ')} < ${name} > /dev/full`;
-    const done = await machine.shell(run, options);
-    expect(done.status).toBe(6);
-    expect(done.stderr).toMatch(
-      /^lost {5}\d rows?, answered but not written\nerror: the results cannot be written: no space is left on the disk\nWrite them to a file with --results\.\n$/m,
-    );
-    expect(server.requests.length).toBeLessThan(20);
-  });
+  it.runIf(existsSync('/dev/full'))(
+    'that go to a full disk as standard output end the run (needs /dev/full)',
+    async () => {
+      const name = writeRows('full.csv');
+      const run = `userinfo ${args('-', '--concurrency', '4').join(' ')} < ${name} > /dev/full`;
+      const done = await machine.shell(run, options);
+      expect(done.status).toBe(6);
+      expect(done.stderr).toMatch(
+        /^lost {5}\d rows?, answered but not written\nerror: the results cannot be written: no space is left on the disk\nWrite them to a file with --results\.\n$/m,
+      );
+      expect(server.requests.length).toBeLessThan(20);
+    },
+  );
 
   it('of a read that are damaged are refused, with a command that can be pasted', async () => {
     writeFileSync(path('codes.csv'), 'code\nc1\nc2\n');
