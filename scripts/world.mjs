@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 const packages = `
   postgresql pgbouncer haproxy nginx prometheus libfaketime
   php-cli php-mbstring golang-go mono-mcs mono-runtime default-jdk-headless
-  chromium zsh fish jq sqlite3 python3-yaml iproute2 systemd
+  flake8 chromium zsh fish jq sqlite3 python3-yaml iproute2 systemd
 `
   .trim()
   .split(/\s+/);

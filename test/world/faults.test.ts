@@ -245,7 +245,7 @@ describe('PostgreSQL', () => {
 });
 
 // Once, beside npm's PostgreSQL.
-describe.runIf(isNpms)('SQLite', () => {
+const onSqlite = () => {
   const faults: Record<string, (file: string, operated: Operated) => Promise<void>> = {
     'kill -9 of the service, three times': async (_, operated) => {
       for (const index of [0, 0, 0]) await operated.crash(index);
@@ -315,7 +315,8 @@ describe.runIf(isNpms)('SQLite', () => {
       await wait(faultMs / 2);
       for (const socket of sockets) socket.destroy();
     }));
-});
+};
+if (isNpms) describe('SQLite', onSqlite);
 
 /** A passback whose body stops in the middle. */
 function slowPassback({ app, instances: [instance] }: Operated) {

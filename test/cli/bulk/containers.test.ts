@@ -13,7 +13,6 @@ const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const [unshare = '', ...how] = under;
 const tried = spawnSync(unshare, [...how, process.execPath, '-p', 'process.pid'], { encoding: 'utf8' });
 const isPossible = tried.stdout?.trim() === '1';
-const why = isPossible ? '' : ` (skipped: unshare says ${(tried.stderr || String(tried.error)).trim()})`;
 
 const machine = new Machine();
 let server: Awaited<ReturnType<typeof httpServer>>;
@@ -64,7 +63,7 @@ function release(): void {
   for (const response of waiting) (response as ServerResponse & { answer(): void }).answer();
 }
 
-describe.skipIf(!isPossible)(`two containers on one volume${why}`, () => {
+describe.skipIf(!isPossible)('two containers on one volume (needs unshare)', () => {
   it.each(operations)('%s: a second run is refused, whatever it is told', async (name, args, row, head) => {
     const file = `${name}.csv`;
     const { line, ended } = await startHeld(file, args, row, head);
