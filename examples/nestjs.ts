@@ -12,7 +12,7 @@ import {
   Param,
   Post,
 } from '@nestjs/common';
-import { RejectedError, resultCode, UserInfoClient } from 'userinfo-cli';
+import { RejectedError, UserInfoClient } from 'userinfo-cli';
 import { client } from './client.js';
 
 @Controller('users')
@@ -29,8 +29,7 @@ class UsersController {
     try {
       await this.platform.passback({ unionId, userInfo: { acme_level: level } });
     } catch (error) {
-      if (error instanceof RejectedError && error.resultCode === resultCode.noSuchUser)
-        throw new NotFoundException();
+      if (error instanceof RejectedError && error.means === 'noSuchUser') throw new NotFoundException();
       throw new BadGatewayException('try again later', { cause: error });
     }
   }

@@ -10,8 +10,10 @@ export async function GET(request: Request): Promise<Response> {
     const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
     return Response.json(data);
   } catch (error) {
-    return error instanceof RejectedError
-      ? Response.json({ code: error.resultCode }, { status: 403 })
-      : Response.json({ code: 'try again later' }, { status: 502 });
+    const isOver = error instanceof RejectedError && error.means === 'codeNotValid';
+    return Response.json(
+      { error: isOver ? 'sign in again' : 'try again later' },
+      { status: isOver ? 403 : 502 },
+    );
   }
 }

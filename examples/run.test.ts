@@ -1,77 +1,96 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createTestService, type TestService } from 'userinfo-cli/service';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 let service: TestService;
+const folder = mkdtempSync(join(tmpdir(), 'userinfo-examples-'));
 
-beforeAll(async () => {
-  const users = [{ union_id: 'u001', basic_info: { mobile: '13800138000' } }];
-  service = await createTestService({ users });
-  const { baseUrl, tenantCode, channel, appKey, appSecret } = service.clientOptions;
-  vi.stubEnv('USERINFO_BASE_URL', baseUrl);
-  vi.stubEnv('USERINFO_TENANT_CODE', tenantCode);
-  vi.stubEnv('USERINFO_CHANNEL', channel);
-  vi.stubEnv('USERINFO_APP_KEY', appKey);
-  vi.stubEnv('USERINFO_APP_SECRET', appSecret);
-});
+/** The same platform with result codes of its own: what an example does must not depend on the numbers of the service. */
+const ownCodes = { 2001: 'noSuchUser', 2002: 'codeNotValid', 2003: 'storeUnavailable' } as const;
 
-afterAll(async () => {
-  await (await import('./client.js')).client.close();
-  await service.close();
-});
+describe.each([
+  ['those of userinfo serve', {}],
+  ['those of another platform', { result_codes: ownCodes, http_status: 200 }],
+] as const)('with result codes that are %s', (name, platform) => {
+  beforeAll(async () => {
+    vi.resetModules();
+    const users = [{ union_id: 'u001', basic_info: { mobile: '13800138000' } }];
+    service = await createTestService({ users, platform });
+    const { baseUrl, tenantCode, channel, appKey, appSecret } = service.clientOptions;
+    const file = join(folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify(platform));
+    vi.stubEnv('USERINFO_BASE_URL', baseUrl);
+    vi.stubEnv('USERINFO_TENANT_CODE', tenantCode);
+    vi.stubEnv('USERINFO_CHANNEL', channel);
+    vi.stubEnv('USERINFO_APP_KEY', appKey);
+    vi.stubEnv('USERINFO_APP_SECRET', appSecret);
+    vi.stubEnv('USERINFO_PLATFORM', file);
+  });
 
-const issueCode = () => service.issueCode('u001');
+  afterAll(async () => {
+    await (await import('./client.js')).client.close();
+    await service.close();
+  });
 
-async function urlOf(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+  const issueCode = () => service.issueCode('u001');
 
-it('express.ts signs a user in once', async () => {
-  const { app } = await import('./express.js');
-  const server = createServer(app);
-  const url = `${await urlOf(server)}/sign-in?code=${await issueCode()}`;
-  expect(await (await fetch(url)).json()).toEqual({ user: 'u001' });
-  expect((await fetch(url)).status).toBe(403);
-  server.close();
-});
+  async function urlOf(server: Server): Promise<string> {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
 
-it('nestjs.ts writes a level', async () => {
-  const { NestFactory } = await import('@nestjs/core');
-  const { UsersModule } = await import('./nestjs.js');
-  const app = await NestFactory.create(UsersModule, { logger: false });
-  const url = await urlOf(app.getHttpServer());
-  await app.init();
-  const post = (unionId: string) =>
-    fetch(`${url}/users/${unionId}/level`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"level":"gold"}',
+  it('express.ts signs a user in once', async () => {
+    const { app } = await import('./express.js');
+    const server = createServer(app);
+    const url = `${await urlOf(server)}/sign-in?code=${await issueCode()}`;
+    expect(await (await fetch(url)).json()).toEqual({ user: 'u001' });
+    expect((await fetch(url)).status).toBe(403);
+    server.close();
+  });
+
+  it('nestjs.ts writes a level', async () => {
+    const { NestFactory } = await import('@nestjs/core');
+    const { UsersModule } = await import('./nestjs.js');
+    const app = await NestFactory.create(UsersModule, { logger: false });
+    const url = await urlOf(app.getHttpServer());
+    await app.init();
+    const post = (unionId: string) =>
+      fetch(`${url}/users/${unionId}/level`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"level":"gold"}',
+      });
+    expect((await post('u001')).status).toBe(204);
+    expect((await post('u999')).status).toBe(404);
+    app.getHttpServer().close();
+  });
+
+  it('nextjs-route.ts reads', async () => {
+    const { GET } = await import('./nextjs-route.js');
+    const answer = await GET(new Request(`http://localhost/api/user?code=${await issueCode()}`));
+    expect(await answer.json()).toMatchObject({ union_id: 'u001', mobile: '13800138000' });
+    expect((await GET(new Request('http://localhost/api/user?code=none'))).status).toBe(403);
+  });
+
+  it('lambda.ts writes', async () => {
+    const { handler } = await import('./lambda.js');
+    expect(await handler({ unionId: 'u001', userInfo: { age: 28 } })).toEqual({
+      statusCode: 200,
+      body: 'ok',
     });
-  expect((await post('u001')).status).toBe(204);
-  expect((await post('u999')).status).toBe(404);
-  app.getHttpServer().close();
-});
+    expect(await handler({ unionId: '', userInfo: { age: 28 } })).toMatchObject({ statusCode: 400 });
+  });
 
-it('nextjs-route.ts reads', async () => {
-  const { GET } = await import('./nextjs-route.js');
-  const answer = await GET(new Request(`http://localhost/api/user?code=${await issueCode()}`));
-  expect(await answer.json()).toMatchObject({ union_id: 'u001', mobile: '13800138000' });
-  expect((await GET(new Request('http://localhost/api/user?code=none'))).status).toBe(403);
-});
-
-it('lambda.ts writes', async () => {
-  const { handler } = await import('./lambda.js');
-  expect(await handler({ unionId: 'u001', userInfo: { age: 28 } })).toEqual({ statusCode: 200, body: 'ok' });
-  expect(await handler({ unionId: '', userInfo: { age: 28 } })).toMatchObject({ statusCode: 400 });
-});
-
-it('job-queue.ts runs a job again only where that can help', async () => {
-  const { work } = await import('./job-queue.js');
-  expect(await work({ unionId: 'u001', level: 'gold' })).toBe('done');
-  expect(await work({ unionId: 'u999', level: 'gold' })).toBe('aside');
-  service.failNext(3, { code: 50301 });
-  expect(await work({ unionId: 'u001', level: 'gold' })).toBe('again');
+  it('job-queue.ts runs a job again only where that can help', async () => {
+    const { work } = await import('./job-queue.js');
+    expect(await work({ unionId: 'u001', level: 'gold' })).toBe('done');
+    expect(await work({ unionId: 'u999', level: 'gold' })).toBe('aside');
+    service.failNext(3, { code: 50301 });
+    expect(await work({ unionId: 'u001', level: 'gold' })).toBe('again');
+  });
 });

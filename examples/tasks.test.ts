@@ -15,7 +15,6 @@ import { readData, recordPurchase, signIn, statusFor } from './calls.js';
 import { behindProxy, shutDown } from './network.js';
 import { logged, measured, traceCalls } from './observe.js';
 import { platform } from './own-recipe.js';
-import { cached } from './rotation.js';
 import { hurried, patient, persist, readFor } from './time.js';
 
 const users = [{ union_id: 'u001', basic_info: { mobile: '13800138000' } }];
@@ -113,29 +112,6 @@ it('abort', async () => {
   await sleep(50);
   browser.abort();
   expect(await call).toMatchObject({ code: 'CANCELLED' });
-});
-
-it('rotation', async () => {
-  let current: string | Secret = service.clientOptions.appSecret;
-  let asked = 0;
-  const { appKey, now } = service.clientOptions;
-  const vault = async () => {
-    asked += 1;
-    if (asked === 2) throw new Error('the vault is sealed');
-    return current;
-  };
-  await using client = newClient({ appSecret: cached(vault, 60_000, now) });
-  await client.passback(write);
-  const { app_secret } = await service.admin.rotateSecret({ appKey, overlapSeconds: 300 });
-  current = app_secret;
-  await client.passback(write);
-  expect(asked).toBe(1);
-  await service.advanceClock(61_000);
-  expect(await errorOf(client.passback(write))).toMatchObject({ reason: 'secret', retryable: true });
-  await client.passback(write);
-  await service.advanceClock(301_000);
-  await client.passback(write);
-  expect(service.requests.map(({ answer }) => answer?.httpStatus)).toEqual([200, 200, 200, 200]);
 });
 
 it('own recipe', async () => {

@@ -170,6 +170,11 @@ for (const [format, dir, folderOfSqlite] of [
   });
 }
 writeFileSync('dist/cjs/package.json', '{"type":"commonjs"}\n');
+// CommonJS, whose names no bundler misses: it says at its start what is wrong.
+writeFileSync(
+  'dist/unsupported.cjs',
+  "throw new Error('userinfo-cli needs the sockets of Node, Bun or Deno: call it from a server');\n",
+);
 
 /** The sources that maps name, for debuggers and editors: they are in dist/src. */
 const sources = new Set();

@@ -59,12 +59,7 @@ export type {
   WholeReadData,
 } from './protocol/read-data.js';
 export type { PlatformResultCode, PlatformResultCodes } from './protocol/result-code-table.js';
-export {
-  type ResultCode,
-  type ResultCodeEntry,
-  type ResultCodeName,
-  resultCode,
-} from './protocol/result-codes.js';
+export type { ResultCodeName } from './protocol/result-codes.js';
 export { type FlatUserInfo, JsonNumber, type UserInfo, type UserInfoValue } from './protocol/user-info.js';
 export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './protocol/user-record.js';
 export { UserInfoClient } from './sdk/client.js';

@@ -9,7 +9,6 @@ import {
   mayRetry,
 } from '../client/retry.js';
 import type { Endpoint } from '../protocol/endpoints.js';
-import type { Envelope } from '../protocol/envelope.js';
 import type { InvalidInputError } from '../protocol/errors.js';
 
 /** The end of a row: every row has exactly one of them. */
@@ -28,12 +27,12 @@ export type Outcome = (typeof outcomes)[number];
  * @example
  * const describe = (row: RowOutcome<unknown>) => (row.outcome === 'ok' ? 'ok' : row.error.message);
  */
-export type RowOutcome<Row, E extends Envelope<unknown> = Envelope> = {
+export type RowOutcome<Row, A extends Answer<unknown> = Answer> = {
   readonly row: Row;
   /** Number of requests that were sent for it. */
   readonly attempts: number;
 } & (
-  | { readonly outcome: 'ok'; readonly answer: Answer<E> }
+  | { readonly outcome: 'ok'; readonly answer: A }
   /** The service refused it. */
   | { readonly outcome: 'failed'; readonly error: RejectedError }
   /** It breaks a rule of the spec, and was not sent. */

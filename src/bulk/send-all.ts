@@ -136,7 +136,7 @@ type IndexedOutcome<Outcome> = Outcome & {
  * @example
  * const isLost = ({ outcome }: PassbackOutcome<PassbackInput>) => outcome === 'unknown';
  */
-export type PassbackOutcome<Row> = IndexedOutcome<RowOutcome<Row, PassbackAnswer['envelope']>>;
+export type PassbackOutcome<Row> = IndexedOutcome<RowOutcome<Row, PassbackAnswer>>;
 
 /**
  * The outcome of a row that is read.
@@ -144,7 +144,7 @@ export type PassbackOutcome<Row> = IndexedOutcome<RowOutcome<Row, PassbackAnswer
  * @example
  * const userOf = (row: ReadOutcome<ReadInput>) => (row.outcome === 'ok' ? row.answer.data.union_id : null);
  */
-export type ReadOutcome<Row> = IndexedOutcome<RowOutcome<Row, ReadAnswer<NamesOf<Row>>['envelope']>>;
+export type ReadOutcome<Row> = IndexedOutcome<RowOutcome<Row, ReadAnswer<NamesOf<Row>>>>;
 
 /** The names that a row requests; none for rows without `infoNames`. */
 type NamesOf<Row> = Row extends { readonly infoNames: readonly (infer Name extends string)[] }

@@ -8,10 +8,11 @@ import type { Envelope } from '../protocol/envelope.js';
  * answer.data.union_id;
  * new TextDecoder().decode(answer.body); // the JSON as it was received
  */
-export interface Answer<E extends Envelope<unknown> = Envelope> {
-  readonly envelope: E;
-  /** `data` of the envelope. */
-  readonly data: E['data'];
+export interface Answer<Data = Record<string, unknown>> {
+  /** The envelope as the platform sent it. */
+  readonly envelope: Envelope;
+  /** `data` of the envelope; of a read, with the types of §4.1. */
+  readonly data: Data;
   /**
    * The body as received: numbers, key order and escapes are untouched. UTF-8; from another charset that the
    * `Content-Type` names it is converted.

@@ -44,7 +44,7 @@ export class ClientCall {
   }
 
   /** @throws RejectedError, NoAnswerError, CancelledError, InvalidInputError */
-  async run(): Promise<Answer<Envelope>> {
+  async run(): Promise<Answer> {
     const { signal, context } = this.#options;
     if (signal?.aborted) throw this.#failure(new CancelledError(signal.reason, false));
     const timer = setTimeout(() => this.end.abort(timeOut), this.#limitMs);
@@ -60,7 +60,7 @@ export class ClientCall {
   }
 
   /** Sends the request until its outcome is final. */
-  async #untilSettled(): Promise<Answer<Envelope>> {
+  async #untilSettled(): Promise<Answer> {
     const { endpoint } = this.#request;
     const maxAttempts = this.#options.attempts ?? this.#sender.options.attempts ?? clientDefaults.attempts;
     const { signal } = this.end;
@@ -178,7 +178,7 @@ async function noticeClosedConnections(): Promise<void> {
   await nextTurn();
 }
 
-function settle(outcome: AttemptOutcome, received: boolean): Answer<Envelope> {
+function settle(outcome: AttemptOutcome, received: boolean): Answer {
   if (isSuccess(outcome)) return outcome;
   if (outcome instanceof NoAnswerError && received) outcome.afterEarlierAttempts();
   leadToCaller(outcome, settle);

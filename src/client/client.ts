@@ -22,9 +22,9 @@ import { toWireRequest, type WireRequest } from './wire-request.js';
  *
  * @example
  * const answer: ReadAnswer<'mobile'> = await client.read({ code, infoNames: ['mobile'] });
- * answer.data.mobile; // string | undefined
+ * const mobile: string | undefined = answer.data.mobile;
  */
-export type ReadAnswer<Name extends string = never> = Answer<Envelope<ReadData<Name>>>;
+export type ReadAnswer<Name extends string = never> = Answer<ReadData<Name>>;
 /**
  * The answer of a passback: its `data` names the user that was written to.
  *
@@ -32,7 +32,7 @@ export type ReadAnswer<Name extends string = never> = Answer<Envelope<ReadData<N
  * const answer: PassbackAnswer = await client.passback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
  * answer.data.union_id; // 'u1'
  */
-export type PassbackAnswer = Answer<Envelope<{ readonly union_id: string }>>;
+export type PassbackAnswer = Answer<{ readonly union_id: string }>;
 
 /** A call or a bulk run that `close` waits for. */
 interface UnderWay {
@@ -92,7 +92,7 @@ export class CallClient implements AsyncDisposable {
   }
 
   /** Sends a request, with further attempts where they are safe. */
-  async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer<Envelope>> {
+  async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer> {
     checkMembers(callMembers, options);
     this.refuseIfClosed();
     const call = new ClientCall(this.sender, request, options);

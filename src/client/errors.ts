@@ -2,6 +2,7 @@ import { findEndpoint, type OperationName } from '../protocol/endpoints.js';
 import type { Envelope } from '../protocol/envelope.js';
 import { type InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import {
+  entryOf,
   httpStatusOf,
   mayRepeat,
   ownResultCodes,
@@ -9,6 +10,7 @@ import {
   type ResultCodeEntry,
   type ResultCodeName,
   type ResultCodeTable,
+  resultCode,
 } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import type { RecipeError } from '../signing/recipe.js';
@@ -93,7 +95,7 @@ export class NoAnswerError extends CallError {
   readonly httpStatus: number | undefined;
   readonly #headers: AnswerHeaders | undefined;
   readonly #body: Uint8Array | undefined;
-  readonly #answer: Answer<Envelope> | undefined;
+  readonly #answer: Answer | undefined;
 
   /** The client sets the details of the call; a test of your program gives those that matter to it. */
   constructor(
@@ -105,7 +107,7 @@ export class NoAnswerError extends CallError {
         readonly httpStatus?: number;
         readonly headers?: AnswerHeaders;
         readonly body?: Uint8Array;
-        readonly answer?: Answer<Envelope>;
+        readonly answer?: Answer;
       },
   ) {
     super(message, options);
@@ -134,7 +136,7 @@ export class NoAnswerError extends CallError {
   }
 
   /** The envelope, if the reason is `wrong-data`. A log of the error does not show it: it may hold personal data. */
-  get answer(): Answer<Envelope> | undefined {
+  get answer(): Answer | undefined {
     return this.#answer;
   }
 
@@ -147,29 +149,32 @@ export class NoAnswerError extends CallError {
 }
 
 /**
- * What a RejectedError says, for a test of your program. Only `resultCode` is needed: the rest is as the service of this
- * project answers a first read.
+ * What a RejectedError says, for a test of your program. Only what it `means` is needed, or a `resultCode`: the rest is as
+ * the service of this project answers a first read.
  *
  * @example
- * const rejection: RejectionDetails = { resultCode: 40401, operation: 'passback' };
+ * const rejection: RejectionDetails = { means: 'noSuchUser', operation: 'passback' };
  * const client = { passback: () => Promise.reject(new RejectedError(rejection)) };
  */
-export interface RejectionDetails extends Partial<CallDetails> {
-  readonly resultCode: number;
+export type RejectionDetails = Partial<CallDetails> & {
   readonly msg?: string;
   readonly httpStatus?: number;
   readonly headers?: AnswerHeaders;
-}
+} & (
+    | { readonly means: ResultCodeName; readonly resultCode?: number }
+    | { readonly resultCode: number; readonly means?: ResultCodeName }
+  );
 
 /** The answer of the service with a code. */
 function answerOf({
-  resultCode: code,
+  means,
+  resultCode: code = resultCode[means ?? 'internal'],
   msg = ownResultCodes.get(code)?.msg ?? '',
   httpStatus = ownResultCodes.has(code) ? httpStatusOf(code as ResultCode) : 200,
   headers = {},
   attempts = 1,
   requestId = 'made-by-a-test',
-}: RejectionDetails): Answer<Envelope> {
+}: RejectionDetails): Answer {
   const envelope = { code, msg, data: {} };
   const body = Buffer.from(JSON.stringify(envelope));
   const date = undefined;
@@ -194,17 +199,18 @@ export class RejectedError extends CallError {
   /** `msg` of the envelope, as received: text from the network. Without it, `message` or `error` of the answer. */
   readonly msg: string;
   readonly httpStatus: number;
-  readonly #answer: Answer<Envelope>;
+  readonly #answer: Answer;
   readonly #entry: ResultCodeEntry | undefined;
 
   /** As a test of your program makes one. */
   constructor(rejection: RejectionDetails);
   /** @internal `resultCodes` are those of the service. */
-  constructor(answer: Answer<Envelope>, resultCodes: ResultCodeTable);
-  constructor(given: RejectionDetails | Answer<Envelope>, resultCodes: ResultCodeTable = ownResultCodes) {
+  constructor(answer: Answer, resultCodes: ResultCodeTable);
+  constructor(given: RejectionDetails | Answer, resultCodes: ResultCodeTable = ownResultCodes) {
     const answer = 'envelope' in given ? given : answerOf(given);
     const { code, msg } = answer.envelope;
-    const entry = resultCodes.get(code);
+    const means = 'envelope' in given ? undefined : given.means;
+    const entry = means === undefined ? resultCodes.get(code) : entryOf(resultCode[means]);
     super(`the service answered ${code} ${msg === '' ? 'without a msg' : quoteName(msg)}`, {
       hint: entry?.hint ?? 'The code is not in the table: ask the operator.',
     });
@@ -221,7 +227,7 @@ export class RejectedError extends CallError {
   }
 
   /** The whole answer. A log of the error does not show it: it may hold personal data. */
-  get answer(): Answer<Envelope> {
+  get answer(): Answer {
     return this.#answer;
   }
 

@@ -3,7 +3,7 @@ import type { Platform } from '../platform/platform.js';
 import { parseEnvelope } from '../protocol/envelope.js';
 import { isObject } from '../protocol/fields.js';
 import { isPersonalName, maskWords } from '../protocol/masking.js';
-import { readDataWarnings } from '../protocol/read-data.js';
+import { readDataWarnings, toReadData } from '../protocol/read-data.js';
 import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
@@ -48,7 +48,18 @@ export function parseAnswer(
     ...parsed.warnings,
     ...(isRead ? readDataWarnings(data, request.infoNames, platform) : []),
   ];
-  const answer = { envelope, data, body, httpStatus, headers, date, requestId, attempts: attempt, warnings };
+  const typed = isRead ? toReadData(data, platform) : data;
+  const answer = {
+    envelope,
+    data: typed,
+    body,
+    httpStatus,
+    headers,
+    date,
+    requestId,
+    attempts: attempt,
+    warnings,
+  };
   const isOtherSuccess =
     envelope.code !== resultCode.ok && !resultCodes.has(envelope.code) && namesUser(data);
   if (envelope.code !== resultCode.ok && !isOtherSuccess) return new RejectedError(answer, resultCodes);

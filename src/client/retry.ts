@@ -6,7 +6,7 @@ import { type Answer, type AnswerHeaders, headerOf } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 
 /** The outcome of one attempt: a success, a refusal, or why there is no envelope. */
-export type AttemptOutcome = Answer<Envelope> | RejectedError | NoAnswerError;
+export type AttemptOutcome = Answer | RejectedError | NoAnswerError;
 
 /**
  * Whether a request may be sent again. A read, which uses up its code, only if the service has certainly not acted on
@@ -32,7 +32,7 @@ export function concernsEveryRequest(outcome: AttemptOutcome): boolean {
 }
 
 /** Whether the service carried the request out. */
-export function isSuccess(outcome: AttemptOutcome): outcome is Answer<Envelope> {
+export function isSuccess(outcome: AttemptOutcome): outcome is Answer {
   return 'envelope' in outcome;
 }
 

@@ -1,6 +1,7 @@
-import type { SpecialInfoName } from './info-names.js';
+import { isObject } from './fields.js';
+import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './info-names.js';
 import { quoteName } from './unsafe-text.js';
-import type { AnswerShape, BasicInfo, ExtensionInfo, LoginDevice } from './user-record.js';
+import type { AnswerShape, BasicInfo, LoginDevice } from './user-record.js';
 
 /**
  * A JSON value, as `JSON.parse` returns it.
@@ -18,8 +19,8 @@ export type JsonValue =
 
 /**
  * The names of a tenant's own pieces of information, with their types. Extend it in your program, and `data` of a
- * read has them; other names are then errors. A special name in it gets that type, too. These types are what your
- * program knows of its platform: `read` does not check them.
+ * read has them; other names are then errors. These types are what your program knows of its platform: `read` does not
+ * check them. Special names have the types of §4.1.
  *
  * @example
  * declare module 'userinfo-cli' {
@@ -86,38 +87,37 @@ export type InfoName<Name extends string> = string extends Name
         : Name
       : never;
 
-/** The value of a name: of the type in `TenantInfo`, else whatever the platform sends; usually text (shape rule 2). */
-type InfoValue<Name extends string> = Name extends keyof TenantInfo ? TenantInfo[Name] : JsonValue;
+/** The value of a name: of the type of §4.1, else of that in `TenantInfo`, else whatever the platform sends. */
+type InfoValue<Name extends string> = Name extends keyof SpecialInfo
+  ? SpecialInfo[Name]
+  : Name extends keyof TenantInfo
+    ? TenantInfo[Name]
+    : JsonValue;
 
-/** The fields of an object as a platform may send them. */
-type Received<Fields> = { readonly [Field in keyof Fields as OfPlatform<Field>]?: JsonValue };
+/** The fields of an object with the names of the platform. */
+type Named<Fields> = { readonly [Field in keyof Fields as OfPlatform<Field>]?: string };
 
 /**
- * `data` of a read without `info_name` (§4.1, shape rule 1), as the platform sent it. Any field may be missing or
- * `null`, and an object without fields may be `[]`; `Answer.warnings` says what differs from §4.1.
+ * `data` of a read without `info_name` (§4.1, shape rule 1). Any part may be missing. A number, `true` or `false` is
+ * text here, as §2.2 and §2.3 have it, and `null` is absent; `envelope` of the answer has what the platform sent, and
+ * `warnings` says what differs from §4.1.
  *
  * @example
  * const { data } = await client.read({ code });
- * const mobile = (data satisfies WholeReadData).basic_info?.mobile;
- * const devices = Array.isArray(data.login_device_info) ? data.login_device_info : [];
- * const brands = devices.map((device) => device?.brand);
+ * const mobile: string | undefined = (data satisfies WholeReadData).basic_info?.mobile;
+ * const brands = data.login_device_info?.map(({ brand }) => brand);
  */
 export type WholeReadData = {
   readonly union_id: string;
-  readonly basic_info?: Received<BasicInfo> | null;
-  readonly extension_info?: Received<ExtensionInfo> | null;
-  readonly login_device_info?:
-    | (Received<LoginDevice> | null)[]
-    | { readonly [key: string]: JsonValue }
-    | string
-    | number
-    | boolean
-    | null;
+  readonly basic_info?: Named<BasicInfo>;
+  /** The keys that the tenant's applications passed back, as the platform sent them. */
+  readonly extension_info?: { readonly [key: string]: JsonValue };
+  readonly login_device_info?: readonly Named<LoginDevice>[];
 };
 
 /**
- * `data` of a read with these names (§4.1, shape rule 2), as the platform sent it. A name without a value is absent, or
- * `null`; `Answer.warnings` says what differs from §4.1.
+ * `data` of a read with these names (§4.1, shape rule 2). A name without a value is absent. The values of special names
+ * have the types of §4.1, as in `WholeReadData`; those of a tenant's own are as the platform sent them.
  *
  * @example
  * const show = ({ union_id, mobile }: NamedReadData<'mobile'>) => `${union_id}: ${mobile ?? 'unknown'}`;
@@ -148,6 +148,53 @@ const dataTypes: ReadonlyMap<string, SpecType> = new Map([
   ['device_info', ['an array', 'text']],
   ['location_info', ['an array', 'text']],
 ]);
+
+/** A value with the type of §4.1: undefined if there is none. */
+type Reading = (value: unknown) => unknown;
+
+const asText: Reading = (value) =>
+  isLiteral(value) ? String(value) : typeof value === 'string' ? value : undefined;
+
+/** §4.1, shape rule 3: text that is a JSON-encoded object; an object is encoded here. */
+const asTexts: Reading = (value) =>
+  Array.isArray(value)
+    ? value.flatMap((item) => (isObject(item) ? JSON.stringify(item) : (asText(item) ?? [])))
+    : undefined;
+
+const asFields: Reading = (value) => (isObject(value) ? withTypes(value, () => asText) : undefined);
+
+/** Of a whole record: its parts; of special names: their values. */
+const readings: ReadonlyMap<string, Reading> = new Map([
+  ...Object.keys(specialInfoNames()).map((name) => [name, asText] as const),
+  ['device_info', asTexts],
+  ['location_info', asTexts],
+  ['basic_info', asFields],
+  ['extension_info', (value) => (isObject(value) ? value : undefined)],
+  ['login_device_info', (value) => (Array.isArray(value) ? value.filter(isObject).map(asFields) : undefined)],
+]);
+
+/**
+ * `data` of a read with the types of `ReadData`; what has another one is left out. Keys of a tenant's own are kept as
+ * they are.
+ */
+export function toReadData(
+  data: Readonly<Record<string, unknown>>,
+  { chat_prefix }: Pick<AnswerShape, 'chat_prefix'>,
+): Record<string, unknown> {
+  return withTypes(data, (name) => readings.get(exchangeChatPrefix(name, chat_prefix)));
+}
+
+function withTypes(
+  fields: Readonly<Record<string, unknown>>,
+  readingOf: (name: string) => Reading | undefined,
+): Record<string, unknown> {
+  const entries = Object.entries(fields).flatMap(([name, value]) => {
+    const reading = readingOf(name);
+    const read = reading === undefined ? value : reading(value);
+    return read === undefined ? [] : [[name, read] as const];
+  });
+  return Object.fromEntries(entries);
+}
 
 /**
  * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys

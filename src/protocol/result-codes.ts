@@ -1,11 +1,12 @@
 import { defaultClockWindowSeconds } from './limits.js';
 
 /**
- * Result codes of the envelope. §7.1 defines 200; the others are this project's, because the spec leaves them
- * open: the HTTP status and two digits.
+ * Result codes of the envelope, as the service of this project answers them. §7.1 defines 200; the others are this
+ * project's, because the spec leaves them open: the HTTP status and two digits. Other platforms have numbers of their
+ * own: a client decides by `means` of its error.
  *
  * @example
- * if (error instanceof RejectedError && error.resultCode === resultCode.noSuchUser) response.status(404).end();
+ * testService.failNext(1, { code: resultCode.noSuchUser });
  */
 export const resultCode = {
   ok: 200,

@@ -87,7 +87,7 @@ export class UserInfoClient implements AsyncDisposable {
    * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
    * @example
    * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
-   * data.mobile; // string | undefined
+   * const mobile: string | undefined = data.mobile;
    */
   async read<const Name extends string = never>(
     input: ReadInput<Name>,

@@ -18,6 +18,7 @@ import type { TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
 export type { PlatformFile } from '../platform/platform.js';
+export { type ResultCode, type ResultCodeEntry, resultCode } from '../protocol/result-codes.js';
 export type { AdminOperations } from './admin/admin.js';
 export { NotFoundError } from './admin/admin-context.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';

@@ -61,10 +61,30 @@ it.each<[string, readonly string[], readonly string[]]>([
   ],
 ])('a success with other types is a success: %s', async (code, names, warnings) => {
   const answer = await client.read({ code, ...(names.length === 0 ? {} : { infoNames: names }) });
-  expect(answer.data).toEqual(JSON.parse(new TextDecoder().decode(answer.body)).data);
+  expect(answer.envelope.data).toEqual(JSON.parse(new TextDecoder().decode(answer.body)).data);
   expect(answer.data.union_id).toBe('u1');
   expect([...answer.warnings].sort()).toEqual([...warnings].sort());
   expect(platform.requests).toHaveLength(1);
+});
+
+it.each<[string, readonly string[], object]>([
+  ['empty', [], { login_device_info: [] }],
+  ['nulls', [], {}],
+  ['named', named, { level: 3, vip: true, tags: ['a'], more: { a: 1 }, name: 'Ming' }],
+  ['devices', ['device_info', 'location_info'], { device_info: ['{"brand":"acme"}'] }],
+  ['table', [], {}],
+  [
+    'numbers',
+    [],
+    {
+      basic_info: { mobile: '13800138000', chat_sex: '1' },
+      extension_info: { age: 28 },
+      login_device_info: [{ brand: 'acme', os_version: '14' }],
+    },
+  ],
+])('its data has the types of §4.1: %s', async (code, names, data) => {
+  const answer = await client.read({ code, ...(names.length === 0 ? {} : { infoNames: names }) });
+  expect(answer.data).toEqual({ union_id: 'u1', ...data });
 });
 
 /** Envelopes that differ from §1 in what a reader of them takes all the same. */

@@ -22,6 +22,10 @@ const replies: Readonly<Record<string, Reply>> = {
   ),
   devices: success('{"union_id":"u1","device_info":[{"brand":"acme"}],"location_info":""}'),
   table: success('{"union_id":"u1","login_device_info":{"brand":"acme"},"extension_info":"x"}'),
+  numbers: success(
+    '{"union_id":"u1","basic_info":{"mobile":13800138000,"chat_sex":1,"id_card":null},"extension_info":{"age":28},' +
+      '"login_device_info":[{"brand":"acme","os_version":14,"uuid":null},"x"]}',
+  ),
   // Gateways before a platform have envelopes of their own.
   gateway: ['{"code":40001,"message":"bad sign \\u001b[31m","request_id":"r-18"}'],
   unexplained: ['{"code":1001,"msg":null,"data":[]}'],

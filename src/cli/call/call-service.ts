@@ -71,11 +71,7 @@ async function confirmWrite(
 }
 
 /** Reports requested names that the answer lacks: a mistyped name looks like one without a value. */
-async function reportMissing(
-  { infoNames }: PlainRequest,
-  { envelope }: Answer<Envelope>,
-  io: Io,
-): Promise<void> {
+async function reportMissing({ infoNames }: PlainRequest, { envelope }: Answer, io: Io): Promise<void> {
   const missing = missingInfoNames(infoNames, envelope.data);
   if (missing.length > 0) await printMessage(io, describeMissing(missing));
 }

@@ -11,11 +11,7 @@ import { isPlainTable, type OutputStyle, warn } from './style.js';
  * are the whole envelope; a query applies to the whole envelope. If the format cannot show the answer, it is
  * printed as JSON before the error is thrown, since its code is used up.
  */
-export async function printAnswer(
-  answer: Answer<Envelope<unknown>>,
-  io: Io,
-  style: OutputStyle,
-): Promise<void> {
+export async function printAnswer(answer: Answer<unknown>, io: Io, style: OutputStyle): Promise<void> {
   const { format, select, mask } = style;
   const received = new TextDecoder().decode(answer.body);
   const body = mask ? maskPersonalData(received) : received;

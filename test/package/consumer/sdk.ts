@@ -7,12 +7,11 @@ import {
   type ReadAnswer,
   RejectedError,
   type ResponseEvent,
-  resultCode,
   UserInfoClient,
   UserInfoError,
   type UserRecord,
 } from 'userinfo-cli';
-import { createService, type Service } from 'userinfo-cli/service';
+import { createService, resultCode, type Service } from 'userinfo-cli/service';
 
 /** What a program that uses the package may write: it is compiled, then run. */
 export async function main(): Promise<void> {

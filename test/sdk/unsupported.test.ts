@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly exports: Readonly<Record<string, string | object>>;
+};
+const entries = Object.keys(exports).filter((entry) => typeof exports[entry] === 'object');
+
+it.each(['browser', 'workerd', 'edge-light'])(
+  'where %s is asked for, each entry says what it needs',
+  (condition) => {
+    const names = entries.map((entry) => `userinfo-cli${entry.slice(1)}`);
+    const code = `for (const name of ${JSON.stringify(names)}) {
+    try { require(name); console.log('loaded'); } catch (error) { console.log(error.message); }
+  }`;
+    const { stdout } = spawnSync(process.execPath, [`--conditions=${condition}`, '-e', code], {
+      encoding: 'utf8',
+    });
+    const sentence = 'userinfo-cli needs the sockets of Node, Bun or Deno: call it from a server\n';
+    expect(stdout).toBe(sentence.repeat(names.length));
+  },
+);
