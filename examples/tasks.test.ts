@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import pino from 'pino';
 import { Registry } from 'prom-client';
-import { type Secret, UserInfoClient, type UserInfoClientOptions } from 'userinfo-cli';
+import { UserInfoClient, type UserInfoClientOptions } from 'userinfo-cli';
 import { createTestService, useTestService } from 'userinfo-cli/service';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { httpProxy } from '../test/support/http-proxy.js';

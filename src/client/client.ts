@@ -1,4 +1,3 @@
-import type { Envelope } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers } from '../protocol/members.js';
 import type { ReadData } from '../protocol/read-data.js';

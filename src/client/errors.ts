@@ -1,5 +1,4 @@
 import { findEndpoint, type OperationName } from '../protocol/endpoints.js';
-import type { Envelope } from '../protocol/envelope.js';
 import { type InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import {
   entryOf,

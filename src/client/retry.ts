@@ -1,5 +1,4 @@
 import type { Endpoint } from '../protocol/endpoints.js';
-import type { Envelope } from '../protocol/envelope.js';
 import { maxTimerMs } from '../protocol/limits.js';
 import { backOffMs } from '../support/back-off.js';
 import { type Answer, type AnswerHeaders, headerOf } from './answer.js';

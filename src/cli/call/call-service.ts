@@ -2,7 +2,6 @@ import type { Answer } from '../../client/answer.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import type { PlainRequest } from '../../client/request.js';
 import type { Settings } from '../../profiles/settings.js';
-import type { Envelope } from '../../protocol/envelope.js';
 import { describeMissing, missingInfoNames } from '../../protocol/info-names.js';
 import type { Call } from '../command.js';
 import type { ConnectionOptions } from '../command-line/options.js';

@@ -1,5 +1,4 @@
 import type { Answer } from '../../client/answer.js';
-import type { Envelope } from '../../protocol/envelope.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { type Io, write, writeStyled } from '../io.js';
 import { isRecord, parseLoosely } from './parsed-json.js';
