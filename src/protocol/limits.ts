@@ -10,7 +10,7 @@ export const signLength = 32;
 /** §5.6 leaves the allowed clock difference open: seconds in either direction. */
 export const defaultClockWindowSeconds = 300;
 
-/** Maximum clock window in seconds: a used `random` is kept for twice as long, whatever the window. */
+/** Maximum clock window in seconds. A used `random` is kept for much longer. */
 export const maxClockWindowSeconds = 900;
 
 /** §8 leaves the validity of a `code` open: seconds after its issue. */
