@@ -115,7 +115,12 @@ await build({
           test: /src\/cli\/(commands\/completion\/candidates|compile-cache\.late)\.ts$/,
           priority: 4,
         },
-        { name: 'program', test: /src\/cli\/(program|call\/call-service|commands\/read)\.ts$/, priority: 3 },
+        {
+          name: 'program',
+          // Commands that send nothing read the rule of signatures, too.
+          test: /src\/(cli\/(program|call\/call-service|commands\/read)|signing\/app-signatures)\.ts$/,
+          priority: 3,
+        },
         { name: 'client', test: /src\/client\/client\.ts$|node_modules\/undici\//, priority: 2 },
         { name: 'table', test: /src\/cli\/output\/data-table\.late\.ts$/, priority: 1 },
       ],
