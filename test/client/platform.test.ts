@@ -175,28 +175,6 @@ describe('an app secret that a function returns', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('is the newer one where an older one comes late', async () => {
-    const fixed = { random: () => 'a-random-text', now: () => 1_700_000_000_000 };
-    let comeLate = (_: string) => {};
-    const given = [
-      new Promise<string>((resolve) => {
-        comeLate = resolve;
-      }),
-      'newer',
-      'newer',
-      'newer',
-    ];
-    await using client = clientWith({ ...fixed, appSecret: () => given.shift() ?? 'none' });
-    const first = client.passback(row);
-    await client.passback(row);
-    comeLate('older');
-    await first;
-    await using other = clientWith({ ...fixed, appSecret: 'newer' });
-    await other.passback(row);
-    expect(signatures()).toHaveLength(3);
-    expect(new Set(signatures()).size).toBe(1);
-  });
-
   it('names itself if it fails, returns none or hangs: the call can be made again, nothing was sent', async () => {
     const fault = { code: 'NO_ANSWER', reason: 'secret', received: false, retryable: true, attempts: 0 };
     await using failing = clientWith({ appSecret: () => Promise.reject(new Error('vault')) });
