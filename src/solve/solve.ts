@@ -1,6 +1,7 @@
 import { algorithms } from '../signing/digest-algorithms.js';
 import { SampleError } from '../signing/samples/sample-error.js';
 import { readSignature } from './candidates/signature-reading.js';
+import { type Hints, recipesByHints } from './hinted.js';
 import { type Listing, matchingRecipes } from './matching-recipes.js';
 import { designSample, type NextSample } from './next-sample.js';
 import type { Pause, RecipeCandidate } from './reconstruct/target.js';
@@ -63,6 +64,25 @@ export async function solve(tasks: readonly SolveTask[], search: Searcher, pause
   }
   const isDivided = tasks.length > 1 && hits.length > 0;
   return { ...progress, fits: [], next: null, isDivided, isCutShort: false };
+}
+
+/** Finds the recipes that the hints allow; null where none fits, or the time ends: a search without them may find more. */
+export async function solveByHints(
+  tasks: readonly SolveTask[],
+  hints: Hints,
+  pause: Pause,
+): Promise<Solution | null> {
+  tasks.forEach(checkSignature);
+  const [task] = tasks;
+  try {
+    const { fits, tried } = await recipesByHints(tasks, hints, pause);
+    if (fits.length === 0 || task === undefined) return null;
+    const next = fits.length > 1 ? designSample(task.request, fits, task.secret) : null;
+    return { tried, fits, next, bits: 0, isComplete: false, isDivided: false, isCutShort: false };
+  } catch (error) {
+    if (error instanceof TimeOver) return null;
+    throw error;
+  }
 }
 
 /** Thrown by `pause` when the time to list recipes is over. */

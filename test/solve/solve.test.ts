@@ -6,7 +6,7 @@ import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import type { Signer } from '../../src/signing/signer.js';
 import { probesFor } from '../../src/solve/probes.js';
-import { solve } from '../../src/solve/solve.js';
+import { solve, solveByHints } from '../../src/solve/solve.js';
 import type { SolveTask } from '../../src/solve/tasks.js';
 import { searchUpTo } from '../support/search-up-to.js';
 import { vectors } from '../support/signing-corpus.js';
@@ -153,4 +153,29 @@ it('no recipe is proposed that the language refuses, such as one that removes ch
   const signature = createHash('md5').update(signed.join('&')).digest('hex');
   const task = { request: { ...read, params }, secret, signature, otherParams: [] };
   expect(await solve([task], searchUpTo(300_000), noPause)).toMatchObject({ fits: [], isDivided: false });
+});
+
+it('with what a document says, a message of ten parts is found', async () => {
+  const extra = { 'X-Auth': 'k 0', 'X-Nonce': 'f93c979d', 'X-Time': '1717171717000', 'X-Version': 'v2' };
+  const url = 'https://www.example.net/api/v2/x/';
+  const request = { ...read, method: 'POST', url, params: [], body: 'offset=1', extra };
+  const tokens = [
+    '$extra:X-Auth',
+    '$method',
+    '$host',
+    '$path',
+    '$extra:X-Nonce',
+    '$extra:X-Time',
+    '$extra:X-Version',
+  ];
+  const rule = compileRecipe(
+    completeRecipe({ message: ['v2/', ...tokens, '$body'], steps: ['hmac-sha256'] }),
+  );
+  const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
+  const hints = { steps: ['hmac-sha256'], join: '', headers: Object.keys(extra), constants: ['v2/'] };
+  const found = await solveByHints([task], hints, noPause);
+  expect(
+    rankOf(rule, secret, request, { ...found, fits: found?.fits ?? [] } as Awaited<ReturnType<typeof solve>>),
+  ).toBe(1);
+  expect(await solveByHints([task], { ...hints, join: '&' }, noPause)).toBeNull();
 });

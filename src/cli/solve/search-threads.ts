@@ -9,7 +9,7 @@ interface SearchOptions {
   /** Number of threads, the calling one included. */
   readonly jobs: number;
   readonly signal: AbortSignal;
-  /** Milliseconds left. */
+  /** Milliseconds left, of the machine's time or of the clock. */
   timeLeft(): number;
   /** Called after every share with the number of candidates tried. */
   onProgress(tried: number): void;
@@ -20,6 +20,9 @@ const soloBits = 18;
 
 /** Slices of a share in the calling thread beside workers: a hit of theirs, Ctrl-C and the time limit wait for one. */
 const slicesBesideWorkers = 4;
+
+/** The time that is left is looked at this often while workers search, in milliseconds. */
+const timerMs = 50;
 
 /** Searches on `jobs` threads. The searcher throws the signal's reason where it is aborted. */
 export function searchOnThreads(options: SearchOptions): Searcher {
@@ -84,7 +87,7 @@ async function searchTogether(
     halt.abort();
     return Promise.all(workers.map((worker) => worker.terminate()));
   };
-  const timer = setTimeout(stop, timeLeft());
+  const timer = setInterval(() => timeLeft() <= 0 && stop(), timerMs);
   signal.addEventListener('abort', stop);
   const together = { ...options, signal: halt.signal };
   const here = async () => {
@@ -97,7 +100,7 @@ async function searchTogether(
   try {
     await Promise.all([here(), ...workers.map((worker) => drive(worker, queue, together, stop))]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
     signal.removeEventListener('abort', stop);
     await stop();
   }

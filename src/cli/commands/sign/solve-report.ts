@@ -20,13 +20,15 @@ export interface SolveReport {
   readonly ms: number;
   /** Duration of the search alone: the rest is the listing of the recipes that fit. */
   readonly searchMs: number;
+  /** The share of the machine, of all its threads, that the search had: 1 on a machine that does nothing else. */
+  readonly cpuShare: number;
 }
 
 /** Ranks of the fits shown to a person; a program gets all fits. */
 const shownRanks = ['1st', '2nd', '3rd', '4th'];
 
 /** A report for programs. */
-export function solveReportRecord({ name, samples, sign, appSign, ms }: SolveReport): object {
+export function solveReportRecord({ name, samples, sign, appSign, ms, cpuShare }: SolveReport): object {
   const secret = samples[0]?.secret;
   const appRecipe = appSign?.fits[0]?.recipe;
   const app_sign = appRecipe && { app_sign: formatRecipe(appRecipe) };
@@ -34,6 +36,7 @@ export function solveReportRecord({ name, samples, sign, appSign, ms }: SolveRep
   return {
     tried: tried + (appSign?.tried ?? 0),
     seconds: ms / 1000,
+    machine_share: Math.round(cpuShare * 100) / 100,
     fits: fits.map((fit) => ({ ...fit, ...app_sign })),
     ...end,
     ...(appSign && { app_sign: solutionRecord(appSign, 'app_sign', secret) }),
@@ -130,7 +133,14 @@ function showNext({ changes, groups, candidates }: NonNullable<Solution['next']>
 }
 
 /** The error for a signature without a recipe, with what to ask the operator for; null if each signature has one. */
-export function solveFault({ name, samples, sign, appSign }: SolveReport): CheckFailedError | null {
+export function solveFault({
+  name,
+  samples,
+  sign,
+  appSign,
+  ms,
+  cpuShare,
+}: SolveReport): CheckFailedError | null {
   for (const [signature, solution] of [
     ['app_sign', appSign],
     [name, sign],
@@ -138,27 +148,40 @@ export function solveFault({ name, samples, sign, appSign }: SolveReport): Check
     if (solution === null || solution.fits.length > 0) continue;
     return new CheckFailedError(
       `no recipe found for ${signature}: ${whatWasTried(solution, samples.length)}`,
-      whatToDo(solution),
+      whatToDo(solution, cpuShare < 0.5 ? `${busyWords(ms, cpuShare)} ` : ''),
     );
   }
   return null;
+}
+
+/** Below this, no band of the search was completed. */
+const leastBits = 5;
+
+function busyWords(ms: number, cpuShare: number): string {
+  const seconds = (milliseconds: number) => (milliseconds / 1000).toFixed(1);
+  return `This machine gave the search ${seconds(ms * cpuShare)} of ${seconds(ms)} s: it is busy with other things.`;
 }
 
 function whatWasTried({ isDivided, isComplete, bits, tried }: Solution, samples: number): string {
   if (isDivided) return `one of the ${samples} samples has recipes, but none of them fits all`;
   const covered = isComplete
     ? 'all that exist'
-    : `all that are as likely as 1 in ${count(2 ** bits)} documented rules`;
+    : bits < leastBits
+      ? 'hardly any of those that exist'
+      : `all that are as likely as 1 in ${count(2 ** bits)} documented rules`;
   return `${formatCount(tried)} were tried, ${covered}`;
 }
 
-function whatToDo({ isDivided, isComplete }: Solution): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
+function whatToDo(
+  { isDivided, isComplete }: Solution,
+  busy: string,
+): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
   if (isDivided) return { hint: 'Check that all were signed by the same rule, with the given secret.' };
   const hint = [
-    `${isComplete ? '' : 'Allow more time with --max-time. '}Check the secret, and that the request is as it was signed: ` +
+    `${busy}${isComplete ? '' : 'Allow more time with --max-time. '}Check the secret, and that the request is as it was signed: ` +
       'all parameters, raw and in order, and the signed headers. A second --sample helps, best one with few parameters.',
-    'Not covered: constants of the operator, shortened or computed values. Ask the operator for digest, order, ' +
-      'separators, place of the secret, and what is left out.',
+    'Say what the document says: --steps, --join, --headers, --constant; the search then goes deeper. Ask the operator ' +
+      'for digest, order, separators, place of the secret, and what is left out.',
     'To compare a rule that you wrote by hand (docs/signing.md has the language), or sign by a module:',
   ].join('\n');
   return {

@@ -3,7 +3,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { type SigningChoice, signaturesOf } from '../../../signing/app-signatures.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
-import { type Searcher, solve, TimeOver } from '../../../solve/solve.js';
+import { type Searcher, solve, solveByHints, TimeOver } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
 import { formatCount } from '../../../support/count.js';
 import { UserInfoError } from '../../../support/errors.js';
@@ -20,6 +20,11 @@ export interface SolveOptions {
   readonly signParam?: string;
   /** Numbers of the requests to take from a text with several, from 1. */
   readonly pick?: readonly number[];
+  /** What a document says: digests, the text between the parts, headers in order, texts that are signed as they stand. */
+  readonly steps?: readonly string[];
+  readonly join?: string;
+  readonly headers?: readonly string[];
+  readonly constant?: readonly string[];
   /** Milliseconds. */
   readonly maxTime: number;
   /** Number of threads; one per core by default. */
@@ -113,20 +118,32 @@ function signsAll(signing: SigningChoice, sample: SignedSample): boolean {
   });
 }
 
+/** The time that a search may take, as a multiple of the machine's time that it may use. */
+const mostWaiting = 3;
+
 /** Searches `app_sign` first, for at most half of the time, then the signature itself. */
 async function search(
   context: CliContext,
   signed: readonly SignedSample[],
-  { maxTime, jobs = availableParallelism() }: SolveOptions,
+  { maxTime, jobs = availableParallelism(), steps, join, headers, constant: constants }: SolveOptions,
 ): Promise<SolveReport> {
   const { signal } = context;
   const tasks = tasksForSign(signed);
   const appTasks = tasksForAppSign(signed);
+  const hints = { steps, join, headers, constants };
+  const hasHints = Object.values(hints).some((hint) => hint !== undefined);
   const startedAt = Date.now();
+  const cpuAt = process.cpuUsage();
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage(cpuAt);
+    return (user + system) / 1000;
+  };
   return withProgress(context, async (onProgress) => {
     let searchMs = 0;
-    const solveBy = (end: number, wanted: readonly SolveTask[]) => {
-      const timeLeft = () => end - Date.now();
+    const solveBy = async (share: number, wanted: readonly SolveTask[]) => {
+      // Work counts, not time: a busy machine gets up to three times as long.
+      const timeLeft = () =>
+        Math.min(maxTime * share - cpuMs() / jobs, startedAt + mostWaiting * maxTime * share - Date.now());
       const search = searchOnThreads({ jobs, signal, timeLeft, onProgress });
       const timed: Searcher = async (task) => {
         const from = Date.now();
@@ -134,17 +151,25 @@ async function search(
         searchMs += Date.now() - from;
         return found;
       };
-      const pause = async () => {
+      const pauseUntil = (left: number) => async () => {
         await yieldToOthers();
         signal.throwIfAborted();
-        if (timeLeft() <= 0) throw new TimeOver();
+        if (timeLeft() <= left) throw new TimeOver();
       };
-      return solve(wanted, timed, pause);
+      const pause = pauseUntil(0);
+      const hintedAt = Date.now();
+      const hinted =
+        hasHints && wanted === tasks
+          ? await solveByHints(wanted, hints, pauseUntil((maxTime * share) / 2))
+          : null;
+      searchMs += Date.now() - hintedAt;
+      return hinted ?? solve(wanted, timed, pause);
     };
-    const appSign = appTasks && (await solveBy(startedAt + maxTime / 2, appTasks));
-    const sign = await solveBy(startedAt + maxTime, tasks);
+    const appSign = appTasks && (await solveBy(1 / 2, appTasks));
+    const sign = await solveBy(1, tasks);
     const name = signed[0]?.signParam ?? 'sign';
-    return { name, samples: signed, sign, appSign, searchMs, ms: Date.now() - startedAt };
+    const ms = Date.now() - startedAt;
+    return { name, samples: signed, sign, appSign, searchMs, ms, cpuShare: cpuMs() / Math.max(1, ms) / jobs };
   });
 }
 

@@ -1,4 +1,8 @@
 import { Option } from 'commander';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
+import { algorithms } from '../../../signing/digest-algorithms.js';
+import { parseDigest } from '../../../signing/digest-steps.js';
 import type { Sample } from '../../../signing/request.js';
 import { type Call, command } from '../../command.js';
 import { parseCount, parseDuration } from '../../command-line/option-values.js';
@@ -22,6 +26,11 @@ export const declareSignSolve = command({
       'from a signed URL',
     ],
     [
+      'userinfo sign solve --sample captured.txt --sign-param X-Sign --steps hmac-sha256 ' +
+        "--join '\\n' --headers X-Time,X-Nonce",
+      'with what the document says',
+    ],
+    [
       'userinfo read some-code --print-curl --reveal | userinfo sign solve - --json',
       'from a curl command, with the secret of the profile; as JSON',
     ],
@@ -32,8 +41,12 @@ export const declareSignSolve = command({
       .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
       .option(...signParamOption)
       .option('--pick <n,…>', 'numbers of the requests to take, where there are several', parsePicks)
+      .option('--steps <digest,…>', 'what the document says: the digests, such as hmac-sha256', parseDigests)
+      .option('--join <text>', 'the text between the parts of the message; \\n is a line break', parseText)
+      .option('--headers <name,…>', 'the signed headers, in order', (text) => text.split(','))
+      .option('--constant <text>', 'a text in the message, repeatable; \\n is a line break', addText)
       .addOption(
-        new Option('--max-time <duration>', 'maximum search time')
+        new Option('--max-time <duration>', 'maximum search time, of a machine that does nothing else')
           .argParser(parseDuration)
           .default(parseDuration(defaultTime), defaultTime),
       )
@@ -62,6 +75,24 @@ async function readSamples(
 
 function parsePicks(text: string): number[] {
   return text.split(',').map(parseCount);
+}
+
+/** @throws InvalidInputError for what is no digest */
+function parseDigests(text: string): string[] {
+  const steps = text.split(',');
+  const wrong = steps.find((step) => parseDigest(step) === null);
+  if (wrong === undefined) return steps;
+  throw new InvalidInputError(`${quoteName(wrong)} is no digest`, {
+    hint: `Digests are ${algorithms.join(', ')}, each also as hmac-….`,
+  });
+}
+
+function parseText(text: string): string {
+  return text.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
+}
+
+function addText(text: string, texts: readonly string[] = []): string[] {
+  return [...texts, parseText(text)];
 }
 
 function collect(file: string, files: readonly string[] = []): string[] {
