@@ -181,6 +181,8 @@ export const ownMembers: Readonly<Record<string, string>> = {
   headers: "--header 'X-Key=env:X_KEY'",
   proxy: '--proxy http://proxy.example:3128',
   ca_file: '--ca-file authority.pem',
+  client_cert: '--client-cert client.pem',
+  client_key: '--client-key client.key',
   allow_http: '--allow-http',
   signing_module: '--signing-module signer.mjs',
 };

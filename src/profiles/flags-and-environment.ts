@@ -22,6 +22,8 @@ export interface SettingFlags {
   readonly channel?: string | undefined;
   readonly appKey?: string | undefined;
   readonly caFile?: string | undefined;
+  readonly clientCert?: string | undefined;
+  readonly clientKey?: string | undefined;
   readonly proxy?: string | undefined;
   /** A platform file; empty for the defaults. */
   readonly platform?: string | undefined;
@@ -47,6 +49,8 @@ export const settingNames = {
   channel: names('channel', 'channel', '--channel', 'USERINFO_CHANNEL'),
   app_key: names('app key', 'appKey', '--app-key', 'USERINFO_APP_KEY'),
   ca_file: names('CA file', 'caFile', '--ca-file', 'USERINFO_CA_FILE'),
+  client_cert: names('client certificate', 'clientCert', '--client-cert', 'USERINFO_CLIENT_CERT'),
+  client_key: names('client key', 'clientKey', '--client-key', 'USERINFO_CLIENT_KEY'),
   proxy: names('proxy', 'proxy', '--proxy', 'USERINFO_PROXY'),
   platform: names('platform', 'platform', '--platform', 'USERINFO_PLATFORM'),
 };
@@ -94,6 +98,8 @@ export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables) 
     channel: read('channel', parseIdentifier),
     app_key: read('app_key', parseIdentifier),
     ca_file: read('ca_file', requireText),
+    client_cert: read('client_cert', requireText),
+    client_key: read('client_key', requireText),
     proxy: read('proxy', requireText),
     platform: read('platform', String),
   };

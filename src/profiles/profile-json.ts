@@ -77,6 +77,8 @@ const profileFields: {
   signing_module: parsePath,
   key_prefix: textBy(parseIdentifier),
   ca_file: parsePath,
+  client_cert: parsePath,
+  client_key: parsePath,
   proxy: textBy(parseIdentifier),
   allow_http: (json, label) => {
     if (json === true) return true;
@@ -113,6 +115,8 @@ export const fileSchema = {
         signing_module: { type: 'string' },
         key_prefix: { type: 'string' },
         ca_file: { type: 'string' },
+        client_cert: { type: 'string' },
+        client_key: { type: 'string' },
         proxy: { type: 'string' },
         allow_http: { const: true },
       },

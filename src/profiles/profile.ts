@@ -30,6 +30,9 @@ export interface Profile {
   readonly key_prefix?: string;
   /** PEM file of certificate authorities to trust in addition to Node's; an absolute path. */
   readonly ca_file?: string;
+  /** PEM files of the certificate of this client and of its private key; absolute paths. */
+  readonly client_cert?: string;
+  readonly client_key?: string;
   /** Address of an http proxy, without a password. */
   readonly proxy?: string;
   /** Whether the base URL may be plain HTTP on another machine. */
@@ -46,6 +49,8 @@ type OptionalField =
   | 'signing_module'
   | 'key_prefix'
   | 'ca_file'
+  | 'client_cert'
+  | 'client_key'
   | 'proxy'
   | 'allow_http';
 

@@ -41,6 +41,9 @@ export interface Settings {
   readonly key_prefix: string | null;
   /** PEM file of certificate authorities to trust in addition to Node's. */
   readonly ca_file: Setting<string> | null;
+  /** PEM files of the certificate of this client and of its key. */
+  readonly client_cert: Setting<string> | null;
+  readonly client_key: Setting<string> | null;
   /** Address of an http proxy; `null`: that of HTTPS_PROXY or HTTP_PROXY, if they are set. */
   readonly proxy: Setting<string> | null;
   /** Whether plain HTTP to another machine is allowed; `null` if not. */
@@ -103,6 +106,8 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     headers: isElsewhere ? {} : (profile?.headers ?? {}),
     key_prefix: profile?.key_prefix ?? null,
     ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
+    client_cert: given.client_cert ?? fromProfile(profile?.client_cert),
+    client_key: given.client_key ?? fromProfile(profile?.client_key),
     proxy: given.proxy ?? fromProfile(profile?.proxy),
     allow_http: findAllowHttp(sources.flags, profile, base_url),
     warnings: [
@@ -120,9 +125,9 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
 /**
  * Whether the profile says what is loaded, sent in headers or trusted on the way: nobody else may write to its file then.
  */
-export function isFileTrusted({ signing_module, headers, proxy, ca_file }: Settings): boolean {
+export function isFileTrusted({ signing_module, headers, proxy, ca_file, client_cert }: Settings): boolean {
   const isNamed = signing_module !== null || Object.keys(headers).length > 0;
-  return isNamed || [proxy, ca_file].some((setting) => setting?.origin.kind === 'profile');
+  return isNamed || [proxy, ca_file, client_cert].some((setting) => setting?.origin.kind === 'profile');
 }
 
 /** The names of headers that the platform needs, and that are not set. */

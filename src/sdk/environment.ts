@@ -7,8 +7,10 @@ import {
   secretVariable,
   settingNames,
 } from '../profiles/flags-and-environment.js';
+import type { Settings } from '../profiles/settings.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
+import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
 import type { EnvironmentVariables } from '../support/shell.js';
@@ -46,30 +48,35 @@ export function optionsFromEnvironment(
   const file = options.platform === undefined ? given.platform?.value : undefined;
   return {
     ...client,
-    ...routeOptions(client, given.ca_file?.value, env),
+    ...routeOptions(client, given, env),
     ...(file === undefined ? {} : { platform: readPlatformFile(file).json }),
   };
 }
 
-/** How the command line reaches the service: `caFile`, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+/** How the command line reaches the service: the files of its settings, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 export function routeOptions(
   {
     baseUrl,
     extraCa,
+    cert,
+    key,
     proxy,
     dispatcher,
-  }: Pick<UserInfoClientOptions, 'baseUrl' | 'extraCa' | 'proxy' | 'dispatcher'>,
-  caFile: string | undefined,
+  }: Pick<UserInfoClientOptions, 'baseUrl' | 'extraCa' | 'cert' | 'key' | 'proxy' | 'dispatcher'>,
+  { ca_file, client_cert, client_key }: Pick<Settings, 'ca_file' | 'client_cert' | 'client_key'>,
   env: EnvironmentVariables,
-): Pick<UserInfoClientOptions, 'extraCa' | 'proxy'> {
+): Pick<UserInfoClientOptions, 'extraCa' | 'cert' | 'key' | 'proxy'> {
   // A dispatcher has its own.
   if (dispatcher !== undefined) return {};
+  const caFile = ca_file?.value;
   const files = caFile === undefined ? [] : [caFile, env.NODE_EXTRA_CA_CERTS || caFile];
   const authorities = extraCa ?? [...new Set(files)].map(readTextFile).join('\n');
   const address =
     proxy ?? (URL.canParse(String(baseUrl)) ? proxyFor(String(baseUrl), env)?.address : undefined);
   return {
     ...(authorities === '' ? {} : { extraCa: authorities }),
+    ...(cert === undefined && client_cert !== null ? { cert: readTextFile(client_cert.value) } : {}),
+    ...(key === undefined && client_key !== null ? { key: new Secret(readTextFile(client_key.value)) } : {}),
     ...(address === undefined ? {} : { proxy: address }),
   };
 }

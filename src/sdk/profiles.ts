@@ -76,7 +76,7 @@ export async function fromProfile(
   const headers = options.baseUrl === undefined ? await readHeaders(settings.headers, env) : {};
   return new UserInfoClient({
     ...client,
-    ...routeOptions(client, settings.ca_file?.value, env),
+    ...routeOptions(client, settings, env),
     ...given,
     ...(options.signing === undefined ? {} : { signing: options.signing }),
     headers: { ...headers, ...options.headers },

@@ -5,7 +5,7 @@ import { type BareProxy, bareProxy, refusals } from '../support/bare-proxy.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { type TestServer, tcpServer } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
-import { caFile, tlsServer } from '../support/tls-server.js';
+import { ca, caFile, certificates, tlsServer } from '../support/tls-server.js';
 
 let machine: ServedMachine;
 let secure: TestServer;
@@ -259,4 +259,27 @@ it('a connection that is never established ends at --timeout', async () => {
   await silent.close();
   expect(done).toMatchObject({ status: 5, stderr: expect.stringContaining('The request was not sent') });
   expect(done.stderr).toContain('within 300 ms');
+});
+
+describe('a gateway that asks for a client certificate', () => {
+  it('gets that of flags, variables or the profile; curl, too', async () => {
+    const gateway = await tlsServer('good', machine.url, { requestCert: true, ca });
+    const [cert, key] = [join(certificates, 'good.crt'), join(certificates, 'server.key')];
+    const there = [...write, '--base-url', gateway.url, '--ca-file', caFile];
+    try {
+      const refused = await machine.run([...there, '--attempts', '1']);
+      expect(refused.stderr).toContain('--client-cert');
+      expect(await machine.run([...there, '--client-cert', cert, '--client-key', key])).toMatchObject({
+        status: 0,
+      });
+      const env = { USERINFO_CLIENT_CERT: cert, USERINFO_CLIENT_KEY: key };
+      expect(await machine.run(there, { env })).toMatchObject({ status: 0 });
+      const half = await machine.run([...there, '--client-cert', cert]);
+      expect(half.stderr).toContain('the client key is missing: a client certificate needs both');
+      const curl = await machine.run([...there, '--print-curl'], { env });
+      expect(curl.stdout).toMatch(/--cert \S+good\.crt.*--key \S+server\.key/s);
+    } finally {
+      await gateway.close();
+    }
+  });
 });

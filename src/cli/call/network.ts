@@ -5,6 +5,7 @@ import type { Settings } from '../../profiles/settings.js';
 import { isLoopback } from '../../protocol/base-url.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
+import { Secret } from '../../signing/secret.js';
 import { readNamedFile } from '../input.js';
 import type { Io } from '../io.js';
 
@@ -14,10 +15,10 @@ import type { Io } from '../io.js';
  * @throws InvalidInputError for an unreadable CA file or an invalid proxy
  */
 export async function networkOptions(
-  settings: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file' | 'proxy'>,
+  settings: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file' | 'client_cert' | 'client_key' | 'proxy'>,
   env: Io['env'],
-): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'proxy'>> {
-  const { allow_http, ca_file } = settings;
+): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'cert' | 'key' | 'proxy'>> {
+  const { allow_http, ca_file, client_cert, client_key } = settings;
   const proxy = proxyOf(settings, env);
   const isArgument = settings.proxy?.origin.kind === 'flag';
   if (proxy !== null) (isArgument ? parseOpenProxy : parseProxy)(proxy.address, proxy.name);
@@ -30,6 +31,9 @@ export async function networkOptions(
   return {
     allowHttp: allow_http !== null,
     ...(ca_file === null ? {} : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
+    ...(client_cert === null && client_key === null
+      ? {}
+      : await readClientCertificate(client_cert, client_key)),
     ...(proxy === null ? {} : { proxy: proxy.address }),
   };
 }
@@ -63,6 +67,24 @@ export function parseOpenProxy(text: string, label: string): void {
 /** The address of a proxy for people: a user name and a password, which one of a variable may have, are masked. */
 export function showProxy(address: string): string {
   return address.replace(/^(\w+:\/\/)?.*@/, '$1****@');
+}
+
+/** @throws InvalidInputError if one of the two is missing or cannot be read, or they are no pair */
+async function readClientCertificate(
+  cert: Settings['client_cert'],
+  key: Settings['client_cert'],
+): Promise<{ readonly cert: string; readonly key: Secret }> {
+  const read = async (setting: Settings['client_cert'], what: string) => {
+    if (setting === null) return [undefined, what] as const;
+    const label = `${what} ${quoteName(setting.value)} (${describeOrigin(setting.origin)})`;
+    const text = await readNamedFile(setting.value, label, { isKept: setting.origin.kind === 'profile' });
+    return [text, label] as const;
+  };
+  const [certText, certLabel] = await read(cert, 'the client certificate');
+  const [keyText, keyLabel] = await read(key, 'the client key');
+  const { checkClientCertificate } = await import('../../client/tls-trust.js');
+  const pair = checkClientCertificate(certText, keyText, [certLabel, keyLabel]);
+  return { cert: pair.cert, key: new Secret(pair.key) };
 }
 
 /** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */

@@ -35,7 +35,7 @@ export const revealAdvice = 'Codes, signatures and personal data are masked: --r
 export async function printPreview(
   { io, options: { printCurl, reveal }, isTable, print }: Call<PreviewOptions>,
   request: WireRequest,
-  { ca_file, proxy }: Settings,
+  { ca_file, client_cert, client_key, proxy }: Settings,
 ): Promise<void> {
   const parts = partsOf(request, reveal ? (_, value) => value : showParameter, reveal);
   if (printCurl) {
@@ -44,6 +44,8 @@ export async function printPreview(
     const curl = [
       ['curl', '--globoff', '--request', method], // a base URL may contain brackets
       ...(ca_file === null ? [] : [['--cacert', ca_file.value]]),
+      ...(client_cert === null ? [] : [['--cert', client_cert.value]]),
+      ...(client_key === null ? [] : [['--key', client_key.value]]),
       ...(proxy === null ? [] : [['--proxy', reveal ? proxy.value : showProxy(proxy.value)]]),
       ['--header', 'Accept: application/json'],
       ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),

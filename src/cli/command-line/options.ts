@@ -74,6 +74,8 @@ export function addConnectionOptions(command: Command, heading = 'Connection:'):
     .option('--channel <code>', 'channel code')
     .option('--app-key <key>', 'key of the server application')
     .option('--ca-file <file>', "PEM file of certificate authorities to trust in addition to Node's")
+    .option('--client-cert <file>', 'PEM file of a client certificate, for a gateway that asks for one')
+    .option('--client-key <file>', 'PEM file of its private key')
     .option('--proxy <url>', 'http proxy (default: that of HTTPS_PROXY or HTTP_PROXY)')
     .option('--platform <file>', 'platform file: recipes, result codes and what else the platform decides')
     .option('--allow-http', 'allow plain HTTP to another machine')

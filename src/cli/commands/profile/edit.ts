@@ -155,7 +155,7 @@ export const declareSet = command({
   common: ['confirm'],
   summary: 'change values of a profile',
   description:
-    'Change the values that the options give. Empty --ca-file, --proxy, --platform and --key-prefix remove the value.',
+    'Change the values that the options give. Empty --ca-file, --client-cert, --client-key, --proxy, --platform and --key-prefix remove the value.',
   examples: [
     ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
     ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
@@ -216,6 +216,7 @@ async function patchOf(
   current: Profile | undefined,
 ): Promise<ProfilePatch> {
   const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, proxy, allowHttp } = options;
+  const { clientCert, clientKey } = options;
   if (baseUrl !== undefined) checkBaseUrl(baseUrl, allowHttp);
   if (proxy) parseOpenProxy(proxy, settingNames.proxy.flag);
   const secret = await secretSourceOf(options, context);
@@ -233,6 +234,8 @@ async function patchOf(
     ...(options.header !== undefined && { headers: headersOf(options.header, current?.headers) }),
     ...(keyPrefix !== undefined && { key_prefix: keyPrefix === '' ? null : keyPrefix }),
     ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
+    ...(clientCert !== undefined && { client_cert: clientCert === '' ? null : resolve(clientCert) }),
+    ...(clientKey !== undefined && { client_key: clientKey === '' ? null : resolve(clientKey) }),
     ...(proxy !== undefined && { proxy: proxy === '' ? null : proxy }),
     ...(allowHttp !== undefined && { allow_http: allowHttp || null }),
   };

@@ -38,12 +38,21 @@ export const declareExport = command({
 });
 
 /** What an exported profile does not have. */
-function leftOut({ headers, signing_module, ca_file, proxy, allow_http }: Profile): string[] {
+function leftOut({
+  headers,
+  signing_module,
+  ca_file,
+  client_cert,
+  client_key,
+  proxy,
+  allow_http,
+}: Profile): string[] {
   return [
     'the app secret',
     ...Object.keys(headers ?? {}).map((name) => `the value of the header ${name}`),
     ...(signing_module === undefined ? [] : ['the signing module']),
     ...(ca_file === undefined ? [] : ['the CA file']),
+    ...(client_cert === undefined && client_key === undefined ? [] : ['the client certificate']),
     ...(proxy === undefined ? [] : ['the proxy']),
     ...(allow_http === undefined ? [] : ['the permission for plain HTTP']),
   ];

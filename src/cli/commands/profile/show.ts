@@ -96,6 +96,8 @@ function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | 
     ['headers', 'headers', headers.length === 0 ? null : ofProfile(headers.join(', '))],
     ['allow_http', 'plain http', settings.allow_http],
     ['ca_file', settingNames.ca_file.title, settings.ca_file],
+    ['client_cert', settingNames.client_cert.title, settings.client_cert],
+    ['client_key', settingNames.client_key.title, settings.client_key],
     ['proxy', settingNames.proxy.title, proxy && { ...proxy, value: showProxy(proxy.value) }],
     ['key_prefix', 'key prefix', ofProfile(key_prefix)],
     ...fields,
