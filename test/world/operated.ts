@@ -99,6 +99,7 @@ export class Operated {
   #stopped = false;
   #load: Promise<void>[] = [];
   #onSuccess: (() => void) | null = null;
+  readonly #inFlight = new Set<Promise<unknown>>();
 
   constructor(database: string, sql: RunSql, { env = {}, ...operation }: Operation = {}) {
     this.database = database;
@@ -166,6 +167,11 @@ export class Operated {
     await old.requests.destroy();
   }
 
+  /** Resolves when the requests are answered that are under way. */
+  async answered(): Promise<void> {
+    await Promise.all(this.#inFlight);
+  }
+
   /** Milliseconds until the next request succeeds. */
   async recovery(): Promise<number> {
     const since = performance.now();
@@ -216,7 +222,14 @@ export class Operated {
     }
   }
 
-  async #send(draft: Draft): Promise<number | 'no answer'> {
+  #send(draft: Draft): Promise<number | 'no answer'> {
+    const sent = this.#exchange(draft);
+    this.#inFlight.add(sent);
+    void sent.then(() => this.#inFlight.delete(sent));
+    return sent;
+  }
+
+  async #exchange(draft: Draft): Promise<number | 'no answer'> {
     const instance = this.#nextInstance();
     const { target, body } = signDraft(draft);
     const headers = body === null ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
