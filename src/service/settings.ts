@@ -46,8 +46,8 @@ export interface ServiceSettings {
   /** Faults to inject. Default: none. */
   readonly faults?: FaultSettings;
   /**
-   * Maximum number of open connections; further ones are closed. One address that `trustProxy` does not name has at
-   * most a tenth of them. Default: 1000.
+   * Maximum number of open connections; further ones are closed. One other machine that `trustProxy` does not name
+   * has at most a tenth of them. Default: 1000.
    */
   readonly maxConnections?: number;
   /** Time for which an idle connection is kept, in milliseconds: longer than a balancer keeps it. Default: 5000. */

@@ -139,7 +139,7 @@ it.skipIf(!isInstalled)(
     onAndOn(() => send(wrong.url, draftPassback(unreadable, { union_id: 'u1', user_info: '{"a":"b"}' })));
     // Overload
     const full = await started('full', ['--max-connections', '10']);
-    const held = openSocket(full.url);
+    const held = Array.from({ length: 10 }, () => openSocket(full.url));
     onAndOn(async () => openSocket(full.url));
     // Bug
     writeFileSync(
@@ -214,6 +214,6 @@ it.skipIf(!isInstalled)(
     await lock.end();
     await server.stop();
     await expect.poll(missing, patiently).toEqual([]);
-    held.destroy();
+    for (const socket of held) socket.destroy();
   },
 );

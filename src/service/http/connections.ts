@@ -34,7 +34,7 @@ export function networkOf(address: string): string {
 interface ConnectionLimits {
   /** In all. One client has a tenth of them at most. */
   readonly maxConnections: number;
-  /** The proxies, which have as many as there are. */
+  /** The proxies, which have as many as there are, as this machine has. */
   readonly trustProxy?: readonly string[];
 }
 
@@ -47,6 +47,8 @@ export function limitConnections(
   server.maxConnections = maxConnections;
   server.on('drop', () => report(`${maxConnections} connections are open; further ones are closed`));
   const proxies = new BlockList();
+  proxies.addSubnet('127.0.0.0', 8);
+  proxies.addAddress('::1', 'ipv6');
   for (const range of trustProxy) {
     const [address = '', bits] = range.split('/');
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';

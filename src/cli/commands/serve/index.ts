@@ -83,7 +83,7 @@ function settings(): Option[] {
     ),
     new Option(
       '--max-connections <n>',
-      'maximum number of open connections, a tenth of it from one address (default: 1000)',
+      'maximum number of open connections, a tenth of it from another machine (default: 1000)',
     ).argParser(parseCount),
     new Option(
       '--keep-alive <duration>',
