@@ -37,16 +37,20 @@ export interface PlatformFile {
   readonly http_status?: 'by-code' | 200;
   /** A requested name without a value (§4.1): left out (the default), `null` or empty text. */
   readonly absent?: 'omit' | 'null' | 'empty';
-  /** An object without keys: `{}` (the default), `[]` as PHP writes it, or `null`. */
+  /** An object without keys in a success: `{}` (the default), `[]` as PHP writes it, or `null`. */
   readonly empty_object?: 'object' | 'list' | 'null';
+  /** `data` of a refusal (§7.2): `{}` (the default), `[]`, `null`, or left out. */
+  readonly refusal_data?: 'object' | 'list' | 'null' | 'omit';
   /** A value that was passed back as a number, `true` or `false`: read back as text (the default) or as written. */
   readonly values?: 'text' | 'as-written';
   /** A parameter that §4 does not list. Default: refused. */
   readonly unknown_parameters?: 'refuse' | 'ignore';
   /** The values of `scope` that are accepted (§4.1). Default: get_user_info. */
   readonly scopes?: readonly string[] | 'any';
-  /** Maximum difference of `timestamp`, in either direction (§5.6), in seconds, up to 900. Default: 300. */
+  /** Maximum age of `timestamp` (§5.6), in seconds, up to 900. Default: 300. */
   readonly clock_window_seconds?: number | 'unlimited';
+  /** Maximum lead of `timestamp`, in seconds, up to 900. Default: the same as its age. */
+  readonly clock_ahead_seconds?: number | 'unlimited' | 'same';
   /** A `random` that the app sent before (§5.4). Default: refused. */
   readonly replay?: 'refuse' | 'allow';
   /** Number of reads for which an authorization code is valid (§4.1). Default: 1. */
@@ -117,19 +121,24 @@ function count(meaning: string, usual: number, min: number, max: number): Platfo
 
 /** The same, or a word. */
 function countOr<const Word extends string>(
-  word: Word,
   { parse, schema, ...field }: PlatformField<number>,
+  ...words: readonly Word[]
 ): PlatformField<number | Word> {
   return {
     ...field,
-    schema: { anyOf: [schema, { const: word }] },
+    schema: { anyOf: [schema, ...words.map((word) => ({ const: word }))] },
     parse: (json, label) => {
-      if (json === word) return word;
+      const word = words.find((known) => known === json);
+      if (word !== undefined) return word;
       if (typeof json === 'number') return parse(json, label);
-      throw new InvalidInputError(`${label} is neither a number nor ${JSON.stringify(word)}`);
+      throw new InvalidInputError(
+        `${label} is neither a number nor ${words.map((known) => JSON.stringify(known)).join(', ')}`,
+      );
     },
   };
 }
+
+const window = (meaning: string) => count(meaning, defaultClockWindowSeconds, 0, maxClockWindowSeconds);
 
 const scopes: PlatformField<readonly string[] | 'any'> = {
   usual: [defaultScope],
@@ -260,20 +269,17 @@ export const platformFields: { readonly [Name in keyof Platform]: PlatformField<
   http_status: choice('HTTP status of a refusal: by its result code, or always 200', 'by-code', 200),
   absent: choice('a requested name without a value: left out, null, or empty text', 'omit', 'null', 'empty'),
   empty_object: choice('an object without keys: {}, [] as PHP writes it, or null', 'object', 'list', 'null'),
+  refusal_data: choice('data of a refusal: {}, [], null, or left out', 'object', 'list', 'null', 'omit'),
   values: choice('values that were passed back: as text, or as written (28, true)', 'text', 'as-written'),
   unknown_parameters: choice('parameters that the document does not list', 'refuse', 'ignore'),
   scopes,
-  clock_window_seconds: countOr(
-    'unlimited',
-    count(
-      'maximum difference of a timestamp, in seconds',
-      defaultClockWindowSeconds,
-      0,
-      maxClockWindowSeconds,
-    ),
-  ),
+  clock_window_seconds: countOr(window('maximum age of a timestamp, in seconds'), 'unlimited'),
+  clock_ahead_seconds: {
+    ...countOr(window('maximum lead of a timestamp, in seconds'), 'unlimited', 'same'),
+    usual: 'same',
+  },
   replay: choice('a random that was used before', 'refuse', 'allow'),
-  code_uses: countOr('unlimited', count('reads that a code is good for', 1, 1, Number.MAX_SAFE_INTEGER)),
+  code_uses: countOr(count('reads that a code is good for', 1, 1, Number.MAX_SAFE_INTEGER), 'unlimited'),
   code_ttl_seconds: count('time until a code expires, in seconds', defaultCodeTtlSeconds, 1, maxSeconds),
   unknown_user: choice('a passback for a user that does not exist', 'refuse', 'create'),
   passback_union_id: choice('union_id that answers a passback by union_id: the same, or any', 'same', 'any'),

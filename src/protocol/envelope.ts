@@ -38,9 +38,12 @@ function stringify(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
+/** The values of `data` of a refusal, by what a platform file calls them. */
+export const refusalData = { object: {}, list: [], null: null, omit: undefined } as const;
+
 /** The envelope of a failure, as JSON text. */
-export function formatFailure(code: number, msg: string, data: object | null): string {
-  return JSON.stringify({ code, msg, data });
+export function formatFailure(code: number, msg: string, data: keyof typeof refusalData): string {
+  return JSON.stringify({ code, msg, data: refusalData[data] });
 }
 
 /** Why a body is no envelope, and its members if it is a JSON object. */

@@ -3,6 +3,9 @@ import { type ResultCode, resultCode } from './result-codes.js';
 
 export { UserInfoError, type UserInfoErrorOptions };
 
+/** What this project refuses as malformed, and a platform may have a result code of its own for. */
+export type RefusalDetail = 'unknownParameter' | 'scopeNotAccepted';
+
 /**
  * The input breaks a rule of the spec (§4, §8), or an argument is invalid: nothing was sent.
  *
@@ -16,9 +19,19 @@ export class InvalidInputError extends UserInfoError {
   readonly code = 'INVALID_INPUT';
   /** The code with which a service refuses the same input. */
   readonly resultCode: ResultCode;
+  /** @internal What a platform may have a code of its own for. */
+  readonly detail: RefusalDetail | undefined;
 
-  constructor(message: string, options: UserInfoErrorOptions & { readonly resultCode?: ResultCode } = {}) {
+  constructor(
+    message: string,
+    options: UserInfoErrorOptions & {
+      readonly resultCode?: ResultCode;
+      /** @internal */
+      readonly detail?: RefusalDetail;
+    } = {},
+  ) {
     super(message, options);
+    this.detail = options.detail;
     this.resultCode = options.resultCode ?? resultCode.malformedParameter;
   }
 }

@@ -1,9 +1,10 @@
 import { type Endpoint, endpoints, formContentType, hasForm, type Parameter } from './endpoints.js';
+import { refusalData } from './envelope.js';
 import { isObject } from './fields.js';
 import { exchangeChatPrefix, specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
 import { type PlatformRefusal, type PlatformResultCodes, platformRefusal } from './result-code-table.js';
-import { canAnswer, entryOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
+import { canAnswer, entryOf, messageOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
 import {
   type AnswerShape,
@@ -21,6 +22,7 @@ export interface DescribedPlatform extends AnswerShape {
   readonly result_codes: PlatformResultCodes | null;
   readonly http_status: 'by-code' | 200;
   readonly scopes: readonly string[] | 'any';
+  readonly refusal_data: keyof typeof refusalData;
 }
 
 /**
@@ -132,7 +134,7 @@ function answers(endpoint: Endpoint, platform: DescribedPlatform): Json {
     const refusal = platformRefusal(code, platform.result_codes, platform.http_status);
     byStatus.set(refusal.httpStatus, [
       ...(byStatus.get(refusal.httpStatus) ?? []),
-      { ...refusal, means: code },
+      { ...refusal, msg: refusal.msg ?? messageOf(code), means: code },
     ]);
   }
   const entries = [...byStatus].map(([status, refusals]) => {
@@ -143,7 +145,7 @@ function answers(endpoint: Endpoint, platform: DescribedPlatform): Json {
     const isThrottling = refusals.some(({ means }) => entryOf(means).retry === 'later');
     const [first] = refusals;
     const schema = codes.length === 0 ? success : isSuccess ? { anyOf: [success, failure] } : failure;
-    const data = emptyObjects[platform.empty_object].example;
+    const data = refusalData[platform.refusal_data];
     const refusedExample = first && { refused: { value: { code: first.code, msg: first.msg, data } } };
     return [
       status,
@@ -172,6 +174,13 @@ const emptyObjects = {
 function orEmpty(schema: Json, { empty_object }: DescribedPlatform): Json {
   const { schemas } = emptyObjects[empty_object];
   return schemas.length === 0 ? schema : { anyOf: [schema, ...schemas] };
+}
+
+/** `data` of a refusal, unless it is left out. */
+function refusedData({ refusal_data }: DescribedPlatform): Json {
+  if (refusal_data === 'omit') return {};
+  const [schema = { type: 'object' }] = emptyObjects[refusal_data].schemas;
+  return { data: schema };
 }
 
 /** The examples of successes, with the names of the platform. */
@@ -224,10 +233,10 @@ function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Js
     ),
     Failure: {
       description: 'What every refusal is answered with',
-      ...object({ code: { type: 'integer' }, msg: text, data: orEmpty({ type: 'object' }, platform) }, [
+      ...object({ code: { type: 'integer' }, msg: text, ...refusedData(platform) }, [
         'code',
         'msg',
-        'data',
+        ...Object.keys(refusedData(platform)),
       ]),
     },
     User: {

@@ -35,7 +35,10 @@ export function collectParameters(pairs: Iterable<readonly [string, string]>): P
  */
 export function checkPlace(endpoint: Endpoint, place: Parameter['in'], name: string): void {
   const parameter = endpoint.parameters.find((known) => known.name === name);
-  if (parameter === undefined) throw malformed(`${endpoint.operation} has no parameter ${quoteName(name)}`);
+  if (parameter === undefined)
+    throw new InvalidInputError(`${endpoint.operation} has no parameter ${quoteName(name)}`, {
+      detail: 'unknownParameter',
+    });
   if (parameter.in === place) return;
   throw malformed(`parameter ${name} belongs in the ${parameter.in === 'form' ? 'body' : 'query'}`);
 }

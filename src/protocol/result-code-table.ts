@@ -1,9 +1,8 @@
-import { InvalidInputError } from './errors.js';
+import { InvalidInputError, type RefusalDetail } from './errors.js';
 import { checkFields } from './fields.js';
 import {
   entryOf,
   httpStatusOf,
-  messageOf,
   type ResultCode,
   type ResultCodeEntry,
   type ResultCodeName,
@@ -21,7 +20,7 @@ import { quoteName } from './unsafe-text.js';
  */
 export interface PlatformResultCode {
   /** The rest defaults to that of this code; to that of the first, where the platform has one code for several. */
-  readonly means?: ResultCodeName | readonly ResultCodeName[];
+  readonly means?: ResultCodeName | RefusalDetail | readonly (ResultCodeName | RefusalDetail)[];
   /** `msg` of the envelope, as the service writes it. */
   readonly msg?: string;
   /** HTTP status of the answer, as the service sends it. Default: as `http_status` of the platform says. */
@@ -47,7 +46,17 @@ export interface PlatformResultCode {
  *   1010: { retry: 'repeatable', hint: 'The platform is under maintenance: see its status page.' },
  * };
  */
-export type PlatformResultCodes = Readonly<Record<number | string, ResultCodeName | PlatformResultCode>>;
+export type PlatformResultCodes = Readonly<
+  Record<number | string, ResultCodeName | RefusalDetail | PlatformResultCode>
+>;
+
+/** What this project refuses as `malformedParameter`, and a platform may have a code of its own for. */
+const details = { unknownParameter: 'malformedParameter', scopeNotAccepted: 'malformedParameter' } as const;
+
+/** The code of this project that a name of a platform file stands for. */
+function codeNamed(name: ResultCodeName | RefusalDetail): ResultCode {
+  return resultCode[name in details ? details[name as RefusalDetail] : (name as ResultCodeName)];
+}
 
 const unknownCode: ResultCodeEntry = {
   msg: '',
@@ -69,7 +78,7 @@ const textFields: Readonly<
   refuses: ['request', 'caller'],
 };
 
-const meanings = Object.keys(resultCode).filter((name) => name !== 'ok');
+const meanings = [...Object.keys(resultCode).filter((name) => name !== 'ok'), ...Object.keys(details)];
 
 const entryFields = ['means', ...Object.keys(textFields), 'http_status'];
 
@@ -111,35 +120,42 @@ function parseEntry(given: unknown, where: string): ResultCodeEntry {
     throw new InvalidInputError(`${where}: ${field} is not valid`, { hint });
   }
   const [first] = names;
-  return { ...(first === undefined ? unknownCode : entryOf(resultCode[first])), ...texts };
+  return { ...(first === undefined ? unknownCode : entryOf(codeNamed(first))), ...texts };
 }
 
-function meaningsOf({ means = [] }: PlatformResultCode): readonly ResultCodeName[] {
+function meaningsOf({ means = [] }: PlatformResultCode): readonly (ResultCodeName | RefusalDetail)[] {
   return typeof means === 'string' ? [means] : [means].flat();
 }
 
 /** A refusal as a platform answers it. */
 export interface PlatformRefusal {
   readonly code: number;
-  readonly msg: string;
+  /** Undefined where it is that of this project. */
+  readonly msg: string | undefined;
   readonly httpStatus: number;
 }
 
 /**
  * The refusal with which a platform answers what this project refuses with `code`: by the first of its result codes
- * that means the same, else by the code of this project. `httpStatus` is that of refusals, unless each has its own.
+ * that means the same, one for the `detail` before others; else by the code of this project. `httpStatus` is that of
+ * refusals, unless each has its own.
  */
 export function platformRefusal(
   code: ResultCode,
   resultCodes: PlatformResultCodes | null,
   httpStatus: 'by-code' | 200,
+  detail?: RefusalDetail,
 ): PlatformRefusal {
-  const usual = { code, msg: messageOf(code), httpStatus: httpStatus === 200 ? 200 : httpStatusOf(code) };
-  for (const [text, given] of Object.entries(resultCodes ?? {})) {
+  const usual = httpStatus === 200 ? 200 : httpStatusOf(code);
+  const entries = Object.entries(resultCodes ?? {}).map(([text, given]) => {
     const entry = typeof given === 'string' ? { means: given } : given;
-    if (!meaningsOf(entry).some((name) => resultCode[name] === code)) continue;
-    const { msg = usual.msg, http_status: status = usual.httpStatus } = entry;
-    return { code: Number(text), msg, httpStatus: status };
-  }
-  return usual;
+    return { code: Number(text), means: meaningsOf(entry), ...entry };
+  });
+  const found =
+    entries.find(({ means }) => detail !== undefined && meaningsOf({ means }).includes(detail)) ??
+    entries.find(({ means }) =>
+      meaningsOf({ means }).some((name) => !(name in details) && codeNamed(name) === code),
+    );
+  if (found === undefined) return { code, msg: undefined, httpStatus: usual };
+  return { code: found.code, msg: found.msg, httpStatus: found.http_status ?? usual };
 }

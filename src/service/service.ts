@@ -54,8 +54,8 @@ export async function startService(
   const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
   const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
   const { platform } = settings;
-  const window = platform.clock_window_seconds;
-  const windowSeconds = window === 'unlimited' ? Number.POSITIVE_INFINITY : window;
+  const windows = [platform.clock_window_seconds, platform.clock_ahead_seconds];
+  const windowSeconds = Math.min(...windows.filter((seconds) => typeof seconds === 'number'));
   const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, windowSeconds);
   let isStopping = false;
   const monitoring = answerMonitoring({

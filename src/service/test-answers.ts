@@ -2,7 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { endpoints, type OperationName } from '../protocol/endpoints.js';
-import { envelopeContentType } from '../protocol/envelope.js';
+import { envelopeContentType, refusalData } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { maxTimerMs } from '../protocol/limits.js';
 import {
@@ -15,8 +15,7 @@ import {
   type Shape,
 } from '../protocol/members.js';
 import { platformRefusal } from '../protocol/result-code-table.js';
-import { type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
-import { shapeObject } from '../protocol/user-record.js';
+import { messageOf, type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
 import type { Fault } from './faults.js';
 import type { CheckedSettings } from './settings.js';
 
@@ -166,12 +165,13 @@ export function failureOf(
   const { code = resultCode.internal, retryAfter } = failure;
   const refusal = isKnown(code)
     ? platformRefusal(code, platform.result_codes, platform.http_status)
-    : { code, msg: 'error', httpStatus: 200 };
-  const { msg = refusal.msg, httpStatus = refusal.httpStatus } = failure;
+    : { code, msg: undefined, httpStatus: 200 };
+  const usual = isKnown(code) ? messageOf(code) : 'error';
+  const { msg = refusal.msg ?? usual, httpStatus = refusal.httpStatus } = failure;
   const answer: TestAnswer = {
     httpStatus,
     headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
-    body: { code: refusal.code, msg, data: shapeObject({}, platform) },
+    body: { code: refusal.code, msg, data: refusalData[platform.refusal_data] },
   };
   return { delayMs, answer: (reply) => send(reply, answer) };
 }

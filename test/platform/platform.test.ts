@@ -111,11 +111,22 @@ it('every refusal has one code on a platform: its first with that meaning, else 
   } as const;
   expect(platformRefusal(resultCode.noSuchUser, codes, 'by-code')).toEqual({
     code: 7,
-    msg: 'no such user',
+    msg: undefined,
     httpStatus: 404,
   });
   expect(platformRefusal(resultCode.internal, codes, 200)).toEqual({ code: 9, msg: 'down', httpStatus: 502 });
   expect(platformRefusal(resultCode.wrongSign, codes, 200)).toMatchObject({ code: 40103, httpStatus: 200 });
+  // A code for a part of a meaning is that of this part alone.
+  const parts = {
+    1: { means: ['unknownParameter'] },
+    2: 'malformedParameter',
+    3: 'scopeNotAccepted',
+  } as const;
+  const { malformedParameter } = resultCode;
+  const codeOf = (detail?: 'unknownParameter' | 'scopeNotAccepted') =>
+    platformRefusal(malformedParameter, parts, 200, detail).code;
+  expect([codeOf(), codeOf('unknownParameter'), codeOf('scopeNotAccepted')]).toEqual([2, 1, 3]);
+  expect(platformRefusal(malformedParameter, { 1: 'unknownParameter' }, 200).code).toBe(malformedParameter);
 });
 
 describe('a recipe without a digest', () => {

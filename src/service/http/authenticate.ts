@@ -46,7 +46,8 @@ export function authenticate(
     throw new RefusedError(resultCode.appNotAllowed);
   }
   const late = now - Number(text('timestamp'));
-  const { clock_window_seconds: window } = platform;
+  const { clock_window_seconds: old, clock_ahead_seconds: ahead } = platform;
+  const window = late > 0 || ahead === 'same' ? old : ahead;
   if (window !== 'unlimited' && Math.abs(late) > window) {
     throw new RefusedError(resultCode.timestampOutsideWindow);
   }

@@ -115,7 +115,9 @@ function addressedHost({ raw, socket }: FastifyRequest): string {
 /** §4.1 lists one authorization type; a platform may have others. */
 function checkScope(scope: string, scopes: Platform['scopes']): void {
   if (scope === '' || scopes === 'any' || scopes.includes(scope)) return;
-  throw new InvalidInputError(`scope ${quoteName(scope)} is not understood; it can be ${scopes.join(', ')}`);
+  throw new InvalidInputError(`scope ${quoteName(scope)} is not understood; it can be ${scopes.join(', ')}`, {
+    detail: 'scopeNotAccepted',
+  });
 }
 
 /** Only for endpoints with form parameters; a missing content type counts as form. */

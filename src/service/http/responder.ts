@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { envelopeContentType, formatFailure, formatSuccess } from '../../protocol/envelope.js';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, type RefusalDetail } from '../../protocol/errors.js';
 import { maskQuotedNames, maskText } from '../../protocol/masking.js';
 import type { Parameters } from '../../protocol/parameters.js';
 import type { PassbackUser } from '../../protocol/passback.js';
@@ -16,7 +16,6 @@ import {
   type ResultCodeName,
   resultCode,
 } from '../../protocol/result-codes.js';
-import { shapeObject } from '../../protocol/user-record.js';
 import type { ServiceContext } from '../context.js';
 import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
@@ -78,24 +77,22 @@ export class Responder {
   /** Details of an internal error go to the log, not into the answer. */
   sendError(reply: FastifyReply, info: RequestInfo, failure: unknown): FastifyReply {
     const error = this.#throttled(reply, info, failure);
-    const { code, msg } = refusalOf(error);
+    const { code, msg, detail } = refusalOf(error);
     if (error instanceof RefusedError && error.details.retryAfter !== undefined) {
       reply.header('retry-after', error.details.retryAfter);
     }
-    return this.#send(reply, info, this.refuse(code, msg), { error, msg });
+    return this.#send(reply, info, this.refuse(code, msg, detail), { error, msg });
   }
 
   /** The answer with which the platform refuses what this project refuses with `code`. */
-  refuse(code: ResultCode, own?: string): Answer {
+  refuse(code: ResultCode, own?: string, detail?: RefusalDetail): Answer {
     const { platform } = this.#context.settings;
     const {
       code: shown,
-      msg,
+      msg = own ?? messageOf(code),
       httpStatus,
-    } = platformRefusal(code, platform.result_codes, platform.http_status);
-    // A text of the platform says no more than its code; one of this project names the parameter.
-    const text = msg === messageOf(code) ? (own ?? msg) : msg;
-    const body = formatFailure(shown, text, shapeObject({}, platform));
+    } = platformRefusal(code, platform.result_codes, platform.http_status, detail);
+    const body = formatFailure(shown, msg, platform.refusal_data);
     return { code: shown, status: httpStatus, body, means: nameOf(code) };
   }
 
@@ -193,10 +190,14 @@ export function traceOf({ traceparent }: IncomingHttpHeaders): { traceparent?: s
 }
 
 /** The code and `msg` of a failure: 50001 without details for an unexpected error. */
-function refusalOf(error: unknown): { readonly code: ResultCode; readonly msg?: string } {
-  if (error instanceof InvalidInputError || error instanceof RefusedError) {
-    return { code: error.resultCode, msg: error.message };
-  }
+function refusalOf(error: unknown): {
+  readonly code: ResultCode;
+  readonly msg?: string;
+  readonly detail?: RefusalDetail | undefined;
+} {
+  if (error instanceof InvalidInputError)
+    return { code: error.resultCode, msg: error.message, detail: error.detail };
+  if (error instanceof RefusedError) return { code: error.resultCode, msg: error.message };
   return { code: error instanceof StoreUnavailableError ? error.resultCode : resultCode.internal };
 }
 

@@ -35,6 +35,7 @@ const php = parsePlatform(
     http_status: 200,
     absent: 'null',
     empty_object: 'list',
+    refusal_data: 'list',
     values: 'as-written',
     chat_prefix: 'wx_',
     result_codes: { 1001: 'missingParameter', 1004: { means: 'codeNotValid', http_status: 403 } },

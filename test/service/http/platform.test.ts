@@ -24,6 +24,7 @@ const phpLike: PlatformFile = {
   http_status: 200,
   absent: 'null',
   empty_object: 'list',
+  refusal_data: 'list',
   values: 'as-written',
   unknown_parameters: 'ignore',
   scopes: ['snsapi_base'],
@@ -189,7 +190,7 @@ it('signs by the recipes of the platform, a token among them', async () => {
 it('is the same in a test service, whose failures have the codes of the platform', async () => {
   const platform: PlatformFile = {
     http_status: 200,
-    empty_object: 'null',
+    refusal_data: 'null',
     result_codes: { 9001: 'internal' },
   };
   await using service = await createTestService({ platform, users: [{ union_id: 'u1' }] });
