@@ -51,6 +51,7 @@ const entryPoints = {
   profiles: `errors flags-and-environment header-source load-signers production-guard profile-file profile-json profile-name profile-store profile secret
     settings`,
   sdk: `client`,
+  probe: `answer breaks gather learn refusals`,
   bulk: `engine/flow-control engine/row-engine failure-groups file-run files/failed-file
     files/journal-state files/recorder files/result-line files/results-file files/run-files files/run-locks operations outcome send-all
     source/checked-input source/columns source/csv source/input source/lines source/ndjson source/rows

@@ -30,6 +30,7 @@ const platformFile = {
   http_status: 200,
   absent: 'null',
   empty_object: 'list',
+  refusal_data: 'list',
   values: 'as-written',
   unknown_parameters: 'ignore',
   chat_prefix: 'wx_',
@@ -296,7 +297,7 @@ it('sends the headers of a profile to its own base URL alone', async () => {
 });
 
 it('is served: a plain client gets the same answers from the service as from the platform', async () => {
-  await using twin = await createTestService({
+  await using local = await createTestService({
     ...{ tenantCode: 'acme', channel: 'web', appKey: 'a1', appSecret: secret },
     platform: platformFile,
     users: [{ union_id: 'u1', basic_info: { mobile: '13912345678', chat_nickname: 'Ming' } }],
@@ -322,9 +323,9 @@ it('is served: a plain client gets the same answers from the service as from the
     [{ code: 'CODE', timestamp: '' }],
   ];
   for (const [own, spoil] of cases) {
-    const code = own.code === 'CODE' ? await twin.issueCode('u1') : 'bad';
+    const code = own.code === 'CODE' ? await local.issueCode('u1') : 'bad';
     const theirs = await send(phpUrl, { ...own, code: own.code === 'CODE' ? 'good' : 'bad' }, spoil);
-    expect(await send(twin.url, { ...own, code }, spoil)).toEqual(theirs);
+    expect(await send(local.url, { ...own, code }, spoil)).toEqual(theirs);
   }
 });
 

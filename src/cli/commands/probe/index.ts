@@ -1,6 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { Option } from 'commander';
-import { formatPlatform, type Platform } from '../../../platform/platform.js';
+import { formatPlatform, type Platform, parsePlatform } from '../../../platform/platform.js';
+import type { ProbedUser } from '../../../probe/gather.js';
 import { updateProfile } from '../../../profiles/profile-store.js';
 import type { Settings } from '../../../profiles/settings.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
@@ -16,7 +18,6 @@ import { readText } from '../../input.js';
 import { printMessage, writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
-import type { Evidence, ProbedUser } from './gather.js';
 
 interface ProbeOptions extends ConnectionOptions {
   readonly code?: readonly string[];
@@ -31,10 +32,10 @@ export const declareProbe = command({
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'learn how a platform does what its document leaves open',
   description:
-    'Send requests that a correct platform refuses, each for one fault, and conclude from the answers how it differs: ' +
-    'result codes, HTTP status, clock, replay, shapes of data. These are reads whose codes were never issued: nothing ' +
-    "is written, and no user's data is read. With a code and the union ID of a test user, it also reads that user, and " +
-    'passes one key back. Says what it will send, and asks first for production or a user.',
+    'Learn how a platform behaves, by requests that it should refuse: result codes, HTTP status, clock, replay, shapes ' +
+    "of data. These are reads whose codes were never issued: nothing is written, and no user's data is read. With codes " +
+    'and the union ID of a test user, it also reads that user, passes one key back, and removes it. Each claim has its ' +
+    'evidence twice; what is not known is listed. Says what it will send, and asks first for production or a user.',
   examples: [
     ['userinfo probe -p local --yes', 'by refused reads alone'],
     [
@@ -71,75 +72,66 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const { context, io, options, style, isTable, print } = call;
   const { save, saveProfile, unionId, pause } = options;
   const { signal } = context;
-  if (save !== undefined && existsSync(save)) throw refusal(save, 'it exists');
+  if (save !== undefined) refuseUnwritable(save);
   const codes = await givenCodes(call);
   const settings = await resolveDeployment(context, options);
-  if (saveProfile && settings.profile === null) {
+  const { profile, platform: used } = settings;
+  if (saveProfile && profile === null) {
     throw new InvalidInputError('--save-profile: no profile is in use', {
       sent: 'nothing',
       hint: 'Choose one with -p, or use --save FILE.',
     });
   }
+  // What could fail is tried before a code is used up.
+  if (saveProfile) await context.profiles.change((list) => list);
   const user = { codes, unionId, key: `${settings.key_prefix ?? ''}userinfo_probe` };
-  await announce(call, settings, user);
+  const { gather, maxRequestsOf } = await import('../../../probe/gather.js');
+  const maxRequests = maxRequestsOf(user);
+  await announce(call, settings, user, maxRequests);
   const secret = await readSecretOf(context, settings);
   const given = await clientOptions(context, settings, { ...options, attempts: 1 }, secret);
   // What a passback is answered with is looked at, not judged.
   const platform = { ...given.platform, passback_union_id: 'any' as const };
   const client = await context.connect({ ...given, platform });
   const { signers } = await loadSigning(context, settings);
-  const { gather, saysTheSame } = await import('./gather.js');
   let sent = 0;
   const onSent = () => {
     sent += 1;
+    if (io.stderr.isTTY) io.stderr.write(`\r${sent} of at most ${maxRequests} requests\u001b[K`);
   };
+  const connection = { client, signers, secret, signal, pauseMs: pause, maxRequests, onSent };
   try {
-    const evidence = await gather({ client, signers, secret, signal, pauseMs: pause, onSent }, user);
-    const [{ learn }, { findBreaks }, { probeRecord, showFindings }] = await Promise.all([
-      import('./learn.js'),
-      import('./breaks.js'),
-      import('./report.js'),
-    ]);
+    const evidence = await gather(connection, user).finally(() => {
+      if (io.stderr.isTTY) io.stderr.write('\r\u001b[K');
+    });
+    const [{ learn }, { findBreaks }, { differencesOf }, { doubtsOf, probeRecord, showFindings }] =
+      await Promise.all([
+        import('../../../probe/learn.js'),
+        import('../../../probe/breaks.js'),
+        import('../../../probe/refusals.js'),
+        import('./report.js'),
+      ]);
     const learned = learn(evidence);
-    const found = { ...settings.platform.value, ...learned.fields };
-    const breaks = findBreaks(evidence, found);
-    const file = formatPlatform(found);
-    if (isTable) await writeStyled(io.stdout, showFindings(learned, breaks, style));
-    else await print(probeRecord(learned, breaks, file));
-    const isSame = saysTheSame(evidence.last, evidence.unknownCode);
-    for (const warning of doubtsOf(evidence, learned.isSigned, isSame)) await warn(io, warning);
-    await saveFound(call, settings, found, JSON.stringify(file, null, 2));
+    const found = { ...used.value, ...learned.fields };
+    const result = {
+      learned,
+      breaks: findBreaks(evidence, found),
+      doubts: doubtsOf(evidence, learned, user.key),
+      differences: differencesOf(learned.refusals, found),
+      file: formatPlatform(found),
+    };
+    parsePlatform(JSON.parse(JSON.stringify(result.file)), 'what was found');
+    if (isTable) await writeStyled(io.stdout, showFindings(result, options.verbose === true, style));
+    else await print(probeRecord(result));
+    for (const doubt of result.doubts) await warn(io, doubt);
+    await saveFound(call, settings, found, JSON.stringify(result.file, null, 2));
   } catch (error) {
-    if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved`);
+    const left = unionId === undefined ? '' : `; ${user.key} may be left with the user`;
+    if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved${left}`);
     throw error;
   } finally {
     await client.close({ force: true });
   }
-}
-
-/** Reasons why findings may be wrong. `isSame`: whether the last request was answered as the first. */
-function doubtsOf({ unknownCode, aheadBy }: Evidence, isSigned: boolean, isSame: boolean): string[] {
-  const { known, code } = unknownCode;
-  const isOther = isSigned && known !== undefined && known !== 'codeNotValid';
-  return [
-    ...(isSigned
-      ? []
-      : [
-          'an unknown code is answered like a wrong signature: the recipes or the secret may be wrong. ' +
-            'Mend that first ("userinfo doctor", "userinfo sign solve"), or give a --code',
-        ]),
-    ...(isOther
-      ? [
-          `a right request with an unknown code is answered ${code}, which means ${known} to the profile: see "userinfo doctor"`,
-        ]
-      : []),
-    ...(Math.abs(aheadBy) < 30
-      ? []
-      : [`the clocks differ by ${Math.abs(aheadBy)} s: set that of this machine, and probe again`]),
-    ...(isSame
-      ? []
-      : ['the last request was answered unlike the first: the platform may block whom it refuses often']),
-  ];
 }
 
 async function givenCodes({ context, options: { code: given = [] } }: Call<ProbeOptions>): Promise<string[]> {
@@ -162,29 +154,27 @@ async function announce(
   { context, io, options }: Call<ProbeOptions>,
   { environment, base_url }: Settings,
   { codes, unionId, key }: ProbedUser,
+  maxRequests: number,
 ): Promise<void> {
-  const { faultyReads } = await import('./requests.js');
-  const faults = [
-    'a code that was never issued',
-    'a random twice',
-    ...Object.values(faultyReads).map(({ title }) => title),
-  ];
-  await printMessage(io, `To ${new URL(base_url.value).host}, one every ${options.pause} ms:`);
-  await printMessage(
-    io,
-    `- reads without a code that was issued, each with one of these: ${faults.join('; ')}; up to 16 timestamps, for the clock window`,
-  );
-  const reads =
-    codes.length === 0
-      ? null
-      : '- reads of the user of --code, whole and by names, until the code is used up';
+  const { host } = new URL(base_url.value);
+  const count = codes.length === 1 ? 'the code' : `the ${codes.length} codes`;
+  const reads = codes.length === 0 ? [] : [`- reads of a user with ${count} of --code, until used up`];
   const writes =
     unionId === undefined
-      ? null
-      : `- a passback of ${key}=1.50 to the user of --union-id, a copy of it, and four passbacks that a correct platform refuses`;
-  for (const line of [reads, writes]) if (line !== null) await printMessage(io, line);
+      ? []
+      : [
+          `- a passback of ${key}=1.50 to the user of --union-id, and its removal, with copies`,
+          '- four passbacks that a correct platform refuses',
+        ];
+  for (const line of [
+    `To ${host}, at most ${maxRequests} requests, one every ${options.pause} ms:`,
+    '- reads of codes that were never issued, each with one fault',
+    ...reads,
+    ...writes,
+  ])
+    await printMessage(io, line);
   const isProduction = environment.value === 'production';
-  if (!isProduction && reads === null && writes === null) return;
+  if (!isProduction && reads.length + writes.length === 0) return;
   await confirm(context, isProduction ? 'Send this to production?' : 'Send this?', options.yes);
 }
 
@@ -209,6 +199,17 @@ async function saveFound(
   if (!saveProfile || profile === null) return;
   await context.profiles.change((list) => updateProfile(list, profile, { platform }));
   await printMessage(io, `saved in profile ${quoteName(profile)}`);
+}
+
+/** @throws InvalidInputError if the file exists, or its folder cannot be written to */
+function refuseUnwritable(file: string): void {
+  if (existsSync(file)) throw refusal(file, 'it exists');
+  try {
+    accessSync(dirname(resolve(file)), constants.W_OK);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw refusal(file, describeSystemError(error));
+  }
 }
 
 function refusal(file: string, why: string): InvalidInputError {

@@ -1,32 +1,81 @@
 // Apart from index.ts: only a run of the command loads it.
 import type { ChalkInstance } from 'chalk';
 import { type Platform, type PlatformFile, platformFields } from '../../../platform/platform.js';
-import { httpStatusOf, resultCode } from '../../../protocol/result-codes.js';
+import { isCarriedOut, type Observation } from '../../../probe/answer.js';
+import type { Break } from '../../../probe/breaks.js';
+import type { Evidence } from '../../../probe/gather.js';
+import type { Learned, Point } from '../../../probe/learn.js';
+import { clearOf, ownCode, type Refusal, unseenMeanings } from '../../../probe/refusals.js';
+import { httpStatusOf } from '../../../protocol/result-codes.js';
 import { formatTable } from '../../output/table.js';
 import { showText } from '../../output/terminal-text.js';
-import type { Break } from './breaks.js';
-import type { Learned, Point } from './learn.js';
-import type { Refusal } from './refusals.js';
 
-/** The result of a probe, for programs. */
-interface ProbeReport {
-  /** The platform file: what was found, and the rest as it was. */
-  readonly platform: PlatformFile;
-  readonly refusals: readonly object[];
-  readonly points: readonly object[];
+/** What a probe has found, and what of it may be wrong. */
+export interface ProbeResult {
+  readonly learned: Learned;
   readonly breaks: readonly Break[];
+  readonly doubts: readonly string[];
+  /** Where a service with the file would answer otherwise than the platform did. */
+  readonly differences: readonly string[];
+  /** The platform file: what was found, and the rest as it was. */
+  readonly file: PlatformFile;
+}
+
+/** `2 of 15 refusals differ from this project; 9 of 17 points are known` */
+export function verdictOf({ learned: { refusals, points } }: ProbeResult): string {
+  const clear = clearOf(refusals);
+  const known = points.filter(({ isFound }) => isFound).length;
+  const other = clear.filter((refusal) => !isOwn(refusal)).length;
+  return `${other} of ${clear.length} refusals differ from this project; ${known} of ${points.length} points are known`;
+}
+
+/** Reasons why not all was asked, or something is left behind. */
+export function doubtsOf(evidence: Evidence, { isSigned }: Learned, key: string): string[] {
+  const { control, stopped, throttled, aheadBy, written, removed } = evidence;
+  const { known } = control.seen[0];
+  const said = ({ code, httpStatus }: Observation) => code ?? `HTTP ${httpStatus}`;
+  const isLeft = written !== null && isCarriedOut(written) && !(removed !== null && isCarriedOut(removed));
+  const doubts: readonly (readonly [applies: boolean, doubt: string])[] = [
+    [
+      !isSigned,
+      'an unknown code is answered like a wrong sign: the recipes or the secret may be wrong. ' +
+        'Correct that first ("userinfo doctor", "userinfo sign solve"), or give a --code',
+    ],
+    [
+      isSigned && known !== undefined && known !== 'codeNotValid',
+      `a right request with an unknown code is answered ${control.code}, which means ${known} to the profile: see "userinfo doctor"`,
+    ],
+    [
+      Math.abs(aheadBy) >= 30,
+      `the clocks differ by ${Math.abs(aheadBy)} s: timestamps were sent by that of the platform`,
+    ],
+    [
+      throttled.length > 0,
+      `the platform throttles (${[...new Set(throttled.map(said))].join(', ')}): a longer --pause avoids it`,
+    ],
+    [
+      stopped !== null,
+      stopped?.instead
+        ? `stopped: the platform throttles or blocks: it answers all with ${said(stopped.instead)} now, which may mean tooManyRequests. What was not asked is not known: probe again later, with a longer --pause`
+        : 'stopped: the announced number of requests is used up. What was not asked is not known',
+    ],
+    [isLeft, `${key} is left with the user: the platform did not take null for it`],
+  ];
+  return doubts.flatMap(([applies, doubt]) => (applies ? [doubt] : []));
 }
 
 /** A report for programs. */
-export function probeRecord(learned: Learned, breaks: readonly Break[], platform: PlatformFile): ProbeReport {
+export function probeRecord(result: ProbeResult): object {
+  const { learned, breaks, doubts, differences, file } = result;
   return {
-    platform,
-    refusals: learned.refusals.map(({ request, means, answer: { code, httpStatus, msg }, unclear }) => ({
+    verdict: verdictOf(result),
+    platform: file,
+    refusals: learned.refusals.map(({ request, means, answer, unclear }) => ({
       request,
       means,
-      code,
-      http_status: httpStatus,
-      msg,
+      code: answer?.code ?? null,
+      http_status: answer?.httpStatus ?? null,
+      msg: answer?.msg ?? null,
       unclear,
     })),
     points: learned.points.map(({ field, isFound, detail }) => ({
@@ -36,52 +85,80 @@ export function probeRecord(learned: Learned, breaks: readonly Break[], platform
       detail,
     })),
     breaks,
+    doubts,
+    differences,
+    unseen: unseenMeanings(learned.refusals),
   };
 }
 
-/** A report for a person: three tables. */
+/** A report for a person: the verdict, and tables of what differs; with `isWhole` also of what is equal. */
 export function showFindings(
-  learned: Learned,
-  breaks: readonly Break[],
+  result: ProbeResult,
+  isWhole: boolean,
   { colors, columns }: { readonly colors: ChalkInstance; readonly columns: number | undefined },
 ): string {
+  const { learned, breaks, differences } = result;
   const table = (heading: string, head: string[], rows: readonly (readonly string[])[]) =>
-    `${colors.bold(heading)}\n${formatTable(rows, columns, head)}`;
-  const tables = [
-    table('refusals (§7)', ['request', 'default', 'platform'], learned.refusals.map(refusalRow)),
+    rows.length === 0 ? '' : `${colors.bold(heading)}\n${formatTable(rows, columns, head)}`;
+  const refusals = learned.refusals.filter(
+    (refusal) => isWhole || refusal.unclear !== null || !isOwn(refusal),
+  );
+  const isShown = ({ field, isFound }: Point) => isWhole || (isFound && !isUsual(field, learned.fields));
+  const unknown = learned.points.filter(({ isFound }) => !isFound);
+  return [
+    `${colors.bold(verdictOf(result))}\n`,
+    table('refusals (§7)', ['request', 'default', 'platform'], refusals.map(refusalRow)),
     table(
-      'open points',
+      'points that differ',
       ['field', 'default', 'platform'],
-      learned.points.map((point) => pointRow(point, learned.fields)),
+      learned.points.filter(isShown).map((point) => pointRow(point, learned.fields)),
     ),
-    breaks.length === 0
-      ? ''
-      : table(
-          'fixed rules that it breaks',
-          ['§', 'answer', 'times'],
-          breaks.map(({ section, what, answers }) => [section, showText(what), String(answers)]),
-        ),
-  ];
-  return tables.filter((text) => text !== '').join('\n');
+    table(
+      'not known',
+      ['field', 'why'],
+      isWhole ? [] : unknown.map(({ field, detail }) => [field, showText(detail)]),
+    ),
+    table(
+      'fixed rules that it breaks',
+      ['§', 'answer', 'times'],
+      breaks.map(({ section, what, answers }) => [section, showText(what), String(answers)]),
+    ),
+    table(
+      'what a service with this file answers otherwise',
+      ['request'],
+      differences.map((difference) => [difference]),
+    ),
+    `Not seen, answered by such a service with the codes of this project: ${unseenMeanings(learned.refusals).join(', ')}\n`,
+  ]
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+function isOwn({ means, answer }: Refusal): boolean {
+  const usual = ownCode(means);
+  return answer?.code === usual && answer.httpStatus === httpStatusOf(usual);
+}
+
+function isUsual(field: keyof Platform, fields: Partial<Platform>): boolean {
+  return !(field in fields) || JSON.stringify(fields[field]) === JSON.stringify(platformFields[field].usual);
 }
 
 function refusalRow({ request, means, answer, unclear }: Refusal): string[] {
-  const usual = resultCode[means];
-  const { code, httpStatus, msg } = answer;
-  const shown = [...(code === null ? [] : [code]), ...(msg === '' ? [] : [`"${msg}"`])].join(' ');
-  const parts = [
-    ...(shown === '' ? [] : [shown]),
-    `HTTP ${httpStatus}`,
-    ...(unclear === null ? [] : [unclear]),
+  const usual = ownCode(means);
+  const text = answer?.msg ?? answer?.seen[0].msg ?? '';
+  const shown = [answer?.code ?? '', text === '' ? '' : `"${text}"`].filter((part) => part !== '').join(' ');
+  const parts = [shown, answer === null ? '' : `HTTP ${answer.httpStatus}`, unclear ?? ''];
+  return [
+    request,
+    `${usual}, HTTP ${httpStatusOf(usual)}`,
+    showText(parts.filter((part) => part !== '').join(', ')),
   ];
-  return [request, `${usual}, HTTP ${httpStatusOf(usual)}`, showText(parts.join(', '))];
 }
 
 function pointRow({ field, isFound, detail }: Point, fields: Partial<Platform>): string[] {
-  const usual = platformFields[field].usual;
   const isLong = field === 'signing' || field === 'result_codes';
   const show = (value: unknown) => (isLong ? '' : JSON.stringify(value));
-  const usualText = isLong ? 'those of this project' : show(usual);
+  const usualText = isLong ? 'those of this project' : show(platformFields[field].usual);
   const foundText = [show(fields[field]), detail].filter((text) => text).join(': ');
   return [field, usualText, showText(isFound ? foundText : `not known: ${detail}`)];
 }

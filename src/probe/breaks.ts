@@ -1,10 +1,11 @@
-// Apart from index.ts: only a run of the command loads it.
-import type { Platform } from '../../../platform/platform.js';
-import { isObject, kindOf } from '../../../protocol/fields.js';
-import { readDataWarnings } from '../../../protocol/read-data.js';
-import { resultCode } from '../../../protocol/result-codes.js';
-import type { Observation } from './exchange.js';
-import { dataOf, type Evidence, isCarriedOut, saysTheSame, tellsApart } from './gather.js';
+import type { Platform } from '../platform/platform.js';
+import { isObject, kindOf } from '../protocol/fields.js';
+import { readDataWarnings } from '../protocol/read-data.js';
+import { resultCode } from '../protocol/result-codes.js';
+import { dataOf, isCarriedOut, type Observation, saysTheSame } from './answer.js';
+import type { Evidence } from './gather.js';
+import { tellsApart } from './refusals.js';
+import { type FaultName, faults } from './requests.js';
 
 /** A fixed rule of the spec that answers break: its section, and the number of answers. */
 export interface Break {
@@ -33,14 +34,19 @@ export function findBreaks(evidence: Evidence, shape: Platform): Break[] {
 type Found = readonly [section: string, what: string];
 
 /** §1, §7.1 */
-function envelopeBreaks({ asked, code, httpStatus, members }: Observation): Found[] {
+function envelopeBreaks(answer: Observation): Found[] {
+  const { asked, code, httpStatus, members } = answer;
   if (code === null) return [['§1', `no envelope, but HTTP ${httpStatus}: ${asked.title}`]];
   const { msg, data } = members;
-  const where = code === resultCode.ok ? 'a success' : 'a refusal';
+  const isDone = isCarriedOut(answer);
+  const where = isDone ? 'a success' : 'a refusal';
   return [
     ...(Number.isInteger(members.code) ? [] : [['§1', '"code" is text, not an integer'] as const]),
     ...(typeof msg === 'string' ? [] : [['§1', `"msg" of ${where} ${isOrLacks(msg)}, not text`] as const]),
     ...(isObject(data) ? [] : [['§1', `"data" of ${where} ${isOrLacks(data)}, not an object`] as const]),
+    ...(isDone && code !== resultCode.ok
+      ? [['§7.1', `a success has the code ${code}, not 200`] as const]
+      : []),
     ...(code === resultCode.ok && typeof msg === 'string' && msg !== 'ok'
       ? [['§7.1', '"msg" of a success is not "ok"'] as const]
       : []),
@@ -53,27 +59,37 @@ function isOrLacks(value: unknown): string {
   return `is ${typeof value === 'number' ? 'a number' : kindOf(value)}`;
 }
 
+/** The sections of the rules that a read with one of these faults breaks. */
+const sections: Partial<Record<FaultName, string>> = {
+  noCode: '§4.1',
+  noChannel: '§4.1',
+  shortRandom: '§8',
+  shortTimestamp: '§8',
+  unknownApp: '§5',
+  wrongAppSign: '§5',
+  wrongSign: '§5',
+  otherMethod: '§4.2',
+};
+
 /** §4, §5, §8: what has to be refused. */
 function parameterBreaks(evidence: Evidence): Found[] {
-  const { unknownCode, faulty, refusedPassbacks } = evidence;
+  const { control, faulty, issued, passbacks } = evidence;
   const isTold = tellsApart(evidence);
-  const accepts = (answer: Observation) =>
-    isCarriedOut(answer) || (isTold && saysTheSame(answer, unknownCode));
-  const passed: readonly (readonly [section: string, answer: Observation, isPassed: boolean])[] = [
-    ['§4.1', unknownCode, isCarriedOut(unknownCode)],
-    ['§4.1', faulty.noCode, isCarriedOut(faulty.noCode)],
-    ['§4.1', faulty.noChannel, accepts(faulty.noChannel)],
-    ['§8', faulty.shortRandom, accepts(faulty.shortRandom)],
-    ['§8', faulty.shortTimestamp, accepts(faulty.shortTimestamp)],
-    ['§5', faulty.unknownApp, accepts(faulty.unknownApp)],
-    ['§5', faulty.wrongAppSign, isCarriedOut(faulty.wrongAppSign)],
-    ['§5', faulty.wrongSign, isCarriedOut(faulty.wrongSign)],
-    ['§4.2', faulty.otherMethod, isCarriedOut(faulty.otherMethod)],
-    ...refusedPassbacks.map((answer) => ['§4.2', answer, isCarriedOut(answer)] as const),
+  const ofReads = [...faulty].flatMap(([name, answer]): Found[] => {
+    const section = sections[name];
+    const last = issued.get(name) ?? answer;
+    if (section === undefined || last === null) return [];
+    if (isCarriedOut(last)) return [[section, `${faults[name].title} is accepted`]];
+    const isLate = isTold && saysTheSame(last, control);
+    return isLate ? [[section, `${faults[name].title} is not refused before the code is looked up`]] : [];
+  });
+  return [
+    ...(isCarriedOut(control) ? [['§4.1', `${control.seen[0].asked.title} is accepted`] as const] : []),
+    ...ofReads,
+    ...passbacks.flatMap(([{ title }, answer]): Found[] =>
+      answer !== null && isCarriedOut(answer) ? [['§4.2', `${title} is accepted`]] : [],
+    ),
   ];
-  return passed
-    .filter(([, , isPassed]) => isPassed)
-    .map(([section, { asked }]) => [section, `${asked.title} is accepted`]);
 }
 
 /** §4.1, §4.2: `data` of a success. */
@@ -93,7 +109,7 @@ function dataBreaks({ whole, named, written, all }: Evidence, shape: Platform): 
     ...nameless.map(({ asked }) => [asked.request.endpoint.section, 'data without union_id'] as const),
     ...missing.map((name) => ['§4.1', `a read of the whole record without ${name}`] as const),
     ...warnings.map((warning) => ['§4.1', warning] as const),
-    ...(written !== null && isCarriedOut(written.first) && !isObject(written.first.members.data)
+    ...(written !== null && isCarriedOut(written) && !isObject(written.members.data)
       ? [['§4.2', '"data" of a passback is not an object'] as const]
       : []),
   ];

@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import type { PlainRequest } from '../client/request.js';
+import { type Parameter, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import type { RefusalDetail } from '../protocol/errors.js';
+import type { ResultCodeName } from '../protocol/result-codes.js';
+import type { Signers } from '../signing/app-signatures.js';
+import type { Signer } from '../signing/signer.js';
+
+/** What a refusal of a platform means. */
+export type Meaning = ResultCodeName | RefusalDetail;
+
+/** A request of the probe: what it is, and what a correct platform refuses it for. */
+export interface ProbeRequest {
+  readonly title: string;
+  /** The refusal that it asks for; undefined for one that should be carried out. */
+  readonly means?: Meaning;
+  readonly request: PlainRequest;
+  /** The signers that sign it. Default: those of the profile. */
+  readonly sign?: (signers: Signers) => Signers;
+  readonly tenantCode?: string;
+  readonly appKey?: string;
+  /** The age of its timestamp, in seconds. Default: 0. */
+  readonly age?: number;
+  /** The parameter that is shorter than §8 allows. */
+  readonly short?: 'random' | 'timestamp';
+  /** Whether it names a user: nothing of its answer but codes and types is kept. */
+  readonly isPersonal?: true;
+}
+
+/** A value that the probe makes up: no platform has it. */
+const invented = 'userinfo_probe';
+
+/** An old timestamp: older than any window that a platform file can have. */
+export const oldSeconds = 3600;
+
+/** A name that nobody has. */
+export const absentName = `${invented}_absent`;
+
+/** The text of the number that is passed back: its last digit is lost where it is read as a number. */
+const probeNumber = '1.50';
+
+function readOf(values: Readonly<Record<string, string>>, infoNames: readonly string[] = []): PlainRequest {
+  return { endpoint: readEndpoint, parameters: new Map(Object.entries(values)), infoNames };
+}
+
+/** A right read but for its code, which the platform never issued: the control, from which faults are told apart. */
+export const controlRead = (): ProbeRequest => ({
+  title: 'a code that was never issued',
+  means: 'codeNotValid',
+  request: readOf({ code: randomUUID().replaceAll('-', '') }),
+});
+
+/** The control with a timestamp of this age, in seconds. */
+export const agedRead = (age: number): ProbeRequest => ({
+  ...controlRead(),
+  title: `a timestamp ${age} s old`,
+  means: 'timestampOutsideWindow',
+  age,
+});
+
+/** A fault: what it changes of a right read. */
+interface Fault {
+  readonly title: string;
+  readonly means?: Meaning;
+  /** Whether the spec leaves open that it is refused. */
+  readonly isOptional?: true;
+  readonly change: (request: PlainRequest) => Partial<ProbeRequest>;
+}
+
+/** The request with other parameters than the table of §4.1 has. */
+function withTable(
+  request: PlainRequest,
+  change: (parameters: readonly Parameter[]) => readonly Parameter[],
+): Partial<ProbeRequest> {
+  const { endpoint } = request;
+  return { request: { ...request, endpoint: { ...endpoint, parameters: change(endpoint.parameters) } } };
+}
+
+const without = (name: string) => (request: PlainRequest) =>
+  withTable(request, (parameters) => parameters.filter((parameter) => parameter.name !== name));
+
+/** A value that is shorter than the form that §8 gives to a parameter. */
+const shorter = (short: 'random' | 'timestamp') => (request: PlainRequest) => ({
+  short,
+  ...withTable(request, (parameters) =>
+    parameters.map((parameter) => {
+      const { length: _length, digits: _digits, ...formless } = parameter;
+      return parameter.name === short ? formless : parameter;
+    }),
+  ),
+});
+
+const withParameter = (name: string, value: string) => (request: PlainRequest) => {
+  const parameters = new Map([...request.parameters, [name, value]]);
+  const isKnown = request.endpoint.parameters.some((parameter) => parameter.name === name);
+  const more = { name, in: 'query', type: 'string', required: false, meaning: '' } as const;
+  return withTable({ ...request, parameters }, (known) => (isKnown ? known : [...known, more]));
+};
+
+/**
+ * The faults of a read, by their names, in the order in which they are asked: the first tells whether the signatures are
+ * right, the last show again what others did.
+ */
+export const faults = {
+  wrongSign: {
+    title: 'a wrong sign',
+    means: 'wrongSign',
+    change: () => ({ sign: ({ app_sign, sign }) => ({ app_sign, sign: spoiled(sign) }) }),
+  },
+  noCode: { title: 'no code', means: 'missingParameter', change: without('code') },
+  shortRandom: {
+    title: 'a random of 7 characters',
+    means: 'malformedParameter',
+    change: shorter('random'),
+  },
+  unknownApp: {
+    title: 'an unknown app_key',
+    means: 'unknownAppKey',
+    change: () => ({ appKey: invented }),
+  },
+  otherTenant: {
+    title: 'another tenant_code',
+    means: 'appNotAllowed',
+    change: () => ({ tenantCode: invented }),
+  },
+  wrongAppSign: {
+    title: 'a wrong app_sign',
+    means: 'wrongAppSign',
+    change: () => ({ sign: ({ app_sign, sign }) => ({ app_sign: spoiled(app_sign), sign }) }),
+  },
+  oldTimestamp: {
+    title: 'a timestamp an hour old',
+    means: 'timestampOutsideWindow',
+    change: () => ({ age: oldSeconds }),
+  },
+  otherMethod: {
+    title: 'GET where a passback is a PUT',
+    means: 'wrongMethod',
+    change: () => ({
+      request: {
+        ...readOf({}),
+        endpoint: {
+          ...passbackEndpoint,
+          method: 'GET',
+          parameters: passbackEndpoint.parameters.filter((parameter) => parameter.in === 'query'),
+        },
+      },
+    }),
+  },
+  otherPath: {
+    title: 'a path without an operation',
+    means: 'noSuchPath',
+    change: (request) => ({
+      request: { ...request, endpoint: { ...readEndpoint, path: `/api/v1/server/user/${invented}` } },
+    }),
+  },
+  unknownParameter: {
+    title: 'a parameter too many',
+    means: 'unknownParameter',
+    isOptional: true,
+    change: withParameter(invented, '1'),
+  },
+  otherScope: {
+    title: 'another scope',
+    means: 'scopeNotAccepted',
+    isOptional: true,
+    change: withParameter('scope', invented),
+  },
+  usualScope: { title: 'the scope get_user_info', change: withParameter('scope', 'get_user_info') },
+  noChannel: { title: 'no channel', means: 'missingParameter', change: without('channel') },
+  shortTimestamp: {
+    title: 'a timestamp of 9 digits',
+    means: 'malformedParameter',
+    change: shorter('timestamp'),
+  },
+  futureTimestamp: {
+    title: 'a timestamp an hour ahead',
+    means: 'timestampOutsideWindow',
+    change: () => ({ age: -oldSeconds }),
+  },
+} as const satisfies Readonly<Record<string, Fault>>;
+
+export type FaultName = keyof typeof faults;
+export const faultNames = Object.keys(faults) as FaultName[];
+
+/** A read with these faults. */
+export function faulty(read: ProbeRequest, names: readonly FaultName[]): ProbeRequest {
+  const { means: _, ...right } = read;
+  let asked: ProbeRequest = right;
+  for (const name of names) {
+    const { change, title, means }: Fault = faults[name];
+    asked = { ...asked, title, ...(means !== undefined && { means }), ...change(asked.request) };
+  }
+  return asked;
+}
+
+/** A signer whose signatures have the right length, and a wrong first character. */
+function spoiled(signer: Signer): Signer {
+  return {
+    digestLength: signer.digestLength,
+    sign: (request, secret) => {
+      const signature = signer.sign(request, secret);
+      const { digest } = signature;
+      return { ...signature, digest: (digest.startsWith('0') ? '1' : '0') + digest.slice(1) };
+    },
+    explain: (request, secret) => signer.explain(request, secret),
+  };
+}
+
+/** A read with a code that was issued, of the whole record or by names. */
+export function issuedRead(code: string, infoNames: readonly string[] = []): ProbeRequest {
+  const names = infoNames.length === 0 ? {} : { info_name: infoNames.join(',') };
+  const title = infoNames.length === 0 ? 'a read of the whole record' : 'a read by names';
+  return { title, request: readOf({ code, ...names }, infoNames), isPersonal: true };
+}
+
+function passback(
+  title: string,
+  values: Readonly<Record<string, string>>,
+  means?: ResultCodeName,
+): ProbeRequest {
+  const request = { endpoint: passbackEndpoint, parameters: new Map(Object.entries(values)), infoNames: [] };
+  return { title, request, isPersonal: true, ...(means === undefined ? {} : { means }) };
+}
+
+/** The passback of the probe's own key: a number, or `null`, which removes it. */
+export function keyPassback(unionId: string, key: string, isRemoved = false): ProbeRequest {
+  const user_info = `{${JSON.stringify(key)}:${isRemoved ? 'null' : probeNumber}}`;
+  return passback(isRemoved ? 'a passback of null' : 'a passback', { union_id: unionId, user_info });
+}
+
+/** The passbacks that a correct platform refuses. Those that name the user would write the probe's key, or the ID. */
+export function faultyPassbacks(unionId: string, key: string): ProbeRequest[] {
+  const own = (value: unknown) => JSON.stringify({ [key]: value });
+  return [
+    passback('a passback without a user', { user_info: own('1') }, 'userNotNamed'),
+    passback(
+      'a primary_key that is not in user_info',
+      { primary_key: absentName, user_info: own('1') },
+      'primaryKeyNotInUserInfo',
+    ),
+    passback('a user_info of two levels', { union_id: unionId, user_info: own({ a: 1 }) }, 'userInfoNotFlat'),
+    passback(
+      'a reserved key in user_info',
+      { union_id: unionId, user_info: JSON.stringify({ union_id: unionId }) },
+      'reservedKey',
+    ),
+  ];
+}
