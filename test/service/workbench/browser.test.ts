@@ -27,7 +27,7 @@ describe('the page of the service in a browser', () => {
       const spoiled = draftPassback(running.app, { union_id: 'u1', user_info: '{"level":"gold"}' });
       await send(service.url, { ...spoiled, spoilSign: true });
       await expect.poll(() => seen('#count'), wait).toBe('3');
-      expect(await seen('#refused')).toBe('2');
+      expect(await seen('#refused')).toBe('2 refused: 40002 × 1, 40103 × 1');
       expect(await seen('tbody')).toMatch(/40103 sign is wrong.*Parameters.*Message.*Digest/s);
       expect(await page.evaluate("document.querySelectorAll('tbody img, tbody script').length")).toBe(0);
 
@@ -43,6 +43,9 @@ describe('the page of the service in a browser', () => {
           field.dispatchEvent(new Event('input')); }`);
       await filter('passback 40103');
       expect(await seen('#count')).toBe('1 of 3');
+      expect(await seen('#no-match')).toBe('');
+      await filter('nothing that is here');
+      expect(await seen('#no-match')).toBe('No request matches.');
       await filter('');
       await page.evaluate("document.querySelector('tbody:not(.ok) .copy').click()");
       await expect.poll(() => seen('tbody:not(.ok) .copy'), wait).toBe('Copied');
