@@ -1,5 +1,6 @@
 import type { Platform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { pasteFault } from '../protocol/pasted-text.js';
 import { quoteName, textFault } from '../protocol/unsafe-text.js';
 import { ProfileError } from './errors.js';
 import type { HeaderSources } from './header-source.js';
@@ -75,8 +76,8 @@ export function parseEnvironment(text: string, label = 'the environment'): Envir
  * @throws InvalidInputError that begins with `label`
  */
 export function parseIdentifier(text: string, label: string): string {
-  const fault = text.trim() === '' ? 'is empty' : textFault(text);
-  if (fault !== null) throw new InvalidInputError(`${label} ${fault}`);
+  const fault = text.trim() === '' ? 'is empty' : (textFault(text) ?? pasteFault(text, 'identifier')?.what);
+  if (fault !== undefined) throw new InvalidInputError(`${label} ${fault}`);
   return text;
 }
 

@@ -1,4 +1,5 @@
 import { getBuiltinModule } from 'node:process';
+import { pasteFault } from '../protocol/pasted-text.js';
 import { Secret } from '../signing/secret.js';
 import { type EnvironmentVariables, quoteWhereNeeded } from '../support/shell.js';
 import { CredentialError } from './errors.js';
@@ -123,36 +124,21 @@ function outputText(output: Uint8Array): string | null {
   }
 }
 
-/** Characters invisible on a screen: controls, zero-width characters, byte-order mark, no-break space. */
-const unseen = /[\p{Cc}\p{Cf}\u00a0]/u;
-
-/** A text without them, matched without Unicode tables, which V8 loads slowly. */
-const plain = /^[ -~]*$/;
-
 /**
- * Warns of characters that copy-and-paste often adds; the text itself is used unchanged. Each warning is one
- * sentence that begins with `label` and does not repeat the text.
+ * Warns of what was probably pasted with an app secret, the most common cause of a wrong signature; the secret is used
+ * unchanged. No warning repeats it.
  */
-export function pasteWarnings(label: string, text: string): string[] {
-  const warnings: string[] = [];
-  if (text !== text.trimStart()) warnings.push(`${label} begins with white space`);
-  if (text !== text.trimEnd()) warnings.push(`${label} ends with white space`);
-  const inside = text.trim();
-  if (/[\r\n]/.test(inside)) warnings.push(`${label} has more than one line`);
-  else if (!plain.test(inside) && unseen.test(inside))
-    warnings.push(`${label} contains an invisible character`);
-  return warnings;
-}
-
-/** The same for an app secret: a copied space is the most common cause of a wrong signature. */
 export function secretWarnings(secret: Secret): string[] {
   const text = secret.reveal();
-  const warnings = pasteWarnings('the app secret', text);
-  const bare = text.trim();
-  if (/^(["'`]).*\1$|^[“‘「].*[”’」]$/s.test(bare)) warnings.push('the app secret is in quotes');
+  const fault = pasteFault(text, 'identifier')?.what;
   // A digest in Base64 ends with =, and nothing follows it.
-  if (/^(?:export\s+)?[A-Za-z_]\w*=[^=]/.test(bare)) warnings.push('the app secret begins with a name and =');
-  return warnings;
+  const isNamed = /^(?:export\s+)?[A-Za-z_]\w*(?:=[^=]|: ?\S)/.test(text.trim());
+  const isForeign = fault === undefined && /[^\0-\x7f]/.test(text);
+  return [
+    ...(fault === undefined ? [] : [`the app secret ${fault}`]),
+    ...(isNamed ? ['the app secret begins with a name'] : []),
+    ...(isForeign ? ['the app secret has letters that are not ASCII'] : []),
+  ];
 }
 
 /** How to set a secret again: a sentence, and its command. */

@@ -4,7 +4,6 @@ import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError, ProfileFileError } from './errors.js';
 import {
-  describeOrigin,
   type GivenValues,
   misnamedVariables,
   type Origin,
@@ -19,7 +18,7 @@ import { decideEnvironment } from './production-guard.js';
 import type { Environment, Profile } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
-import { pasteWarnings, readSecret, type SecretSource } from './secret.js';
+import { readSecret, type SecretSource } from './secret.js';
 
 /** Everything a request needs in addition to its own content, and the source of each value. */
 export interface Settings {
@@ -117,7 +116,6 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
       ...(isElsewhere && profile?.headers
         ? [`the headers of profile "${profile.name}" are sent to its own base URL alone`]
         : []),
-      ...identifiers.flatMap((field) => spaceWarnings(field, values[field])),
     ],
   };
 }
@@ -249,8 +247,4 @@ function missingValues(
     hint: misnamed.join('') + advice,
     ...selecting(list),
   });
-}
-
-function spaceWarnings(field: RequiredField, { value, origin }: Setting<string>): string[] {
-  return pasteWarnings(`the ${settingNames[field].title} (${describeOrigin(origin)})`, value);
 }

@@ -148,7 +148,7 @@ describe('doctor', () => {
     const spaced = await diagnose([], { env: { SHOP_SECRET: 'mistyped-4711 ' } });
     expect(spaced.checks.app_secret).toMatchObject({
       status: 'ok',
-      next: expect.stringContaining('white space'),
+      next: expect.stringContaining('a space after it'),
     });
     expect(spaced.failed).toEqual(['acceptance']);
   });

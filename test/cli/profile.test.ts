@@ -104,7 +104,7 @@ describe('profile add', () => {
     const done = await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-stdin'], {
       stdin: `${secret} \n`,
     });
-    expect(done.stderr).toContain('warning: the app secret ends with white space');
+    expect(done.stderr).toContain('warning: the app secret has a space after it');
   });
 
   it.each([

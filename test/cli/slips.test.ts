@@ -746,21 +746,21 @@ describe('a secret', () => {
   it.each<[string, string, readonly string[]]>([
     ['quotes', '"abc"', ['warning: the app secret is in quotes']],
     ['curly quotes', '“abc”', ['warning: the app secret is in quotes']],
-    ['a name', 'APP_SECRET=abc', ['warning: the app secret begins with a name and =']],
-    ['a zero-width space', 'ab\u200bc', ['warning: the app secret contains an invisible character']],
-    ['a space', 'abc ', ['warning: the app secret ends with white space']],
+    ['a name', 'APP_SECRET=abc', ['warning: the app secret begins with a name']],
+    ['a zero-width space', 'ab\u200bc', ['warning: the app secret has an invisible character (U+200B)']],
+    ['a space', 'abc ', ['warning: the app secret has a space after it']],
     ['the padding of Base64', 'YWJj==', []],
-  ])('with %s is stored, and what mends it is said', async (_, secret, warnings) => {
+  ])('with %s is stored, and what fixes it is said', async (_, secret, warnings) => {
     const { env } = newRow();
     const add = ['profile', 'add', 'shop', ...values.split(' '), '--app-secret-stdin'];
     const done = await machine.run(add, { env, stdin: secret });
     const said = done.stderr.split('\n').filter((line) => line.startsWith('warning:'));
     expect([done.status, said]).toEqual([0, warnings]);
     expect(done.stderr).not.toContain(secret);
-    const mend = 'userinfo profile set shop --app-secret-stdin';
+    const fix = 'userinfo profile set shop --app-secret-stdin';
     if (warnings.length === 0) return expect(done.stderr).not.toContain('Set it again');
-    expect(done.stderr).toContain(`\nEnter it again:\n  ${mend}\n`);
-    const again = await machine.type(`printf abc | ${mend}`, { env });
+    expect(done.stderr).toContain(`\nEnter it again:\n  ${fix}\n`);
+    const again = await machine.type(`printf abc | ${fix}`, { env });
     expect([again.status, again.stderr]).toEqual([0, expect.not.stringContaining('warning')]);
   });
 
@@ -794,6 +794,14 @@ describe('a secret', () => {
     expect([done.status, done.stdout]).toEqual([0, expect.not.stringContaining('visible-secret')]);
     expect(readFileSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'), 'utf8')).toContain('visible-secret');
   });
+});
+
+it('a variable that nothing reads, but is near one of a target, stops a call', async () => {
+  const { env, sent } = newRow();
+  const more = { env: { ...env, USERINFO_ENV: 'production' } };
+  const { status, stderr } = await machine.run(['passback', 'a=b', '--union-id', 'u001'], more);
+  expect([status, sent()]).toEqual([2, []]);
+  expect(stderr).toContain('nothing reads the variable USERINFO_ENV: did you mean USERINFO_ENVIRONMENT?');
 });
 
 it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal shows, and no pipe', async () => {

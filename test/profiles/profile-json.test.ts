@@ -56,6 +56,7 @@ describe('any profile', () => {
       app_key: identifier,
       secret: secretSource,
       key_prefix: identifier,
+      headers: fc.constant({ 'X-Key': { env: 'KEY' }, 'X-Plain': 'x' }),
       platform: fc.constant(parsePlatform(given, 'the file')),
       headers: fc.constant({
         'X-Key': { env: 'KEY' },

@@ -131,12 +131,13 @@ describe('readSecret', () => {
 describe('secretWarnings', () => {
   it.each([
     ['abc', []],
-    [' abc', ['the app secret begins with white space']],
-    ['abc\n', ['the app secret ends with white space']],
-    ['a\nb', ['the app secret has more than one line']],
-    ['\ufeffabc', ['the app secret begins with white space']],
-    ['a\u200bbc', ['the app secret contains an invisible character']],
-    ['密钥 with a space', []],
+    [' abc', ['the app secret has a space before it']],
+    ['abc\n', ['the app secret has white space after it']],
+    ['a\nb', ['the app secret has a line break inside']],
+    ['\ufeffabc', ['the app secret has white space before it']],
+    ['a\u200bbc', ['the app secret has an invisible character (U+200B)']],
+    ['密钥 with a space', ['the app secret has letters that are not ASCII']],
+    ['APP_SECRET: abc', ['the app secret begins with a name']],
   ])('of %j', (text, warnings) => {
     expect(secretWarnings(new Secret(text))).toEqual(warnings);
   });

@@ -140,19 +140,14 @@ describe('what is missing or wrong', () => {
     [{ environment: 'staging' }, {}, '--environment is neither test nor production'],
     [{}, { USERINFO_ENVIRONMENT: 'prod' }, 'USERINFO_ENVIRONMENT is neither test nor production'],
     [{ tenantCode: '' }, {}, '--tenant-code is empty'],
+    [{ tenantCode: ' t' }, {}, '--tenant-code has a space before it'],
+    [{}, { USERINFO_APP_KEY: 'k1\u200b' }, 'USERINFO_APP_KEY has an invisible character (U+200B)'],
+    [{}, { USERINFO_CHANNEL: '"web"' }, 'USERINFO_CHANNEL is in quotes'],
     [{ profile: '' }, {}, '--profile is empty'],
   ])('is bad input for %j %j', async (flags: SettingFlags, env: Record<string, string>, message) => {
     const error = await rejection(resolve(await storeOf(sampleProfile()), flags, env));
     expect(error).toBeInstanceOf(InvalidInputError);
     expect(error.message).toBe(message);
-  });
-
-  it('is white space around a value, with a warning', async () => {
-    const store = await storeOf(sampleProfile({ app_key: 'k1 ' }));
-    expect((await resolve(store, { tenantCode: ' t' })).warnings).toEqual([
-      'the tenant code (--tenant-code) begins with white space',
-      'the app key (profile "shop") ends with white space',
-    ]);
   });
 });
 

@@ -260,7 +260,7 @@ describe('fromProfile', () => {
     const warnings: string[] = [];
     const logger = { debug() {}, warn: (_: object, message: string) => void warnings.push(message) };
     await fromProfile('shop', { logger }, { ...env, USERINFO_APP_SECRET: 'copied ' });
-    expect(warnings).toEqual(['the app secret ends with white space']);
+    expect(warnings).toEqual(['the app secret has a space after it']);
   });
 });
 

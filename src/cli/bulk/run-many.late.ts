@@ -286,7 +286,8 @@ async function execute(
   }
   if (!options.quiet) {
     for (const line of formatSummary(report, bulkRun, paths)) await printMessage(io, line);
-    if (paths !== null && !report.isFinished) {
+    const isUnusable = report.stoppedBy instanceof InvalidInputError && report.done === 0;
+    if (paths !== null && !report.isFinished && !isUnusable) {
       await printAdvice(io, { hint: 'resume with:', commands: [commandLine(context.args, ['--resume'])] });
     }
   }

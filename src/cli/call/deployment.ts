@@ -1,7 +1,8 @@
 import { defaultPlatform, type Platform } from '../../platform/platform.js';
-import { describeOrigin } from '../../profiles/flags-and-environment.js';
+import { describeOrigin, misnamedVariables } from '../../profiles/flags-and-environment.js';
 import { resolveSettings, type Settings } from '../../profiles/settings.js';
 import { refuseApiPath, refusePlainHttp } from '../../protocol/base-url.js';
+import { InvalidInputError } from '../../protocol/errors.js';
 import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
 import { type Io, printMessage } from '../io.js';
@@ -13,6 +14,9 @@ export async function resolveDeployment(
   options: CommonOptions & ConnectionOptions,
 ): Promise<Settings> {
   const { io } = context;
+  const [misnamed] = misnamedVariables(io.env);
+  if (misnamed !== undefined)
+    throw new InvalidInputError(misnamed, { sent: 'nothing', hint: 'Give it that name, or unset it.' });
   const settings = await resolveSettings(settingSources(context, options));
   for (const warning of settings.warnings) await warn(io, warning);
   refuseUnfitUrl(settings);

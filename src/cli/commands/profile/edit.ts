@@ -16,7 +16,6 @@ import {
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
 import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { pasteFault } from '../../../protocol/pasted-text.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
@@ -120,9 +119,8 @@ async function promptFor(
     const text = given.trim();
     try {
       if (field === 'base_url') checkBaseUrl(text, allowHttp);
-      else parseIdentifier(text, title);
-      const fault = pasteFault(text, 'identifier');
-      return fault === null || `the ${title} ${fault.what}`;
+      else parseIdentifier(text, `the ${title}`);
+      return true;
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       return [error.message, error.hint].filter((part) => part !== null).join('. ');
