@@ -215,7 +215,7 @@ describe('passback', () => {
       message: 'the service answered 40401 "no such user"',
       exit: 4,
     });
-    expect(error.hint).toContain('a passback creates no user');
+    expect(error.hint).toContain('Check union_id or the primary key');
   });
 });
 

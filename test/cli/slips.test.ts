@@ -358,7 +358,7 @@ const refused: readonly Slip[] = [
     next: 'Use https.',
   },
   ...['add x', 'import $d/p.json'].map((command) => ({
-    typed: `printf '{"name":"x","environment":"test","base_url":"https://h.example/api/v1","tenant_code":"t","channel":"c","app_key":"k","secret":{"kind":"environment","name":"S"}}' > $d/p.json
+    typed: `printf '{"name":"x","environment":"test","base_url":"https://h.example/api/v1","tenant_code":"t","channel":"c","app_key":"k"}' > $d/p.json
       userinfo profile ${command} ${command.startsWith('add') ? '--base-url https://h.example/api/v1 --tenant-code t --channel c --app-key k ' : ''}--app-secret-env S`,
     cause: 'the base URL contains /api/v1',
     next: 'Give what comes before it: https://h.example',
@@ -769,11 +769,6 @@ describe('a secret', () => {
       '--app-secret-env NOSUCH',
       'NOSUCH, which should hold the app secret, is not set',
       'from the variable NOSUCH (not set here)',
-    ],
-    [
-      '--app-secret-command true',
-      'the command that should print the app secret printed nothing',
-      '(not run here: ',
     ],
   ])('that is not there is said at once: %s', async (source, warning, shown) => {
     const { env: all } = newRow();
