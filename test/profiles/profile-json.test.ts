@@ -59,7 +59,6 @@ describe('any profile', () => {
       key_prefix: identifier,
       headers: fc.constant({ 'X-Key': { env: 'KEY' }, 'X-Plain': 'x' }),
       platform: fc.constant(parsePlatform(given, 'the file')),
-      headers: fc.constant({
         'X-Key': { env: 'KEY' },
         'X-Token': { command: 'c', expires: 60 },
         'X-Plain': 'x',
