@@ -57,8 +57,8 @@ describe('any profile', () => {
       app_key: identifier,
       secret: secretSource,
       key_prefix: identifier,
-      headers: fc.constant({ 'X-Key': { env: 'KEY' }, 'X-Plain': 'x' }),
       platform: fc.constant(parsePlatform(given, 'the file')),
+      headers: fc.constant({
         'X-Key': { env: 'KEY' },
         'X-Token': { command: 'c', expires: 60 },
         'X-Plain': 'x',
