@@ -50,13 +50,13 @@ it.each(pages)('every link of %s leads somewhere', (page) => {
 
 /** Such as `client/request`, `docs/man` or `.ci/run`. */
 const path = /`((?:[\w-]*\.)?[a-z-]+\/[\w./-]+)`/g;
-const internals = pages.filter((page) => /architecture|decisions|CONTRIBUTING/.test(page));
+const internals = pages.filter((page) => /architecture|decisions|CONTRIBUTING|SECURITY/.test(page));
 
 it.each(internals)('every file that %s names is there', (page) => {
   const named = [...prose(page).matchAll(path)].map(([, name = '']) => name);
   const isThere = (name: string) =>
-    ['', 'src', 'docs'].some((folder) =>
-      ['', '.ts'].some((ending) => existsSync(join(project, folder, name + ending))),
+    ['', 'src', 'docs', 'test'].some((folder) =>
+      ['', '.ts', '.test.ts'].some((ending) => existsSync(join(project, folder, name + ending))),
     );
   expect(named.filter((name) => !isThere(name))).toEqual([]);
 });
