@@ -142,7 +142,7 @@ it.each(['"(?:[^"\\\\]|\\\\.)*"', '^[a-z]+(?:\\.[a-z]+)*$', '^\\s*\\{', '\\d+(?:
 );
 
 /** Its patterns read the templates of this program alone. */
-const readsOwnText = 'signing/export/writer.ts';
+const readsOwnText = 'signing-tools/export/writer.ts';
 
 it('no pattern of src takes more than linear time by repeats that share characters', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(

@@ -14,7 +14,7 @@ const foreignTexts = {
 
 /** In signing and solve, `message` is the text to sign. */
 const errorTexts = (folder) =>
-  folder === 'signing' || folder === 'solve'
+  ['signing', 'signing-tools', 'solve'].includes(folder)
     ? '(?:\\w*[eE]rror|cause|reason)\\.message|hint|msg'
     : 'message|hint|msg';
 

@@ -9,14 +9,15 @@ const arrows = {
   support: [],
   protocol: ['support'],
   signing: ['support'],
-  solve: ['signing', 'support'],
+  'signing-tools': ['signing', 'support'],
+  solve: ['signing-tools', 'signing', 'support'],
   platform: ['signing', 'protocol', 'support'],
   client: ['platform', 'signing', 'protocol', 'support'],
   profiles: ['platform', 'signing', 'protocol', 'support'],
   bulk: ['client', 'protocol', 'support'],
   database: ['protocol', 'support'],
   queue: ['bulk', 'client', 'database', 'protocol', 'support'],
-  service: ['database', 'platform', 'signing', 'protocol', 'support'],
+  service: ['database', 'platform', 'signing-tools', 'signing', 'protocol', 'support'],
   sdk: ['bulk', 'client', 'profiles', 'platform', 'signing', 'protocol', 'support'],
   index: ['sdk', 'bulk', 'client', 'platform', 'signing', 'protocol', 'support'],
   probe: ['client', 'platform', 'signing', 'protocol', 'support'],
@@ -29,6 +30,7 @@ const arrows = {
     'client',
     'platform',
     'solve',
+    'signing-tools',
     'signing',
     'protocol',
     'support',
@@ -41,10 +43,10 @@ const arrows = {
  * No `index.ts`: it would load all of a folder for one of its files.
  */
 const entryPoints = {
-  signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings export/export module-signer params
-    presets recipe-json recipe recipe-language request samples/captured-request samples/formats samples/read-sample samples/sample-error
-    secret signer template vectors verify/compare-messages verify/recipe-suspects verify/suspect
-    verify/verify-signature`,
+  signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings module-signer params
+    presets recipe-json recipe recipe-language request secret signer template`,
+  'signing-tools': `export/export samples/captured-request samples/formats samples/read-sample samples/sample-error
+    vectors verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,
   client: `answer attempt client dispatcher errors hooks options proxy request retry sender sign-request tls-trust
     wire-request transport-errors`,

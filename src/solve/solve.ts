@@ -1,5 +1,5 @@
 import { algorithms } from '../signing/digest-algorithms.js';
-import { SampleError } from '../signing/samples/sample-error.js';
+import { SampleError } from '../signing-tools/samples/sample-error.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { type Hints, recipesByHints } from './hinted.js';
 import { type Listing, matchingRecipes } from './matching-recipes.js';

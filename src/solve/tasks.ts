@@ -1,7 +1,7 @@
 import { forAppSign } from '../signing/app-signatures.js';
 import { type Param, paramOf, type Sample, type SignableRequest } from '../signing/request.js';
-import { unsignedSample } from '../signing/samples/captured-request.js';
 import type { Secret } from '../signing/secret.js';
+import { unsignedSample } from '../signing-tools/samples/captured-request.js';
 import { proposedExtra } from './signed-headers.js';
 
 /** A signed request and its secret: the input of a search. */

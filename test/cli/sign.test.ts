@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { languages } from '../../src/signing/export/export.js';
+import { languages } from '../../src/signing-tools/export/export.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 import { vectors } from '../support/signing-corpus.js';

@@ -18,7 +18,7 @@ import {
   tokenForm,
   tokenTexts,
 } from '../../src/signing/recipe-language.js';
-import { sampleFormats } from '../../src/signing/samples/formats.js';
+import { sampleFormats } from '../../src/signing-tools/samples/formats.js';
 import { errorTexts } from './messages.js';
 
 /** A command with what its help says. */

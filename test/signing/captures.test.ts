@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { pathOf } from '../../src/signing/request.js';
-import { readSamples } from '../../src/signing/samples/read-sample.js';
+import { readSamples } from '../../src/signing-tools/samples/read-sample.js';
 import { readSample } from '../support/read-sample.js';
 
 /** What tools print of the same signed request, and of its answer, which has a signature, too: TOOL.KIND.txt. */

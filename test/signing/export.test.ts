@@ -5,13 +5,13 @@ import { describe, expect, it, test } from 'vitest';
 import { compileRecipes, type SigningChoice, signBoth } from '../../src/signing/app-signatures.js';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { type LanguageName, languageNames } from '../../src/signing/digest-algorithms.js';
-import { exportRule, exportTest, languages } from '../../src/signing/export/export.js';
 import { defaultRecipes, presets } from '../../src/signing/presets.js';
 import { type Recipe, RecipeError, type RecipeJson } from '../../src/signing/recipe.js';
 import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { vectorSecret } from '../../src/signing/vectors.js';
+import { exportRule, exportTest, languages } from '../../src/signing-tools/export/export.js';
+import { vectorSecret } from '../../src/signing-tools/vectors.js';
 import {
   type ExportedCall,
   ExportedFiles,

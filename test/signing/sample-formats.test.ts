@@ -5,10 +5,10 @@ import { decodeUtf8 } from '../../src/cli/input.js';
 import { compileRecipes, signBoth } from '../../src/signing/app-signatures.js';
 import { defaultRecipes } from '../../src/signing/presets.js';
 import type { Param } from '../../src/signing/request.js';
-import { sampleFormats } from '../../src/signing/samples/formats.js';
-import { readSamples } from '../../src/signing/samples/read-sample.js';
-import { SampleError } from '../../src/signing/samples/sample-error.js';
 import { Secret } from '../../src/signing/secret.js';
+import { sampleFormats } from '../../src/signing-tools/samples/formats.js';
+import { readSamples } from '../../src/signing-tools/samples/read-sample.js';
+import { SampleError } from '../../src/signing-tools/samples/sample-error.js';
 
 const folder = new URL('./samples/', import.meta.url);
 const signers = compileRecipes(defaultRecipes);

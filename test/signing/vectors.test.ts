@@ -10,7 +10,7 @@ import {
   parseVectors,
   type Vector,
   vectorSecret,
-} from '../../src/signing/vectors.js';
+} from '../../src/signing-tools/vectors.js';
 
 const pair: SigningChoice = {
   kind: 'pair',

@@ -4,9 +4,9 @@ import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.j
 import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Param } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { compareMessages } from '../../src/signing/verify/compare-messages.js';
-import type { ReceivedSignature } from '../../src/signing/verify/suspect.js';
-import { verifySignature } from '../../src/signing/verify/verify-signature.js';
+import { compareMessages } from '../../src/signing-tools/verify/compare-messages.js';
+import type { ReceivedSignature } from '../../src/signing-tools/verify/suspect.js';
+import { verifySignature } from '../../src/signing-tools/verify/verify-signature.js';
 import { requestOf } from '../support/signing-requests.js';
 
 const secretText = 'Th3-s3cret-of-the-app';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import type { LanguageName } from '../../src/signing/digest-algorithms.js';
-import { exportRule, languages } from '../../src/signing/export/export.js';
 import type { Recipe } from '../../src/signing/recipe.js';
 import type { SignableRequest } from '../../src/signing/request.js';
+import { exportRule, languages } from '../../src/signing-tools/export/export.js';
 
 /** A request that an exported rule signs. */
 export interface ExportedCall {

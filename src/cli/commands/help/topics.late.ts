@@ -5,7 +5,7 @@ import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
 import { specialUserInfoKeys } from '../../../protocol/user-info.js';
 import { presets } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
-import { sampleFormats } from '../../../signing/samples/formats.js';
+import { sampleFormats } from '../../../signing-tools/samples/formats.js';
 import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
 import { formatColumns } from '../../command-line/help-layout.js';
 import { addConnectionOptions, type OutputFormat } from '../../command-line/options.js';

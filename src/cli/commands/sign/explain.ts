@@ -6,7 +6,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
-import type { Difference } from '../../../signing/verify/compare-messages.js';
+import type { Difference } from '../../../signing-tools/verify/compare-messages.js';
 import { loadSigning, readSecretOf } from '../../call/client-options.js';
 import { resolveDeployment } from '../../call/deployment.js';
 import {

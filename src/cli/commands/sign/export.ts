@@ -32,7 +32,7 @@ export const declareSignExport = command({
         .option('--test', 'print the test of that file'),
     ),
   run: async ({ context, io, options }: Call<ExportOptions>) => {
-    const { exportRule, exportTest, languages } = await import('../../../signing/export/export.js');
+    const { exportRule, exportTest, languages } = await import('../../../signing-tools/export/export.js');
     const { lang, test = false } = options;
     const rule = await selectRule(context, options);
     await write(io.stdout, (test ? exportTest : exportRule)(rule.signing, lang, rule));

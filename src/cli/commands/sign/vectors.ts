@@ -1,5 +1,5 @@
 import { quoteName } from '../../../protocol/unsafe-text.js';
-import { checkVectors, makeVectors, parseVectors, type VectorCheck } from '../../../signing/vectors.js';
+import { checkVectors, makeVectors, parseVectors, type VectorCheck } from '../../../signing-tools/vectors.js';
 import { addRecipeOption, choiceOf, type RecipeOptions, selectSigning } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
 import { readJson } from '../../input.js';

@@ -1,7 +1,7 @@
 import type { RequestSignature } from '../../../signing/app-signatures.js';
 import type { Secret } from '../../../signing/secret.js';
-import { compareMessages, type Difference } from '../../../signing/verify/compare-messages.js';
-import { sentencesOf, type Verification } from '../../../signing/verify/verify-signature.js';
+import { compareMessages, type Difference } from '../../../signing-tools/verify/compare-messages.js';
+import { sentencesOf, type Verification } from '../../../signing-tools/verify/verify-signature.js';
 import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf } from './explain.js';
 

@@ -1,6 +1,6 @@
-import { digestText } from '../digest-algorithms.js';
-import { paramOf } from '../request.js';
-import { Secret, secretLabel } from '../secret.js';
+import { digestText } from '../../signing/digest-algorithms.js';
+import { paramOf } from '../../signing/request.js';
+import { Secret, secretLabel } from '../../signing/secret.js';
 import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
 
 /** Characters that copy-and-paste adds, and their names. */

@@ -1,6 +1,6 @@
-import { decodePercent, encoders, escapePattern } from '../encodings.js';
-import { type ParamsRule, recipeDefaults } from '../recipe.js';
-import { type Secret, secretLabel } from '../secret.js';
+import { decodePercent, encoders, escapePattern } from '../../signing/encodings.js';
+import { type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
+import { type Secret, secretLabel } from '../../signing/secret.js';
 import { sortMembers } from './request-suspects.js';
 
 /** The first difference of two texts to sign, and its causes. */

@@ -1,4 +1,4 @@
-import { pathOf, type Sample } from '../request.js';
+import { pathOf, type Sample } from '../../signing/request.js';
 import { defaultSignParam, isDigestText, toSample } from './captured-request.js';
 import { sampleFormats } from './formats.js';
 import { asObject } from './json-requests.js';

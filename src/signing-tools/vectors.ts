@@ -4,8 +4,8 @@ import {
   signaturesOf,
   signBoth,
   withAppSign,
-} from './app-signatures.js';
-import type { Recipe, RecipeJson, SigningRecipes } from './recipe.js';
+} from '../signing/app-signatures.js';
+import type { Recipe, RecipeJson, SigningRecipes } from '../signing/recipe.js';
 import {
   formatRecipe,
   listOf,
@@ -17,10 +17,10 @@ import {
   parseSigningRecipes,
   parseText,
   parseTextMap,
-} from './recipe-json.js';
-import { type Param, queryOf, type SignableRequest, withoutParams } from './request.js';
-import { Secret } from './secret.js';
-import type { Signer } from './signer.js';
+} from '../signing/recipe-json.js';
+import { type Param, queryOf, type SignableRequest, withoutParams } from '../signing/request.js';
+import { Secret } from '../signing/secret.js';
+import type { Signer } from '../signing/signer.js';
 import { compareMessages, type Difference } from './verify/compare-messages.js';
 import { findMistakes, sentencesOf } from './verify/verify-signature.js';
 

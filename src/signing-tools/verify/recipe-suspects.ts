@@ -1,9 +1,16 @@
-import { compileRecipe } from '../compile-recipe.js';
-import { algorithms, outputs } from '../digest-algorithms.js';
-import { parseDigest } from '../digest-steps.js';
-import { cases, type TextEncoding, textEncodings } from '../encodings.js';
-import { presets } from '../presets.js';
-import { keyDecodings, type Order, orders, type ParamsRule, type Recipe, RecipeError } from '../recipe.js';
+import { compileRecipe } from '../../signing/compile-recipe.js';
+import { algorithms, outputs } from '../../signing/digest-algorithms.js';
+import { parseDigest } from '../../signing/digest-steps.js';
+import { cases, type TextEncoding, textEncodings } from '../../signing/encodings.js';
+import { presets } from '../../signing/presets.js';
+import {
+  keyDecodings,
+  type Order,
+  orders,
+  type ParamsRule,
+  type Recipe,
+  RecipeError,
+} from '../../signing/recipe.js';
 import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
 
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({

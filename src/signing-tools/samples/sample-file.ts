@@ -1,4 +1,4 @@
-import { RecipeError } from '../recipe.js';
+import { RecipeError } from '../../signing/recipe.js';
 import {
   fields,
   listOf,
@@ -8,9 +8,9 @@ import {
   parsePair,
   parseText,
   parseTextMap,
-} from '../recipe-json.js';
-import type { Param, Sample } from '../request.js';
-import { Secret } from '../secret.js';
+} from '../../signing/recipe-json.js';
+import type { Param, Sample } from '../../signing/request.js';
+import { Secret } from '../../signing/secret.js';
 import { defaultSignParam, onlySignature, toSample } from './captured-request.js';
 import { asObject } from './json-requests.js';
 import { constantOf, type Literal } from './literal.js';

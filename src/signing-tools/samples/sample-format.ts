@@ -1,4 +1,4 @@
-import type { Sample } from '../request.js';
+import type { Sample } from '../../signing/request.js';
 import type { CapturedRequest } from './captured-request.js';
 
 /** A text that may hold requests. */

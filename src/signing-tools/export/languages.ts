@@ -1,4 +1,4 @@
-import type { LanguageName } from '../digest-algorithms.js';
+import type { LanguageName } from '../../signing/digest-algorithms.js';
 import csharpRule from './csharp/Signature.cs?raw';
 import csharpTest from './csharp/SignatureTest.cs?raw';
 import goRule from './go/signature.go?raw';

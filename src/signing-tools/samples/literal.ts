@@ -1,4 +1,4 @@
-import type { Param } from '../request.js';
+import type { Param } from '../../signing/request.js';
 import { SampleError } from './sample-error.js';
 
 /** A constant as it is written in JSON, JavaScript, Python, Ruby or PHP. */

@@ -1,5 +1,5 @@
+import { type Param, queryWithout, type Sample } from '../../signing/request.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import { type Param, queryWithout, type Sample } from '../request.js';
 import { jsonPairs } from './literal.js';
 import { SampleError } from './sample-error.js';
 

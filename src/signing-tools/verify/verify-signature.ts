@@ -1,6 +1,6 @@
-import { decodePercent } from '../encodings.js';
-import { RecipeError } from '../recipe.js';
-import type { Explanation } from '../signer.js';
+import { decodePercent } from '../../signing/encodings.js';
+import { RecipeError } from '../../signing/recipe.js';
+import type { Explanation } from '../../signing/signer.js';
 import { recipeSuspects } from './recipe-suspects.js';
 import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';

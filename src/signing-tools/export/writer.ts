@@ -1,5 +1,5 @@
-import { algorithmFacts, type LanguageName } from '../digest-algorithms.js';
-import { RecipeError } from '../recipe.js';
+import { algorithmFacts, type LanguageName } from '../../signing/digest-algorithms.js';
+import { RecipeError } from '../../signing/recipe.js';
 import { type Language, languages, type StatementName } from './languages.js';
 import { flat, group, type SourceCode, written } from './layout.js';
 import type { Expression, Operation, Operations } from './operations.js';

@@ -1,4 +1,4 @@
-import { encoders } from '../encodings.js';
+import { encoders } from '../../signing/encodings.js';
 import { type CapturedRequest, type Header, withQuery, withScheme, withType } from './captured-request.js';
 import { commandsIn, onlyUrl, optionsIn, optionsWithValue } from './command-words.js';
 import { SampleError } from './sample-error.js';

@@ -1,5 +1,5 @@
-import { decodePercent, encoders } from '../encodings.js';
-import { type Param, queryWithout, type SignableRequest, withQueryValue } from '../request.js';
+import { decodePercent, encoders } from '../../signing/encodings.js';
+import { type Param, queryWithout, type SignableRequest, withQueryValue } from '../../signing/request.js';
 import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
 
 /** The most parameters and headers that are changed one by one. */

@@ -1,9 +1,9 @@
-import { type SigningChoice, signaturesOf } from '../app-signatures.js';
-import { compileRecipe } from '../compile-recipe.js';
-import type { LanguageName } from '../digest-algorithms.js';
-import { type Recipe, RecipeError } from '../recipe.js';
-import type { SignableRequest } from '../request.js';
-import { Secret } from '../secret.js';
+import { type SigningChoice, signaturesOf } from '../../signing/app-signatures.js';
+import { compileRecipe } from '../../signing/compile-recipe.js';
+import type { LanguageName } from '../../signing/digest-algorithms.js';
+import { type Recipe, RecipeError } from '../../signing/recipe.js';
+import type { SignableRequest } from '../../signing/request.js';
+import { Secret } from '../../signing/secret.js';
 import { makeVectors } from '../vectors.js';
 import { type Language, languages } from './languages.js';
 import { type Expression, operationsOf } from './operations.js';

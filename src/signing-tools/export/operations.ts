@@ -1,10 +1,16 @@
+import type { Algorithm, Output } from '../../signing/digest-algorithms.js';
+import { compileSteps, type Step } from '../../signing/digest-steps.js';
+import type { BlockEncoding, Case } from '../../signing/encodings.js';
+import { compileAdded } from '../../signing/params.js';
+import type { KeyRule, Order, ParamsRule, Recipe } from '../../signing/recipe.js';
+import {
+  type Modifier,
+  parseTemplate,
+  parseTemplates,
+  type Template,
+  type Token,
+} from '../../signing/template.js';
 import { memoize } from '../../support/memoize.js';
-import type { Algorithm, Output } from '../digest-algorithms.js';
-import { compileSteps, type Step } from '../digest-steps.js';
-import type { BlockEncoding, Case } from '../encodings.js';
-import { compileAdded } from '../params.js';
-import type { KeyRule, Order, ParamsRule, Recipe } from '../recipe.js';
-import { type Modifier, parseTemplate, parseTemplates, type Template, type Token } from '../template.js';
 
 /** A signing rule as the statements of one function, in order; the last one returns the signature. */
 export type Operations = readonly Operation[];

@@ -1,4 +1,4 @@
-import { decodePercent } from '../encodings.js';
+import { decodePercent } from '../../signing/encodings.js';
 import {
   type CapturedRequest,
   type Header,

@@ -1,7 +1,7 @@
-import type { Recipe } from '../recipe.js';
-import type { Param, SignableRequest } from '../request.js';
-import type { Secret } from '../secret.js';
-import type { Signer } from '../signer.js';
+import type { Recipe } from '../../signing/recipe.js';
+import type { Param, SignableRequest } from '../../signing/request.js';
+import type { Secret } from '../../signing/secret.js';
+import type { Signer } from '../../signing/signer.js';
 
 /** A mistake that explains a wrong signature. */
 export interface Mistake {

@@ -1,4 +1,4 @@
-import type { Param } from '../request.js';
+import type { Param } from '../../signing/request.js';
 import { type CapturedRequest, originOf } from './captured-request.js';
 import { straightenQuotes } from './command-words.js';
 import { httpIn } from './http-text.js';
