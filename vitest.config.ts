@@ -28,7 +28,7 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: ['test/**/*.test.ts', 'examples/*.test.ts'],
-          exclude: ['test/package/**', 'test/docs/**'],
+          exclude: ['test/package/**', 'test/docs/**', 'test/world/**'],
         },
       },
       {

@@ -16,10 +16,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const closingLines = [' Test Files  3 passed (3)', '      Tests  9 passed (9)', '   Duration  1.00s'];
 let folder: string;
 
-// Instead of npm and git: notes what it was called with, and fails where $FAILING says so.
+// Instead of npm and git: notes what it was called with, and fails where $FAILING says so. As node, it installs nothing.
 const program = `#!/bin/sh
 step="$(basename "$0") $*"
-case $step in 'git status'*) [ ! -e steps ] || cat changed 2>/dev/null; exit;; esac
+case $step in 'git status'*) [ ! -e steps ] || cat changed 2>/dev/null; exit;; node*) exit 1;; esac
 echo "$step" >> steps
 if [ "$step" = 'npm test' ]; then printf '%s\\n' 'ok test/a.test.ts' '${closingLines.join("' '")}'; fi
 [ "$step" != "$FAILING" ] || exit 7
@@ -30,7 +30,7 @@ beforeAll(() => {
   for (const file of ['.ci/run', 'README.md'])
     cpSync(join(import.meta.dirname, '..', file), join(folder, file));
   mkdirSync(join(folder, 'bin'));
-  for (const name of ['npm', 'git']) {
+  for (const name of ['npm', 'git', 'node']) {
     writeFileSync(join(folder, 'bin', name), program);
     chmodSync(join(folder, 'bin', name), 0o700);
   }

@@ -42,12 +42,12 @@ const platform = {
 
 const machine = new Machine();
 const children: ChildProcess[] = [];
-const stopped = new AbortController();
+let isOver = false;
 const loads: Promise<void>[] = [];
 let server: PostgresServer | undefined;
 
 afterAll(async () => {
-  stopped.abort();
+  isOver = true;
   for (const child of children) child.kill('SIGKILL');
   await Promise.all(loads);
   await server?.remove();
@@ -87,9 +87,9 @@ async function serve(database: string, options: readonly string[], env: Record<s
 /** Repeats work a few times a second, until all is over. */
 function onAndOn(work: () => Promise<unknown>): void {
   const load = async () => {
-    while (!stopped.signal.aborted) {
+    while (!isOver) {
       await work().catch(() => {});
-      await wait(100, undefined, { signal: stopped.signal }).catch(() => {});
+      await wait(100);
     }
   };
   loads.push(load());

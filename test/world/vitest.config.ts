@@ -52,7 +52,6 @@ export default defineConfig({
                   'test/cli/migrate.test.ts',
                   'test/database/{migrations,postgres-*}.test.ts',
                   'test/service/{clocks,ended-backend,failover,locked-rows,lost-database,pgbouncer,several-processes}.test.ts',
-                  'test/service/store/*.test.ts',
                   'test/service/http/{order-of-checks,passback,read}.test.ts',
                 ],
               },
