@@ -110,7 +110,7 @@ function splitPair(
   before?: string,
   after?: string,
 ): { key: string; isJson: boolean; value: string } {
-  const found = /^((?:\\[=:]|[^=:]|:(?!=))*)(:?=)(.*)$/s.exec(pair);
+  const found = /^((?:\\[=:]|\\(?![=:])|[^=:\\]|:(?!=))*)(:?=)(.*)$/s.exec(pair);
   const [, key = '', separator, value = ''] = found ?? [];
   if (key === '') {
     throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair with a key`, {
