@@ -72,9 +72,10 @@ const overQueue = [
   ...['list', 'show', 'results', 'retry', 'cancel', 'delete'].map((name) => `runs ${name}`),
 ];
 
-/** These ask questions, or lock the database for the others: they have tests of their own. */
+/** These ask questions, need a captured request, or lock the database for the others: they have tests of their own. */
 const interactive = [
   'userinfo sign try -p local',
+  "userinfo sign solve --sample captured.txt --sign-param X-Sign --steps hmac-sha256 --join '\\n' --headers X-Time,X-Nonce",
   'userinfo profile add shop',
   'userinfo profile import shop-test.json',
   'userinfo profile delete shop-test',
