@@ -28,8 +28,8 @@ export interface ListedTenant {
   readonly ready: boolean;
 }
 
-/** Number of users in one transaction: their passbacks wait for it. */
-const indexedAtOnce = 500;
+/** Number of users in one transaction, with up to 256 values each: their passbacks wait for it. */
+const indexedAtOnce = 100;
 
 export interface TenantOperations {
   /**
