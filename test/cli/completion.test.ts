@@ -77,11 +77,6 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
   ],
 ];
 
-it('every example offers something, except where nothing fits', () => {
-  const empty = offered.filter(([, words]) => words.length === 0).map(([words]) => words.join(' '));
-  expect(empty).toEqual(['profile rename shop ', 'profile add sh', 'read ', 'read -- --env']);
-});
-
 describe('bash', () => {
   it('is offered commands, options, their values, profiles and names of information', async () => {
     const asked = offered.map(([words]) =>

@@ -186,7 +186,7 @@ describe('--print-curl', () => {
           expect((await machine.record()).extension_info).toMatchObject(pairs);
         },
       ),
-      { numRuns: 5 },
+      { numRuns: 2 },
     );
   });
 });

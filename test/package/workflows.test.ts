@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -18,6 +19,7 @@ interface Job {
 }
 
 interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
   readonly permissions: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, Job>>;
@@ -78,13 +80,22 @@ describe('the workflows', () => {
   });
 
   it('audit the bundled packages each week', () => {
-    const text = texts.find(([name]) => name === 'audit.yml')?.[1] ?? '';
-    expect(text).toMatch(/^ {2}schedule:\n {4}- cron: '\d+ \d+ \* \* \d'$/m);
-    const [{ steps = [] } = {}] = Object.values(workflows.get('audit.yml')?.jobs ?? {});
-    expect(steps.at(-1)?.run).toBe('npm run audit');
+    const audit = workflows.get('audit.yml');
+    const weekly = /^([0-5]?\d) (1?\d|2[0-3]) \* \* [0-6]$/;
+    expect(audit?.on).toEqual({
+      schedule: [{ cron: expect.stringMatching(weekly) }],
+      workflow_dispatch: null,
+    });
+    const [{ steps = [] } = {}] = Object.values(audit?.jobs ?? {});
+    expect(steps.at(-1)).toEqual({ run: 'npm run audit' });
   });
 
-  it('test every version of Node that is maintained, and the oldest that "engines" allows', () => {
-    expect(workflows.get('ci.yml')?.jobs.run?.strategy?.matrix.node).toEqual([20, 22, 24, 26]);
+  it('test each line of Node that "engines" names, and later lines that are released for long', () => {
+    const { engines } = createRequire(import.meta.url)('../../package.json');
+    const named = [...engines.node.matchAll(/[\^>=](\d+)\./g)].map(([, line]) => Number(line));
+    const tested = workflows.get('ci.yml')?.jobs.run?.strategy?.matrix.node ?? [];
+    expect(named).toHaveLength(2);
+    expect(tested.slice(0, 2)).toEqual(named);
+    for (const [index, line] of tested.entries()) expect(line).toBe(Number(named[0]) + 2 * index);
   });
 });

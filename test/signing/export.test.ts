@@ -24,7 +24,7 @@ import { vectors } from '../support/signing-corpus.js';
 import { requestOf } from '../support/signing-requests.js';
 
 /** How many random recipes, and recipes with hostile names, each language runs. */
-const count = Number(process.env.USERINFO_TEST_EXPORT ?? 40);
+const count = Number(process.env.USERINFO_TEST_EXPORT ?? 12);
 
 const pair = {
   kind: 'pair',
