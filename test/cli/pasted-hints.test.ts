@@ -47,7 +47,9 @@ describe.skipIf(process.platform === 'win32')('a hint that is pasted into a shel
     expect(existsSync(path('PWN'))).toBe(false);
   });
 
-  it.each(hostile.filter((name) => !name.includes('\n')))('gives the column %j as one word', async (name) => {
+  // A name that is in quotes is refused before its values are read.
+  const columns = hostile.filter((name) => !name.includes('\n')).map((name) => `c${name}`);
+  it.each(columns)('gives the column %j as one word', async (name) => {
     mkdirSync(path('csv'), { recursive: true });
     writeFileSync(path('csv/rows.csv'), `union_id,"${name.replaceAll('"', '""')}"\nu1,1.38E+10\n`);
     const { status, stderr } = await machine.run(['passback', '--from', 'csv/rows.csv', ...values], {
