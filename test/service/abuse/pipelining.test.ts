@@ -84,24 +84,3 @@ it('connections that sent many requests at once are closed when too many wait, a
     problem: 'too many requests wait; connections that sent many at once are closed',
   });
 });
-
-it.each(['/x', '/%zz', '/healthz'])('requests for %s take turns with those of apps', async (path) => {
-  const url = await start();
-  const flood = `GET ${path}?${'x'.repeat(32)} HTTP/1.1\r\n\r\n`;
-  const floods = Array.from({ length: 4 }, () => pipeline(url, flood, 20_000));
-  await expect.poll(() => answered).toBeGreaterThan(0);
-  const own = openSocket(url);
-  sockets.push(own);
-  const overtaken: number[] = [];
-  for (let turn = 0; turn < 5; turn += 1) {
-    const before = answered;
-    const isAnswered = new Promise((resolve) => own.once('data', resolve));
-    own.write(request);
-    await isAnswered;
-    overtaken.push(answered - before);
-  }
-  expect(floods.every(({ socket }) => !socket.destroyed)).toBe(true);
-  overtaken.sort((one, other) => one - other);
-  // Otherwise those of several turns of the event loop, each all that arrived before it.
-  expect(overtaken[2], `${overtaken}`).toBeLessThan((4 * 65_536) / flood.length);
-});
