@@ -33,7 +33,7 @@ const privateFiles = { Pool: 'undici/lib/dispatcher/pool.js', buildConnector: 'u
 /** A version of undici without one of these files is bundled by its index, which loads more. */
 const hasPrivateFiles = Object.values(privateFiles).every((file) => existsSync(`node_modules/${file}`));
 
-/** What bundled packages would load for what is not used here: it is left out, as if it were not installed. */
+/** Modules that bundled packages load for unused features: left out, as if not installed. */
 const absent = [
   '@colors/colors/safe', // cli-table3, for colours of its own
   'pg-native',

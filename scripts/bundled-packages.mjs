@@ -82,7 +82,7 @@ function component(each) {
   };
 }
 
-/** Those of the bundled packages that a package needs: of each name the one that Node finds from its folder. */
+/** The bundled packages that a package needs: of each name the one that Node finds from its folder. */
 function needsOf({ folder, dependencies, optionalDependencies, peerDependencies }, bundled) {
   const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
   const found = names.map((name) => {

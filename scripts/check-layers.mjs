@@ -1,4 +1,4 @@
-// Checks the structure of src: what its files may import, one meaning for each exported name, errors that are told by
+// Checks the structure of src: what its files may import, one meaning for each exported name, errors that are identified by
 // their class, and the amount of code that frequent commands and the SDK load. Run after a build; exits 1 with one line
 // for each fault.
 import { errorTextFaults } from './layers/error-texts.mjs';

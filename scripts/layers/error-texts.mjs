@@ -1,4 +1,4 @@
-// An error is told by its class, its code or a field, never by its English: a reworded sentence would change what the
+// An error is identified by its class, its code or a field, never by its English: a reworded sentence would change what the
 // program does. It is a search for the usual ways, by the usual names of such texts.
 import { folderOf } from './source-files.mjs';
 

@@ -45,7 +45,7 @@ type FileRunOptions = RunRecord & {
   readonly maxFailures: number | null;
 };
 
-/** Where so many rows, the first of a run, are refused alike, the column or the tenant is wrong, not the rows. */
+/** If the first so many rows of a run are refused alike, the column or the tenant is wrong, not the rows. */
 const alikeRows = 1000;
 
 /** Sends the rows of an input, and writes down the outcome of each. */

@@ -173,7 +173,7 @@ export async function traceCall(trace: CallTrace, call: () => Promise<Answer>): 
   });
 }
 
-/** What is logged for each hook. */
+/** The log entry of each hook. */
 const messages = {
   onRequest: 'request',
   onResponse: 'response',

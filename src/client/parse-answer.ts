@@ -13,7 +13,7 @@ import type { SignedRequest } from './sign-request.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** What an answer is judged by besides its request. */
+/** Settings for judging an answer. */
 interface AnswerExpectation {
   readonly host: string;
   readonly resultCodes: ResultCodeTable;
@@ -84,7 +84,7 @@ function namesUser({ union_id }: Readonly<Record<string, unknown>>): boolean {
   return (typeof union_id === 'string' && union_id !== '') || Number.isInteger(union_id);
 }
 
-/** What an answer that is no envelope means for its request, and the next step. */
+/** Explains what an answer that is not an envelope means for its request, and the next step. */
 function hintFor(
   { httpStatus, headers, body }: WireAnswer,
   members: Readonly<Record<string, unknown>> = {},

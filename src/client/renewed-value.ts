@@ -5,7 +5,7 @@ import { NoAnswerError } from './errors.js';
 /** Pause after a call that failed before the next one that no request waits for, in milliseconds. */
 const afterFailureMs = 1_000;
 
-/** How a value is fetched, and how long it is used; times in milliseconds. */
+/** Fetches a value, and limits how long it is used; times in milliseconds. */
 interface ValueSource<T> {
   /**
    * Calls the function of the caller; `isRefused`: the service refused the value in use.

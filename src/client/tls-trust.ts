@@ -8,7 +8,7 @@ type Tls = typeof import('node:tls') & { getCACertificates?: (type: 'default') =
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** What a TLS connection needs besides Node's authorities, as PEM text. */
+/** Additional CAs and the client certificate of a TLS connection, as PEM text. */
 interface TlsFiles {
   /** Certificates of further authorities. */
   readonly extraCa?: string | undefined;

@@ -40,7 +40,7 @@ const usualHeaders = {
 
 /** The headers of requests: names and values alternating, which undici processes faster than an object. */
 export class RequestHeaders {
-  /** Those beside the usual ones, by their names in lower case. */
+  /** Additional headers, by their names in lower case. */
   readonly given: ReadonlyMap<string, string>;
   readonly withoutForm: string[];
   readonly withForm: string[];

@@ -22,7 +22,7 @@ export interface Observation {
   readonly seconds: number;
 }
 
-/** What equal requests are answered alike: the constant part of their answers. */
+/** The constant part of the answers to equal requests. */
 export interface ConstantAnswer {
   readonly httpStatus: number;
   readonly code: number | null;

@@ -47,7 +47,7 @@ export class StoppedError extends Error {
 const maxTries = 3;
 /** The first pause of a back-off, and all of them together, in pauses between two requests. */
 const backOff = { first: 4, all: 400 };
-/** How much the pause grows at most, as a factor. */
+/** Maximum factor by which the pause grows. */
 const slowest = 8;
 /** Maximum time for which the pauses are kept that the platform asks for, in milliseconds. */
 const maxRequestedMs = 60_000;
@@ -64,7 +64,7 @@ export class Exchange {
   #waited = { ownMs: 0, requestedMs: 0, times: 0, inRow: 0 };
   #sent = 0;
   #last: { readonly random: string; readonly now: number } | null = null;
-  /** What is added to our clock, so that timestamps are right for the platform; milliseconds. */
+  /** Correction of our clock for the platform's, in milliseconds. */
   skewMs = 0;
 
   constructor(connection: ProbeConnection) {

@@ -31,7 +31,7 @@ interface Limit {
 
 /** The answers to the requests of a probe; what was not asked, or not answered alike twice, is missing. */
 export interface Evidence {
-  /** A right read but for its code: other faults are told apart from it. */
+  /** A read that is correct except for its code, to compare faults with. */
   control: ConstantAnswer;
   /** Copies of it. */
   copies: ConstantAnswer | null;

@@ -33,7 +33,7 @@ export function ownCode(means: Meaning): ResultCode {
   return resultCode[name];
 }
 
-/** Requests that have nothing to do with each other: a code that is theirs alike may be another's. */
+/** Unrelated requests: a code that they have in common may mean something else. */
 const subjects: readonly (readonly Meaning[])[] = [
   ['noSuchPath', 'wrongMethod'],
   [
@@ -216,7 +216,7 @@ function entryFor(
   return Object.keys(entry).length === 1 && names.length === 1 ? name : entry;
 }
 
-/** How a service with this platform file would answer otherwise than the platform did, request by request. */
+/** Requests that a service with this platform file would answer differently from the platform. */
 export function differencesOf(refusals: readonly Refusal[], platform: Platform): string[] {
   return clearOf(refusals).flatMap(({ request, means, answer, code }) => {
     const detail = means === 'unknownParameter' || means === 'scopeNotAccepted' ? means : undefined;

@@ -6,7 +6,7 @@ import type { ResultCodeName } from '../protocol/result-codes.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Signer } from '../signing/signer.js';
 
-/** What a refusal of a platform means. */
+/** Meaning of a refusal by the platform. */
 export type Meaning = ResultCodeName | RefusalDetail;
 
 /** A request of the probe: what it is, and what a correct platform refuses it for. */
@@ -43,7 +43,7 @@ function readOf(values: Readonly<Record<string, string>>, infoNames: readonly st
   return { endpoint: readEndpoint, parameters: new Map(Object.entries(values)), infoNames };
 }
 
-/** A right read but for its code, which the platform never issued: the control, from which faults are told apart. */
+/** The control, to compare faults with: a read that is correct except for its code, which was never issued. */
 export const controlRead = (): ProbeRequest => ({
   title: 'a code that was never issued',
   means: 'codeNotValid',

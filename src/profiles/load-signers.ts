@@ -33,7 +33,7 @@ export async function loadSigners(recipes: SigningRecipes, path: string | null):
   };
 }
 
-/** What `moduleSigner` checks. */
+/** A module as `moduleSigner` checks it. */
 async function loadModule(file: string): Promise<SignerModule> {
   const find = async () => ({ unsafe: findUnsafePath(file), target: await realpath(file) });
   const { unsafe, target } = await find().catch((cause: unknown) => {

@@ -8,7 +8,7 @@ import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileError, ProfileFileError } from './errors.js';
 import { noProfiles, type ProfileList, parseProfileList } from './profile-json.js';
 
-/** What to do with a file that is damaged. */
+/** Advice for a damaged file. */
 export const howToRepair =
   'Correct it by hand, or move it away and add the profiles again. It was not changed.';
 

@@ -141,7 +141,7 @@ export function secretWarnings(secret: Secret): string[] {
   ];
 }
 
-/** How to set a secret again: a sentence, and its command. */
+/** Advice to set a secret again: a sentence and its command. */
 export function settingSecretAgain(
   profile: string | null,
   source: SecretSource,

@@ -45,7 +45,7 @@ export function parseBaseUrl(text: string, label = 'the base URL'): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** What is probably wrong with a text that is no URL; it does not repeat the text. */
+/** The likely mistake in a text that is not a URL; does not repeat the text. */
 function urlHint(text: string): string {
   if (/^https?:?\/{0,2}[^/:]/i.test(text) && !/^https?:\/\//i.test(text))
     return 'Write a colon and two slashes after http or https.';

@@ -3,7 +3,7 @@ import { type ResultCode, resultCode } from './result-codes.js';
 
 export { UserInfoError, type UserInfoErrorOptions };
 
-/** What this project refuses as malformed, and a platform may have a result code of its own for. */
+/** Kinds of malformed input for which a platform may have a result code of its own. */
 export type RefusalDetail = 'unknownParameter' | 'scopeNotAccepted';
 
 /**

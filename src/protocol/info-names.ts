@@ -25,7 +25,7 @@ export const neutralChatPrefix = 'chat_';
 /** The form of a prefix. */
 export const chatPrefixForm = /^[A-Za-z][A-Za-z0-9]{0,30}_$/;
 
-/** What follows the prefix (§2.2). */
+/** Names after the prefix (§2.2). */
 const chatNames = Object.keys(special).flatMap((name) =>
   name.startsWith(neutralChatPrefix) ? [name.slice(neutralChatPrefix.length)] : [],
 );

@@ -7,7 +7,7 @@ import { spaceAround } from './unsafe-text.js';
  */
 export type PastedKind = 'identifier' | 'special' | 'value';
 
-/** What was probably not meant in a text. */
+/** A likely mistake in a text. */
 export interface PasteFault {
   /** What follows the name of the text, such as "has a space after it". */
   readonly what: string;
@@ -40,7 +40,7 @@ const namesOfInvisible = (pattern: RegExp) => (text: string) => {
 
 const fullWidth = /[\uff01-\uff5e]/g;
 const quoted = /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s;
-/** What templates, spreadsheets, databases and programs write where a value is missing. */
+/** Texts that templates, spreadsheets, databases and programs write for a missing value. */
 const noValue =
   /^(?:undefined|null|NULL|None|nil|NaN|nan|N\/A|n\/a|#N\/A|#REF!|#VALUE!|#NAME\?|#DIV\/0!|\\N|\(null\)|\[object Object\]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|<[A-Za-z_][\w -]*>)$/;
 
@@ -92,7 +92,7 @@ const rules: readonly Rule[] = [
 /** A text in which no rule finds anything but a missing value. The common case, in one look. */
 const plain = /^[\w.@:/+\u3040-\u30ff\u4e00-\u9fff-]+$/;
 
-/** What was probably not meant in a text; `null` if nothing is suspicious. An empty text is not judged. */
+/** Finds a likely mistake in a text; `null` if nothing is suspicious. An empty text is not checked. */
 export function pasteFault(text: string, kind: PastedKind): PasteFault | null {
   if (text === '' || (plain.test(text) && !noValue.test(text))) return null;
   let what: string | null = null;

@@ -50,7 +50,7 @@ export type PlatformResultCodes = Readonly<
   Record<number | string, ResultCodeName | RefusalDetail | PlatformResultCode>
 >;
 
-/** What this project refuses as `malformedParameter`, and a platform may have a code of its own for. */
+/** Kinds of `malformedParameter` for which a platform may have a code of its own. */
 const details = { unknownParameter: 'malformedParameter', scopeNotAccepted: 'malformedParameter' } as const;
 
 /** The code of this project that a name of a platform file stands for. */

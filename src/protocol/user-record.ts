@@ -277,7 +277,7 @@ export const deviceInfoKeys = ['device_token', 'brand', 'os', 'os_version', 'net
 /** §4.1 shape rule 3: the keys of an object in `location_info`. */
 export const locationInfoKeys = ['country', 'province', 'city'] as const;
 
-/** How a platform writes `data` (§4.1 leaves it open). */
+/** A platform's form of `data` (§4.1 leaves it open). */
 export interface AnswerShape {
   /** A requested name, or a field of `basic_info`, without a value or authorization: left out, `null` or empty text. */
   readonly absent: 'omit' | 'null' | 'empty';
@@ -337,7 +337,7 @@ function wholeData(view: View): AnyReadData {
   const deviceFields = loginDeviceFields.filter((field) =>
     allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
   );
-  // What was never passed back is no key: only fields of the table can be without a value.
+  // A key that was never passed back does not exist: only fields of the table can lack a value.
   const fields = fieldsOf(record);
   const extension = [fields.extension, fields.own].flatMap(Object.entries).filter(([name]) => allows(name));
   return {

@@ -29,7 +29,7 @@ export interface WorkerOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a worker logs, named as in the JSON log. */
+/** A worker's log entry, named as in the JSON log. */
 export type WorkerEvent =
   /** It begins to process a run, which may wait for others. */
   | {

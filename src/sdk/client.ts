@@ -203,7 +203,7 @@ function setCalls<Client extends UserInfoClient>(client: Client, calls: CallClie
   return Object.defineProperty(client, callClient, { value: calls });
 }
 
-/** @throws InvalidInputError for a method that lost its client */
+/** @throws InvalidInputError for a method that was detached from its client */
 function callsOf(client: UserInfoClient): CallClient {
   const calls = (client as UserInfoClient | undefined)?.[callClient];
   if (calls !== undefined) return calls;

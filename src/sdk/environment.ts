@@ -53,7 +53,7 @@ export function optionsFromEnvironment(
   };
 }
 
-/** How the command line reaches the service: the files of its settings, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+/** Network settings of the command line: its files, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 export function routeOptions(
   {
     baseUrl,

@@ -1,4 +1,4 @@
-// What a test says that requests are answered with.
+// Answers that a test sets for requests.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { endpoints, type OperationName } from '../protocol/endpoints.js';

@@ -15,7 +15,7 @@ import { readSignature, type SignatureReading } from './candidates/signature-rea
 import type { Pause, RecipeCandidate } from './reconstruct/target.js';
 import type { SolveTask } from './tasks.js';
 
-/** What a document says of a rule: each narrows the search, which then goes deeper. */
+/** Parts of a rule that a document names: each narrows the search, which then goes deeper. */
 export interface Hints {
   /** The digests, in order, such as `hmac-sha256`. */
   readonly steps?: readonly string[] | undefined;
@@ -48,7 +48,7 @@ interface Way {
   fits(message: string): boolean;
 }
 
-/** What was found by hints. */
+/** Results of a search with hints. */
 export interface HintedFits {
   readonly fits: RecipeCandidate[];
   readonly tried: number;

@@ -9,7 +9,7 @@ const chunkLength = 65_536;
 
 const byteOrderMark = '\ufeff';
 
-/** Where failed rows go, and the contents that an earlier run wrote there: nothing else is replaced. */
+/** The file of failed rows, and the contents that an earlier run wrote to it: nothing else is replaced. */
 export interface FailedPlace {
   readonly path: string;
   readonly ours: readonly Contents[];

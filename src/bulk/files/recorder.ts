@@ -11,7 +11,7 @@ import { formatRanges, type RecordedRow } from './journal-records.js';
 import { type JournalState, LineSet } from './journal-state.js';
 import { formatLostResult, formatOutcome, placeOutcome } from './result-line.js';
 
-/** Where the lines of the results go. */
+/** The destination of the results. */
 export interface ResultsSink {
   append(text: string): void;
   /** Whether it has no room at present; `onRoom`, the same function each time, is called when it has room again. */

@@ -110,7 +110,7 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
     if (pasted !== null) {
       throw new InvalidInputError(
         `line ${line}: the name of column ${index + 1}, ${quoteName(column)}, ${pasted.what}`,
-        { hint: 'Correct it in the header: a column is known by its name alone.' },
+        { hint: 'Correct it in the header: columns are identified by name.' },
       );
     }
     if (seen.has(column))

@@ -165,7 +165,7 @@ export function openStream(stream: Readable, name: string): Input {
   };
 }
 
-/** That many bytes, or what the file has left of them. */
+/** Reads that many bytes, or the rest of the file. */
 async function readPart(handle: FileHandle, start: number, size: number, path: string): Promise<Buffer> {
   const part = Buffer.allocUnsafeSlow(size);
   let filled = 0;

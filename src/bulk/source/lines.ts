@@ -46,7 +46,7 @@ export async function* cutLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Li
   if (restLength > 0) yield { bytes: Buffer.concat(rest), firstLine };
 }
 
-/** How often a byte occurs. */
+/** Counts a byte. */
 export function countBytes(bytes: Buffer, byte: number): number {
   let count = 0;
   for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count += 1;

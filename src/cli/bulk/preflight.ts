@@ -107,7 +107,7 @@ const rounded = /^\d{15}0+$/;
 /** Maximum number of users among whom the same one is looked for. */
 const maxUsers = 100_000;
 
-/** What is doubtful about values of rows, by column. */
+/** Doubtful values of rows, by column. */
 class Doubts {
   readonly #meant: readonly string[];
   readonly #rows = new Map<string, number>();

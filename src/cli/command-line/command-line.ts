@@ -24,9 +24,9 @@ export interface CommandLine {
   /** With `value` as it is typed, and whether it is an argument of its own. */
   readonly options: readonly { option: Option; value: string | undefined; isApart: boolean }[];
   readonly operands: readonly string[];
-  /** What looks like an option, and is none of the command. */
+  /** Arguments that look like options, but are not options of the command. */
   readonly unknown: readonly string[];
-  /** What follows `--`. */
+  /** Arguments after `--`. */
   readonly literal: readonly string[];
 }
 

@@ -77,7 +77,7 @@ export function addConnectionOptions(command: Command, heading = 'Connection:'):
     .option('--client-cert <file>', 'PEM file of a client certificate, for a gateway that asks for one')
     .option('--client-key <file>', 'PEM file of its private key')
     .option('--proxy <url>', 'http proxy (default: that of HTTPS_PROXY or HTTP_PROXY)')
-    .option('--platform <file>', 'platform file: recipes, result codes and what else the platform decides')
+    .option('--platform <file>', 'platform file: recipes, result codes and other differences')
     .option('--allow-http', 'allow plain HTTP to another machine')
     .optionsGroup('');
 }

@@ -47,7 +47,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   version: '--version',
 };
 
-/** What to do without an option that a command has no use for, by command and option. */
+/** Advice instead of an option that a command does not have, by command and option. */
 const otherWays: Readonly<Record<string, string>> = {
   'userinfo read --code': 'The code is the first argument: userinfo read "$code"',
   'userinfo read --union-id':

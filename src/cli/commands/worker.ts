@@ -51,7 +51,7 @@ export const declareWorker = command({
   run: runWorker,
 });
 
-/** What the program logs of a worker. */
+/** A line of the worker's log. */
 type WorkerLogEvent = WorkerEvent | Pick<ProblemEvent & { readonly event: 'fault' }, 'event' | 'problem'>;
 
 const kinds: EventKinds<WorkerLogEvent> = {

@@ -87,7 +87,7 @@ function failedRows(
       chunks_left > 0
         ? { hint: 'Use --wait to wait for its end.' }
         : {
-            hint: 'Its failed chunks have them. Let workers take those again:',
+            hint: 'They are in its failed chunks. Let workers retry these:',
             commands: [`userinfo runs retry ${run}${flag}`],
           };
     const message = `run ${run} is ${state}: ${formatRows(rows - done)} without an outcome`;

@@ -51,7 +51,7 @@ export interface Language {
   readonly statements: Readonly<Record<StatementName, string>>;
   /** The beginning of a call of a local function. */
   readonly apply: string;
-  /** How a digest is named, and how one with a key, by the names in its row. */
+  /** Names of digests, without and with a key, from the row of a language. */
   readonly algorithms: readonly [digest: string, keyed: string];
   /** A call of a rule in a test. */
   readonly rule: string;

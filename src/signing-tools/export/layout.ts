@@ -21,7 +21,7 @@ export function group(
   return { open, items, close, separator, last, brackets };
 }
 
-/** How code is laid out. */
+/** Layout of the code. */
 interface Layout {
   /** One step of it. */
   readonly indent: string;

@@ -64,7 +64,7 @@ function isStatusLine(line: string): boolean {
 }
 
 interface RequestStart {
-  /** What is before the method. */
+  /** Text before the method. */
   readonly prefix: string;
   /** The line from the method on. */
   readonly line: string;

@@ -317,7 +317,7 @@ export function replaceVariables(text: string, { values, budget }: Variables): s
   return replaced;
 }
 
-/** A kind of JSON, told by its outermost members. */
+/** A kind of JSON, recognized by its outermost members. */
 function jsonFormat(
   name: string,
   from: string,

@@ -70,7 +70,7 @@ function unreadable({ text, json, signParam }: GivenText): SampleError {
   return new SampleError('this does not look like a request', `${advice}${formatsHint(signParam)}`);
 }
 
-/** What a text is that cannot be read, and what to take in its place. */
+/** Explains why a text cannot be read, and what to take instead. */
 const nearest: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/^PK/, 'It is a zip, as Fiddler saves sessions: export them as HAR, or copy the raw request. '],
   [
@@ -86,7 +86,7 @@ const nearest: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
 ];
 
-/** What is there of a request, and what is not. */
+/** Lists which parts of a request are present and which are missing. */
 function missing(text: string, signParam: string): string {
   const at = text.indexOf(signParam);
   if (at < 0) return '';
@@ -157,7 +157,7 @@ function firstKey(kept: ReadonlyMap<string, unknown>, beginning: string): string
   return [...kept.keys()].filter((key) => key.startsWith(beginning)).slice(0, 1);
 }
 
-/** How much a request has of what a rule may sign. */
+/** Number of parts of a request that a rule may sign. */
 function knowledge({ sample, isGuessed }: ReadRequest): number {
   if (sample === null) return 0;
   const { url, params, body, headers } = sample;

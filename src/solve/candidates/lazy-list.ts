@@ -3,7 +3,7 @@ export type Add<T> = (item: T, bits: number) => void;
 /** Adds the items that cost from `from` to below `to`, in any order; others are ignored. */
 type Make<T> = (from: number, to: number, add: Add<T>) => void;
 
-/** Costs are told apart by an eighth of a bit. */
+/** Resolution of costs: an eighth of a bit. */
 const steps = 8;
 
 /** Items up to this cost are made in the first step. */

@@ -207,7 +207,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ failed_chunks: 1 });
     const results = await runs('results', run, '--wait');
     expect(results.stderr).toMatch(
-      /is ready: 1 row without an outcome\nIts failed chunks .*\n {2}userinfo runs retry/,
+      /is ready: 1 row without an outcome\nThey are in its failed chunks\. .*\n {2}userinfo runs retry/,
     );
     expect(refused.stderr).toContain('Retry them:\n  userinfo runs retry ');
     expect((await runs('retry', run)).stderr).toBe(`workers take 1 chunk of run ${run} again\n`);

@@ -82,7 +82,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
       hint: 'Choose one with -p, or use --save FILE.',
     });
   }
-  // What could fail is tried before a code is used up.
+  // Check everything that can fail before a code is used up.
   if (saveProfile) await context.profiles.change((list) => list);
   const user = { codes, unionId, key: `${settings.key_prefix ?? ''}userinfo_probe` };
   const { gather, maxRequestsOf } = await import('../../../probe/gather.js');

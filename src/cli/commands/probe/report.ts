@@ -10,7 +10,7 @@ import { httpStatusOf } from '../../../protocol/result-codes.js';
 import { formatTable } from '../../output/table.js';
 import { showText } from '../../output/terminal-text.js';
 
-/** What a probe has found, and what of it may be wrong. */
+/** The findings of a probe, and which of them may be wrong. */
 export interface ProbeResult {
   readonly learned: Learned;
   readonly breaks: readonly Break[];

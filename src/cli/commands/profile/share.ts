@@ -37,7 +37,7 @@ export const declareExport = command({
   },
 });
 
-/** What an exported profile does not have. */
+/** Members that an exported profile lacks. */
 function leftOut({
   headers,
   signing_module,

@@ -14,7 +14,7 @@ export const declareServe = command({
   common: [],
   summary: 'run the service locally, for tests; --demo to try it',
   description:
-    'Run the service of the platform: both operations, over a database of its own. ' +
+    "Run the platform's service: both operations, with its own database. " +
     'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered. ' +
     'A setting is a flag, else a variable: PORT, DATABASE_URL, USERINFO_MAX_BODY for --max-body.',
   examples: [

@@ -25,7 +25,7 @@ import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-
 
 type ExplainOptions = SampleOptions & RecipeOptions;
 
-/** How the request of an operation is named on the command line, as its own command does. */
+/** Arguments for the request of an operation, as its own command takes them. */
 interface ExplainedOperation {
   readonly examples: CommandSpec<object, []>['examples'];
   readonly takes: (command: Command) => Command;

@@ -77,7 +77,7 @@ function refuseProduction({ environment, profile }: Settings): void {
   if (environment.value !== 'production') return;
   throw new InvalidInputError(`${profile === null ? 'this' : `profile "${profile}"`} is production`, {
     sent: 'nothing',
-    hint: 'Presets are tried against test deployments alone: wrong signatures look like an attack.',
+    hint: 'Presets are tried only against test deployments: wrong signatures look like an attack.',
   });
 }
 
