@@ -57,7 +57,7 @@ async function start(name: string, configure: (port: number) => { config: string
   await expect.poll(isReady, patiently).toBe(200);
 }
 
-/** The blocks of the page, on a port, before three servers. */
+/** The blocks of the page word for word but for ports and certificates, which HAProxy's own check reads below. */
 const ofThePage = {
   nginx: (own: number, servers: number) => {
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
