@@ -11,6 +11,9 @@ import { profileOutline } from './profile-outline.js';
 /** The names that have a meaning of their own, with the prefix of the platform. */
 export const specialNames = ({ env }: Pick<Io, 'env'>) => specialInfoNames(profileOutline(env).chatPrefix);
 
+/** Another separator, a list as JSON, an option, or the path to a name in an answer. */
+const noName = /[;|\s、；[\]{}"]|^-|^(?:data|basic_info|extension_info)\./;
+
 /**
  * Parses the names of a read.
  *
@@ -26,7 +29,7 @@ export function readNames(
   const known = Object.keys(specialNames(io));
   for (const name of names) {
     const meant = known.includes(name) ? null : (known.find((one) => isSlipOf(name, one)) ?? null);
-    const fault = pasteFault(name, 'identifier')?.what ?? (/[;|\s]|^-/.test(name) ? 'is no name' : undefined);
+    const fault = pasteFault(name, 'identifier')?.what ?? (noName.test(name) ? 'is no name' : undefined);
     if (meant === null && fault === undefined) continue;
     const why = meant === null ? fault : `has no special meaning: did you mean ${quoteName(meant)}?`;
     throw new InvalidInputError(`the name ${quoteName(name)} ${why}`, {

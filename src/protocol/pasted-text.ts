@@ -44,6 +44,9 @@ const quoted = /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.
 const noValue =
   /^(?:undefined|null|NULL|None|nil|NaN|nan|N\/A|n\/a|#N\/A|#REF!|#VALUE!|#NAME\?|#DIV\/0!|\\N|\(null\)|\[object Object\]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|<[A-Za-z_][\w -]*>)$/;
 
+/** A user ID with its name before it. */
+const named = /^(?:union|user)_?id\s{0,9}[:=]\s{0,9}(?=\S)/i;
+
 /** In the order in which they are looked for. */
 const rules: readonly Rule[] = [
   {
@@ -87,6 +90,17 @@ const rules: readonly Rule[] = [
     find: (text) => (text.includes('\ufffd') ? 'has U+FFFD: it was read in another encoding' : null),
   },
   { kinds: all, find: (text) => (noValue.test(text) ? 'stands for a missing value' : null) },
+  { kinds: exact, find: (text) => (/\*{3}|[•●]{3}/.test(text) ? 'is masked' : null) },
+  {
+    kinds: exact,
+    find: (text) => (/^<.+>$/s.test(text) ? 'is in angle brackets' : null),
+    restore: (text) => text.slice(1, -1),
+  },
+  {
+    kinds: ['identifier'],
+    find: (text) => (named.test(text) ? 'begins with the name of the parameter' : null),
+    restore: (text) => text.replace(named, ''),
+  },
 ];
 
 /** A text in which no rule finds anything but a missing value. The common case, in one look. */
@@ -94,7 +108,7 @@ const plain = /^[\w.@:/+\u3040-\u30ff\u4e00-\u9fff-]+$/;
 
 /** Finds a likely mistake in a text; `null` if nothing is suspicious. An empty text is not checked. */
 export function pasteFault(text: string, kind: PastedKind): PasteFault | null {
-  if (text === '' || (plain.test(text) && !noValue.test(text))) return null;
+  if (text === '' || (plain.test(text) && !noValue.test(text) && !named.test(text))) return null;
   let what: string | null = null;
   let meant: string | null = text;
   // What is found below quotes or a space may be within quotes again.
@@ -134,14 +148,18 @@ function codeWithin(text: string): PasteFault | null {
     const [, inJson] = /"code"\s*:\s*"([^"\\]+)"/.exec(text) ?? [];
     return { what: 'is JSON', meant: inJson ?? null };
   }
-  const [, name, named] = /^([A-Za-z_ -]{1,30}?)\s*[:=]\s*(\S+)$/.exec(text) ?? [];
-  if (name !== undefined && named !== undefined && /code$/i.test(name))
+  const [, name, value] = /^([A-Za-z_ -]{1,30}?)(?:\s*[:=]\s*|\s+)(\S+)$/.exec(text) ?? [];
+  if (name !== undefined && value !== undefined && /(?:code|bearer|token)$/i.test(name))
     return {
-      what: `begins with ${JSON.stringify(text.slice(0, text.length - named.length).trim())}`,
-      meant: pasteFault(named, 'identifier')?.meant ?? named,
+      what: `begins with ${JSON.stringify(text.slice(0, text.length - value.length).trim())}`,
+      meant: pasteFault(value, 'identifier')?.meant ?? value,
     };
-  if (/[\s,;]/.test(text)) {
-    const [first = ''] = text.split(/[\s,;]/);
+  if (/%[\da-f]{2}/i.test(text)) {
+    const plainText = decoded(text);
+    return { what: 'is percent-encoded', meant: codeWithin(plainText)?.meant ?? plainText };
+  }
+  if (/[\s,;，；。、]/.test(text)) {
+    const [first = ''] = text.split(/[\s,;，；。、]/);
     const isBroken = /^\S+ \S+$/.test(text);
     return {
       what: isBroken ? 'has a space inside' : 'is more than one word',

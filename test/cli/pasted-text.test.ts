@@ -35,6 +35,8 @@ const pasted: readonly (readonly [kind: string, paste: (text: string) => string,
   ['no value of JavaScript', () => 'undefined', 'stands for a missing value'],
   ['no value of a spreadsheet', () => '#N/A', 'stands for a missing value'],
   ['no value of a database', () => '\\N', 'stands for a missing value'],
+  ['a mask', (text) => `${text[0]}****${text.slice(-1)}`, 'is masked'],
+  ['angle brackets', (text) => `<${text}>`, 'is in angle brackets'],
 ];
 
 /** A text that names somebody, or costs something: the text, and how the program is given it. */
@@ -150,7 +152,9 @@ describe.each(places)(
 );
 
 describe('another value that was pasted with something is sent, with a warning', () => {
-  const odd = pasted.filter(([kind]) => !/line break inside|full width|encoding/.test(kind));
+  const odd = pasted.filter(
+    ([kind]) => !/line break inside|full width|encoding|a mask|angle brackets/.test(kind),
+  );
 
   it.each(odd)('in a pair: %s', async (_, paste, says) => {
     const { status, stderr } = await run(() => [
@@ -201,6 +205,9 @@ describe('a code in what surrounds it', () => {
     ['code=2474ab', 'begins with "code="'],
     ['auth_code=2474ab', 'begins with "auth_code="'],
     ['{"code":"2474ab"}', 'is JSON'],
+    ['%7B%22code%22%3A%222474ab%22%7D', 'is percent-encoded'],
+    ['Bearer 2474ab', 'begins with "Bearer"'],
+    ['2474ab。', 'is more than one word'],
     ['"2474ab"', 'is in quotes'],
     ['2474 ab', 'has a space inside'],
     ['2474ab\u200b', 'has an invisible character (U+200B)'],

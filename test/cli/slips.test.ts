@@ -199,6 +199,13 @@ const refused: readonly Slip[] = [
     cause: '"mobile;id_card" is no name',
     next: 'Nothing was sent.',
   },
+  {
+    typed: 'userinfo read abc mobile、id_card',
+    cause: '"mobile、id_card" is no name',
+    next: 'Nothing was sent.',
+  },
+  { typed: 'userinfo read abc "[mobile]"', cause: '"[mobile]" is no name', next: 'Nothing was sent.' },
+  { typed: 'userinfo read abc data.mobile', cause: '"data.mobile" is no name', next: 'Nothing was sent.' },
   { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
   {
     typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read --from $d/c.csv --names moblie",
@@ -286,6 +293,17 @@ const refused: readonly Slip[] = [
     typed: 'userinfo passback a=b --primary-key mobile',
     cause: '--primary-key "mobile": no pair has this key',
     next: 'such as mobile=...',
+  },
+  {
+    typed: 'userinfo passback a=b --primary-key union_id',
+    cause: '--primary-key "union_id": no pair has this key',
+    next: 'Name the user by --union-id <id>.',
+  },
+  {
+    typed: 'userinfo passback a=b --union-id union_id=u001',
+    cause: '--union-id begins with the name of the parameter',
+    next: 'Write --union-id u001',
+    paste: { line: 'userinfo passback a=b --union-id u001', sends: '{"a":"b"}' },
   },
   {
     typed: `userinfo passback ${to}`,

@@ -265,6 +265,18 @@ describe('any text', () => {
   });
 });
 
+it.each([
+  ['a parameter', `https://a.example/?a=1&sign=${'0'.repeat(4097)}`, '"sign" has 4097 characters'],
+  [
+    'a field',
+    JSON.stringify({ url: 'https://a.example/', params: {}, signature: '0'.repeat(4097) }),
+    '"sign" has',
+  ],
+  ['the parameters', `https://a.example/?${'a=1&'.repeat(50_001)}sign=0`, 'the request has 50002 parameters'],
+])('is refused where %s of it would take seconds', (_, given, says) => {
+  expect(messageOf(given)).toContain(says);
+});
+
 it('is named in the hint for a text that is no request', () => {
   const message = messageOf('hello');
   for (const { name } of sampleFormats) expect(message).toContain(name);

@@ -165,7 +165,9 @@ function refuseUnnamed(primaryKey: string | undefined, userInfo: UserInfoEntries
       hint:
         meant !== undefined
           ? `Did you mean --primary-key ${quoteWhereNeeded(meant)}?`
-          : `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
+          : primaryKey === 'union_id'
+            ? 'Name the user by --union-id <id>.'
+            : `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
     });
   }
   const value = identifyingText(userInfo.get(primaryKey));

@@ -54,12 +54,13 @@ export function withQuery(url: string, query: string): string {
  * request order; and the members of a JSON body, where the signature is among them, or where it is in a header and
  * there are no other parameters. `extra` has the headers.
  *
- * @throws SampleError for a parameter that is not UTF-8, or for more than one signature
+ * @throws SampleError for a parameter that is not UTF-8, too many of them, or for more than one signature
  */
 export function toSample(request: CapturedRequest, signParam: string): Omit<Sample, 'secret'> {
   const { method, url, body } = request;
   const query = queryOf(url);
   const sent = parametersOf(request);
+  if (sent.length > mostParams) throw new SampleError(`the request has ${sent.length} parameters`);
   const members = jsonMembersOf(request);
   const isNamed = ([name]: Param) => name === signParam;
   const inHeaders = request.headers.filter(([name]) => isHeader(name, signParam));
@@ -81,9 +82,17 @@ export function toSample(request: CapturedRequest, signParam: string): Omit<Samp
   };
 }
 
-/** @throws SampleError for different ones */
+/** Longest signature, in characters, and most parameters of a request: more take seconds, and no service takes them. */
+const longestSignature = 4096;
+const mostParams = 50_000;
+
+/** @throws SampleError for different ones, or one that is too long */
 export function onlySignature(signatures: readonly Param[], signParam: string): string | null {
   const [first, ...others] = new Set(signatures.map(([, value]) => value));
+  if ((first?.length ?? 0) > longestSignature)
+    throw new SampleError(
+      `${JSON.stringify(signParam)} has ${first?.length} characters: no signature is so long`,
+    );
   if (others.length === 0) return first ?? null;
   throw new SampleError(`parameter ${JSON.stringify(signParam)} is given twice`);
 }

@@ -131,6 +131,7 @@ function sampleOf({ params, extra, signParam, secret, ...json }: ReturnType<type
   );
   const signed = params?.filter(([name]) => name === signParam);
   const carried = signed === undefined ? captured.signature : onlySignature(signed, signParam);
+  const given = json.signature === null ? carried : onlySignature([[signParam, json.signature]], signParam);
   if (json.signature !== null && carried !== null && json.signature !== carried) {
     throw new SampleError(`sample.signature: is not what the parameter ${JSON.stringify(signParam)} says`);
   }
@@ -138,7 +139,7 @@ function sampleOf({ params, extra, signParam, secret, ...json }: ReturnType<type
     ...captured,
     params: params?.filter(([name]) => name !== signParam) ?? captured.params,
     extra,
-    signature: json.signature ?? carried,
+    signature: given,
     secret: secret === null ? null : new Secret(secret),
   };
 }
