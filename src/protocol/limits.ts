@@ -23,10 +23,10 @@ export const defaultMaxBodyBytes = 262_144;
 export const maxParameters = 1000;
 
 /** §8 leaves the size of a user's record open: bytes of its JSON text. */
-export const maxRecordBytes = 65_536;
+export const maxRecordBytes = 32_768;
 
 /** §8 leaves the number of values of a user's record open, and that of the keys of a `user_info`. */
-export const maxRecordKeys = 256;
+export const maxRecordKeys = 100;
 
 /** Maximum delay of a timer of Node.js, in milliseconds: a longer one fires at once. */
 export const maxTimerMs = 2 ** 31 - 1;

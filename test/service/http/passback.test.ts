@@ -135,24 +135,24 @@ describe('a passback (§4.2)', () => {
     expect((await by('member', '{"member":"true"}')).envelope.data).toEqual({ union_id: 'u10' });
   });
 
-  it('refuses a record larger than 64 KiB', async () => {
+  it('refuses a record larger than 32 KiB', async () => {
     await put('u11');
     const pass = (key: string, length: number) =>
       running.passback({ union_id: 'u11', user_info: `{"${key}":"${'x'.repeat(length)}"}` });
-    expect((await pass('a', 50_000)).envelope.code).toBe(200);
-    const left = 65_536 - Buffer.byteLength(JSON.stringify(await get('u11'))) - ',"b":""'.length;
+    expect((await pass('a', 25_000)).envelope.code).toBe(200);
+    const left = 32_768 - Buffer.byteLength(JSON.stringify(await get('u11'))) - ',"b":""'.length;
     const refused = await pass('b', left + 1);
     expect([refused.status, refused.envelope]).toEqual([
       413,
       {
         code: 41301,
-        msg: expect.stringContaining('would have 65537 bytes; the maximum is 65536'),
+        msg: expect.stringContaining('would have 32769 bytes; the maximum is 32768'),
         data: {},
       },
     ]);
     expect(Object.keys((await get('u11')).extension_info)).toEqual(['a']);
     expect((await pass('b', left)).envelope.code).toBe(200);
-    await expect(put('u12', { extension_info: { a: 'x'.repeat(65_536) } })).rejects.toMatchObject({
+    await expect(put('u12', { extension_info: { a: 'x'.repeat(32_768) } })).rejects.toMatchObject({
       resultCode: 41301,
     });
   });
