@@ -41,7 +41,7 @@ if (isLinux) {
   elsewhere.push(
     ['of another PID namespace', () => lockRecord({ pid: ended(), space: here.replace(/\d+]/, '1]') })],
     ['of an earlier boot', () => lockRecord({ pid: ended(), space: here.replace(/^[^ ]+/, randomUUID()) })],
-    ['of an older version', () => lockRecord({ pid: ended(), space: '' })],
+    ['without a namespace', () => lockRecord({ pid: ended(), space: '' })],
   );
 }
 
@@ -49,42 +49,24 @@ describe('lockFile', () => {
   it('makes a file of mode 0600, and removes it on release', async () => {
     const path = newLock();
     const umask = process.umask(0);
-    const lock = await lockFile(path);
+    const release = await lockFile(path);
     process.umask(umask);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(lock.isHeld()).toBe(true);
-    lock.release();
+    release();
     expect(readdirSync(dirname(path))).toEqual([]);
-    expect(lock.isHeld()).toBe(false);
   });
 
   it('refuses a second lock at once, and names the process that holds the first', async () => {
     const path = newLock();
-    const lock = await lockFile(path);
+    const release = await lockFile(path);
     const held = readFileSync(path, 'utf8');
     await expect(lockFile(path)).rejects.toThrow(FileLockedError);
     await expect(lockFile(path)).rejects.toThrow(
       `${path} is held by process ${process.pid} on ${hostname()}`,
     );
     expect(readFileSync(path, 'utf8')).toBe(held);
-    lock.release();
-    (await lockFile(path)).release();
-  });
-
-  it('waits for the lock if allowed to', async () => {
-    const path = newLock();
-    let inside = 0;
-    let most = 0;
-    const work = async () => {
-      const lock = await lockFile(path, { takeOverMs: 5_000 });
-      inside += 1;
-      most = Math.max(most, inside);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      inside -= 1;
-      lock.release();
-    };
-    await Promise.all(Array.from({ length: 10 }, work));
-    expect(most).toBe(1);
+    release();
+    (await lockFile(path))();
   });
 
   it.each([
@@ -100,9 +82,9 @@ describe('lockFile', () => {
     if (!isLinux && left().includes(` 1 `)) return;
     const path = newLock();
     writeFileSync(path, left());
-    const lock = await lockFile(path);
-    expect(lock.isHeld()).toBe(true);
-    lock.release();
+    const release = await lockFile(path);
+    expect(readFileSync(path, 'utf8')).toContain(`${process.pid} `);
+    release();
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
@@ -132,9 +114,7 @@ describe('lockFile', () => {
     const path = newLock();
     put(path);
     const found = lstatSync(path);
-    for (const options of [{}, { takeOverMs: 50 }]) {
-      await expect(lockFile(path, options)).rejects.toThrow(`${path} is not a lock of userinfo`);
-    }
+    await expect(lockFile(path)).rejects.toThrow(`${path} is not a lock of userinfo`);
     await expect(silentLocks([path], 0)).rejects.toThrow(`${path} is not a lock of userinfo`);
     expect(lstatSync(path)).toMatchObject({ ino: found.ino, size: found.size, mtimeMs: found.mtimeMs });
     expect(readdirSync(dirname(path))).toEqual(['lock']);
@@ -172,42 +152,23 @@ describe('lockFile', () => {
     await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
     process.kill(pid, 'SIGKILL');
     await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
-    (await lockFile(path)).release();
+    (await lockFile(path))();
   });
 
-  it.each([['of a process that runs', ours], ...elsewhere])(
-    'leaves a lock %s alone, and takes it over, if it may wait, when nobody renews it',
-    async (_, left) => {
-      const path = newLock();
-      const content = left();
-      writeFileSync(path, content);
-      await expect(lockFile(path)).rejects.toThrow(FileLockedError);
-      expect(readFileSync(path, 'utf8')).toBe(content);
-      const lock = await lockFile(path, { takeOverMs: 50 });
-      expect(lock.isHeld()).toBe(true);
-      lock.release();
-    },
-  );
-
-  it('waits for a lock as long as its process renews it', async () => {
+  it.each([['of a process that runs', ours], ...elsewhere])('leaves a lock %s alone', async (_, left) => {
     const path = newLock();
-    writeFileSync(path, lockRecord({ pid: ended(), host: 'elsewhere' }));
-    let renewals = 0;
-    const other = setInterval(() => {
-      renewals += 1;
-      utimesSync(path, renewals, renewals);
-      if (renewals === 40) clearInterval(other);
-    }, 10);
-    await (await lockFile(path, { takeOverMs: 300 })).release();
-    expect(renewals).toBe(40);
+    const content = left();
+    writeFileSync(path, content);
+    await expect(lockFile(path)).rejects.toThrow(FileLockedError);
+    expect(readFileSync(path, 'utf8')).toBe(content);
   });
 
   it('renews its own lock', async () => {
     const path = newLock();
-    const lock = await lockFile(path);
+    const release = await lockFile(path);
     utimesSync(path, 1, 1);
     await expect.poll(() => statSync(path).mtimeMs).toBeGreaterThan(1_000);
-    lock.release();
+    release();
   });
 
   it.each(elsewhere)('takes over a lock %s with consent, unless it is renewed meanwhile', async (_, left) => {
@@ -222,10 +183,10 @@ describe('lockFile', () => {
 
     const silent = await silentLocks([path], 200);
     expect([...silent]).toEqual([content]);
-    const first = await lockFile(path, { silent });
+    const release = await lockFile(path, silent);
     // The consent was about another lock.
-    await expect(lockFile(path, { silent })).rejects.toThrow(FileLockedError);
-    first.release();
+    await expect(lockFile(path, silent)).rejects.toThrow(FileLockedError);
+    release();
   });
 
   it('does not take the consent for a lock that another process puts in its place', async () => {
@@ -237,7 +198,7 @@ describe('lockFile', () => {
     utimesSync(path, 1, 1);
     const silent = await watching;
     expect([...silent]).toEqual([first]);
-    await expect(lockFile(path, { silent })).rejects.toThrow(FileLockedError);
+    await expect(lockFile(path, silent)).rejects.toThrow(FileLockedError);
     expect(readFileSync(path, 'utf8')).toBe(second);
   });
 
@@ -253,9 +214,9 @@ describe('lockFile', () => {
 
   it('takes no lock of a process that runs over with consent', async () => {
     const path = newLock();
-    const lock = await lockFile(path);
+    const release = await lockFile(path);
     expect([...(await silentLocks([path], 0))]).toEqual(isLinux ? [] : [readFileSync(path, 'utf8')]);
-    lock.release();
+    release();
   });
 
   it('loses a dead lock to another process that takes it over meanwhile', async () => {
@@ -280,21 +241,20 @@ describe('lockFile', () => {
     const slow = spawn(process.execPath, ['--input-type=module', '-e', script]);
     const said = text(slow.stdout);
     await expect.poll(() => existsSync(reached)).toBe(true);
-    const lock = await lockFile(path);
+    const release = await lockFile(path);
     writeFileSync(go, '');
     expect(await said).toContain(`is held by process ${process.pid} on `);
-    expect(lock.isHeld()).toBe(true);
-    lock.release();
+    release();
     expect(readdirSync(dirname(path)).sort()).toEqual(['lock.go', 'lock.reached']);
   });
 
-  it('detects that its lock was taken over, and keeps the new one', async () => {
+  it('keeps the lock of another process that took its own over', async () => {
     const path = newLock();
-    const lock = await lockFile(path);
-    writeFileSync(path, ours());
-    expect(lock.isHeld()).toBe(false);
-    lock.release();
-    expect(existsSync(path)).toBe(true);
+    const release = await lockFile(path);
+    const other = ours();
+    writeFileSync(path, other);
+    release();
+    expect(readFileSync(path, 'utf8')).toBe(other);
   });
 
   it('lets one process at a time hold the lock, whichever are killed', async () => {
@@ -305,13 +265,20 @@ describe('lockFile', () => {
     // Adds 1 under the lock, many times, and says how often; unprotected, additions would be lost.
     const script = `
       import { readFileSync, writeFileSync, writeSync } from 'node:fs';
-      import { lockFile } from ${JSON.stringify(module)};
+      import { setTimeout as sleep } from 'node:timers/promises';
+      import { FileLockedError, lockFile } from ${JSON.stringify(module)};
+      const lock = () =>
+        lockFile(${JSON.stringify(path)}).catch(async (error) => {
+          if (!(error instanceof FileLockedError)) throw error;
+          await sleep(2);
+          return lock();
+        });
       for (let turn = 0; turn < 150; turn += 1) {
-        const lock = await lockFile(${JSON.stringify(path)}, { takeOverMs: 30_000 });
+        const release = await lock();
         writeFileSync(${JSON.stringify(counter)}, String(Number(readFileSync(${JSON.stringify(counter)}, 'utf8')) + 1));
         writeSync(1, '+');
         if (process.argv[1] === 'killed' && turn === 20) process.kill(process.pid, 'SIGKILL');
-        lock.release();
+        release();
       }`;
     const added = await Promise.all(
       ['killed', 'killed', 'killed', 'ends'].map(
@@ -326,7 +293,7 @@ describe('lockFile', () => {
     );
     expect(added).toEqual([21, 21, 21, 150]);
     expect(readFileSync(counter, 'utf8')).toBe('213');
-    (await lockFile(path)).release(); // the last one may have been killed
+    (await lockFile(path))(); // the last one may have been killed
     expect(readdirSync(dirname(path))).toEqual(['counter']);
   });
 });

@@ -31,17 +31,10 @@ export class FileLockedError extends Error {
   }
 }
 
-export interface FileLock {
-  /** False once another process took the lock over: do not write any more. */
-  isHeld(): boolean;
-  /** Removes the lock file if it still belongs to this lock. */
-  release(): void;
-}
-
 /** A process renews its lock this often, in milliseconds. */
 const renewMs = 1_000;
 /** A lock that is not renewed for this time shows no sign of life, in milliseconds. */
-export const silentMs = 5_000;
+const silentMs = 5_000;
 /** Creating a lock takes less time, in milliseconds. */
 const incompleteMs = 1_000;
 /** Maximum size of a record, in bytes. */
@@ -52,15 +45,12 @@ const recordBytes = 1_024;
  * process that has ended is taken over at once. That is known of a process in the PID namespace of this one, by its
  * start time; a process of another host or namespace (a container) is not visible.
  *
- * Any other lock is refused, unless its record is in `silent`; with `takeOverMs` it is waited for instead, and taken
- * over when it is not renewed for that many milliseconds. What no lock has written stays as it is.
+ * Any other lock is refused, unless its record is in `silent`. What no lock has written stays as it is.
  *
+ * @returns removes the lock file if it still belongs to this lock
  * @throws FileLockedError; UnsuitableFileError if something else than a lock is at the path; system errors
  */
-export async function lockFile(
-  path: string,
-  { takeOverMs, silent }: { takeOverMs?: number; silent?: ReadonlySet<string> } = {},
-): Promise<FileLock> {
+export async function lockFile(path: string, silent?: ReadonlySet<string>): Promise<() => void> {
   const space = pidSpace();
   const record = [pid, startOf(pid), randomUUID(), hostname(), ...(space ? [space] : [])].join(' ');
   const watch = new Watch();
@@ -70,10 +60,8 @@ export async function lockFile(
     const state = stateOf(text, space);
     if (state === 'ended' || silent?.has(text)) return true;
     const isForeignClaim = file !== path && state === 'unknown';
-    if (takeOverMs === undefined && !isForeignClaim) {
-      throw new FileLockedError(file, text, state === 'running');
-    }
-    return watch.unchangedMs(file, text) > (takeOverMs ?? silentMs);
+    if (!isForeignClaim) throw new FileLockedError(file, text, state === 'running');
+    return watch.unchangedMs(file, text) > silentMs;
   };
   for (let pause = 5; !take(path, record, isLeftOver); pause = Math.min(pause * 2, 80)) await sleep(pause);
   const isHeld = () => {
@@ -84,11 +72,10 @@ export async function lockFile(
     }
   };
   const timer = setInterval(() => renew(path, isHeld), renewMs).unref();
-  const release = () => {
+  return () => {
     clearInterval(timer);
     if (isHeld()) rmSync(path, { force: true });
   };
-  return { isHeld, release };
 }
 
 /**
@@ -196,7 +183,7 @@ function isTorn(text: string): boolean {
   return /^(?:\d+(?: \d*(?: (?:[\w-]{0,35}|[\w-]{36}(?: .*)?))?)?)?\0*$/.test(text);
 }
 
-/** The parts of a record: process, start time, a random text, host, PID space (an older version wrote none). */
+/** The parts of a record: process, start time, a random text, host, PID space where the system has one. */
 function parse(text: string): RegExpExecArray | null {
   return /^(\d+) (\d*) [\w-]{36} (.+?)(?: ([\da-f-]{36} pid:\[\d+\](?: time:\[\d+\])?))?$/.exec(text);
 }

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import { isSystemError, UnsuitableFileError } from '../../support/errors.js';
-import { type FileLock, FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
+import { FileLockedError, lockFile, silentLocks } from '../../support/file-lock.js';
 import { unwritable } from './file-errors.js';
 import { lockBeside, placeOf } from './place.js';
 
@@ -14,9 +14,9 @@ export async function lockFiles(
   paths: readonly (string | null | undefined)[],
   takeOver = false,
 ): Promise<() => void> {
-  const locks: FileLock[] = [];
+  const held: (() => void)[] = [];
   const release = () => {
-    for (const lock of locks) lock.release();
+    for (const unlock of held) unlock();
   };
   let current = '';
   const lockOfNext = (path: string) => {
@@ -26,7 +26,7 @@ export async function lockFiles(
   try {
     const files = paths.filter((path): path is string => Boolean(path));
     const silent = takeOver ? await silentLocks(files.map(lockOfNext)) : new Set<string>();
-    for (const path of files) locks.push(await lockFile(lockOfNext(path), { silent }));
+    for (const path of files) held.push(await lockFile(lockOfNext(path), silent));
     return release;
   } catch (error) {
     release();

@@ -17,9 +17,6 @@ import type { RequestInfo, Responder } from './responder.js';
 
 const openApiPath = '/openapi.json';
 
-/** The flow of the requests without a route; that of others is the path of the route. */
-export const noPath = '*';
-
 const healthPath = '/healthz';
 
 /** Sends an answer for a probe: no envelope, and no line in the log for each request, which would fill it. */
