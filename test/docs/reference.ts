@@ -9,9 +9,6 @@ import { blockEncodings, cases, textEncodings } from '../../src/signing/encoding
 import { presets } from '../../src/signing/presets.js';
 import { emptyRules, jsonTexts, keyDecodings, orders, recipeDefaults } from '../../src/signing/recipe.js';
 import {
-  digestModifierText,
-  digestStepText,
-  fieldTexts,
   modifierTexts,
   type Source,
   stepTexts,
@@ -20,6 +17,7 @@ import {
 } from '../../src/signing/recipe-language.js';
 import { sampleFormats } from '../../src/signing-tools/samples/formats.js';
 import { errorTexts } from './messages.js';
+import { digestModifierText, digestStepText, fieldTexts } from './recipe-fields.js';
 
 /** A command with what its help says. */
 interface Documented {
