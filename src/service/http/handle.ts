@@ -29,33 +29,9 @@ export async function handle(
   responder: Responder,
 ): Promise<FastifyReply> {
   const query = decodePairs(request.url.split('?').slice(1).join('?')).map(readable);
-  const app = await namedApp(query, context.store);
+  const named = await namedApp(query, context.store);
   // Its client is gone, or was cut off because of its large body.
   if (request.socket.destroyed) return reply.hijack();
-  return await carryOut(endpoint, request, reply, app, context, responder);
-}
-
-function readable([name, value]: DecodedPair): Param {
-  return [name ?? '', value ?? ''];
-}
-
-/** The app that a query names, as last read, or as it is now; `null` for none, `undefined` where it cannot be read. */
-async function namedApp(query: readonly Param[], store: Store): Promise<App | null | undefined> {
-  const appKey = query.find(([name]) => name === 'app_key')?.[1] ?? '';
-  // No app has such a key, and a statement that looks for one fails, for the apps of other requests, too.
-  if (appKey === '' || textFault(appKey) !== null) return null;
-  // A fault of the store is reported after those of the request.
-  return store.knownApp(appKey) ?? (await store.findApp(appKey).catch(() => undefined));
-}
-
-async function carryOut(
-  endpoint: Endpoint,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  named: App | null | undefined,
-  context: ServiceContext,
-  responder: Responder,
-): Promise<FastifyReply> {
   const { operation } = endpoint;
   const received = parseRequest(endpoint, request, context.settings);
   const { parameters } = received;
@@ -76,6 +52,19 @@ async function carryOut(
   } catch (error) {
     return responder.sendError(reply, info, error);
   }
+}
+
+function readable([name, value]: DecodedPair): Param {
+  return [name ?? '', value ?? ''];
+}
+
+/** The app that a query names, as last read, or as it is now; `null` for none, `undefined` where it cannot be read. */
+async function namedApp(query: readonly Param[], store: Store): Promise<App | null | undefined> {
+  const appKey = query.find(([name]) => name === 'app_key')?.[1] ?? '';
+  // No app has such a key, and a statement that looks for one fails, for the apps of other requests, too.
+  if (appKey === '' || textFault(appKey) !== null) return null;
+  // A fault of the store is reported after those of the request.
+  return store.knownApp(appKey) ?? (await store.findApp(appKey).catch(() => undefined));
 }
 
 /**
