@@ -8,13 +8,17 @@ import { expect, it } from 'vitest';
 function faultsOf(sources: Readonly<Record<string, string>>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-layers-'));
   const script = `
+    import { listFaults } from './layers/copied-lists.mjs';
     import { errorTextFaults } from './layers/error-texts.mjs';
     import { importFaults } from './layers/imports.mjs';
     import { nameFaults } from './layers/names.mjs';
     import { readSources } from './layers/source-files.mjs';
     const sources = readSources('src');
-    console.log(JSON.stringify([importFaults, nameFaults, errorTextFaults].flatMap((find) => [...find(sources)])));`;
+    const lists = (found) => listFaults(found, 'test');
+    const checks = [importFaults, nameFaults, errorTextFaults, lists];
+    console.log(JSON.stringify(checks.flatMap((check) => [...check(sources)])));`;
   const files = {
+    'test/list.test.ts': '',
     ...sources,
     'run.mjs': script,
     'node_modules/parser/package.json': '{ "exports": { ".": "./index.js", "./sync": "./sync.js" } }',
@@ -84,4 +88,17 @@ it('refuses what breaks the structure of src, and nothing else', () => {
   expect(found).toContain(
     'scripts/layers/error-texts.mjs: src/cli/call/explain-failure.late.ts judges no text',
   );
+});
+
+it('refuses a copy of most of an exported list in a test', () => {
+  const copied = (members: string) =>
+    faultsOf({
+      'src/cli/formats.ts': "export const formats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;\n",
+      'test/list.test.ts': `for (const format of [${members}]) run(format);\n`,
+    }).filter((fault) => fault.startsWith('test/'));
+  const fault = 'test/list.test.ts:1 copies formats of src/cli/formats.ts: iterate that list';
+  expect(copied("'table', 'json', 'yaml', 'csv'")).toEqual([fault]);
+  expect(copied("'csv', 'table', ...others, 'json'")).toEqual([fault]);
+  expect(copied("'table', 'json'")).toEqual([]);
+  expect(copied("'table', 'json', 'yaml', 'xml'")).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CommonOption, listNames } from '../../src/cli/command-line/help-layout.js';
 import { helpTopics } from '../../src/cli/commands/help/index.js';
 import { type HelpTopic, topicPage } from '../../src/cli/commands/help/topics.late.js';
+import { endpoints } from '../../src/protocol/endpoints.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
 import { commands, completeHelps, examplesIn, groups, helps, program } from '../support/help-texts.js';
@@ -11,8 +12,12 @@ import { commands, completeHelps, examplesIn, groups, helps, program } from '../
 describe('the help of', () => {
   it('lists every command', () => {
     expect(commands.map((command) => command.join(' '))).toEqual(
-      expect.arrayContaining(['read', 'passback', 'profile add', 'admin code issue', 'serve', 'demo']),
+      expect.arrayContaining(['profile add', 'admin code issue', 'serve', 'demo']),
     );
+  });
+
+  it.each(endpoints)('has a command for the operation $operation', ({ operation }) => {
+    expect(commands).toContainEqual([operation]);
   });
 
   it.each([...commands, ...groups].map((command) => [command.join(' ')]))(

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { outputFormats } from '../../src/cli/command-line/options.js';
 import { withoutPassword } from '../../src/cli/service/database.js';
 import { tcpServer } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
@@ -59,9 +60,7 @@ const commands: readonly (readonly [args: readonly string[], stdin?: string])[] 
   [['passback', '--from', 'rows.ndjson', '--verbose']],
   [['passback', '--from', 'rows.ndjson', '--dry-run', '--verbose']],
   [['read', 'CODE', '--mask', '--verbose']],
-  ...['table', 'json', 'yaml', 'csv'].map(
-    (format) => [['read', 'CODE', ...names, '--mask', '-o', format]] as const,
-  ),
+  ...outputFormats.map((format) => [['read', 'CODE', ...names, '--mask', '-o', format]] as const),
   [['read', 'CODE', '--mask', '--query', 'data.basic_info.mobile']],
   [['read', 'CODE', '--print-curl']],
   [['read', 'CODE', '--dry-run', '--verbose']],

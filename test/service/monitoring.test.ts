@@ -5,6 +5,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createService, type LogEvent, type Service } from '../../src/service/index.js';
+import { monitoringPaths } from '../../src/service/monitoring.js';
 import { Secret } from '../../src/signing/secret.js';
 import { draftPassback, signDraft } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
@@ -96,7 +97,7 @@ describe('monitoring', () => {
 
   it('answers on the port of the service, metrics to this machine alone', async () => {
     const { url } = await start({ host: 'localhost' });
-    for (const path of ['/livez', '/readyz', '/metrics']) {
+    for (const path of monitoringPaths) {
       expect(await statusOf(url + path)).toBe(200);
       const forwarded = path === '/metrics' ? 404 : 200;
       expect(await statusOf(url + path, { 'x-forwarded-for': '203.0.113.7' })).toBe(forwarded);
@@ -129,7 +130,7 @@ describe('monitoring', () => {
 
   it('has metrics on a port of its own, and no longer on that of the service', async () => {
     const { url, adminUrl } = await start({ adminPort: 0 });
-    for (const path of ['/livez', '/readyz', '/metrics']) {
+    for (const path of monitoringPaths) {
       expect(await statusOf(url + path)).toBe(path === '/metrics' ? 404 : 200);
       expect(await statusOf(adminUrl + path)).toBe(200);
     }
@@ -151,7 +152,7 @@ describe('monitoring', () => {
     ['Host: localhost\r\nHost: attacker.example\r\n', 404],
   ])('on a port of its own at a loopback address answers no other name: %j', async (host, status) => {
     const { adminUrl } = await start({ adminPort: 0 });
-    for (const path of ['/metrics', '/livez', '/readyz']) {
+    for (const path of monitoringPaths) {
       const request = `GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
       const [answer] = await exchange(adminUrl, request);
       expect(answer?.status).toBe(status);

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { outputFormats } from '../../../src/cli/command-line/options.js';
 import { httpServer } from '../../support/raw-server.js';
 import { ServedMachine } from '../../support/served.js';
 
@@ -41,7 +42,7 @@ async function shown(args: readonly string[]): Promise<string> {
 const database = () => ['--database', machine.database];
 
 const commands: readonly (readonly [what: string, args: () => readonly string[]])[] = [
-  ...['table', 'json', 'yaml', 'csv'].flatMap((format) => [
+  ...outputFormats.flatMap((format) => [
     [`read -o ${format}`, () => ['read', code, '-o', format]] as const,
     [`read --query -o ${format}`, () => ['read', code, '-o', format, '--query', 'data']] as const,
   ]),
