@@ -93,12 +93,12 @@ it('refuses what breaks the structure of src, and nothing else', () => {
 it('refuses a copy of most of an exported list in a test', () => {
   const copied = (members: string) =>
     faultsOf({
-      'src/cli/formats.ts': "export const formats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;\n",
-      'test/list.test.ts': `for (const format of [${members}]) run(format);\n`,
+      'src/cli/colors.ts': "export const colors = ['red', 'green', 'blue', 'grey', 'black'] as const;\n",
+      'test/list.test.ts': `for (const color of [${members}]) run(color);\n`,
     }).filter((fault) => fault.startsWith('test/'));
-  const fault = 'test/list.test.ts:1 copies formats of src/cli/formats.ts: iterate that list';
-  expect(copied("'table', 'json', 'yaml', 'csv'")).toEqual([fault]);
-  expect(copied("'csv', 'table', ...others, 'json'")).toEqual([fault]);
-  expect(copied("'table', 'json'")).toEqual([]);
-  expect(copied("'table', 'json', 'yaml', 'xml'")).toEqual([]);
+  const fault = 'test/list.test.ts:1 copies colors of src/cli/colors.ts: iterate that list';
+  expect(copied("'red', 'green', 'grey', 'black'")).toEqual([fault]);
+  expect(copied("'black', 'red', ...others, 'green'")).toEqual([fault]);
+  expect(copied("'red', 'green'")).toEqual([]);
+  expect(copied("'red', 'green', 'grey', 'cat'")).toEqual([]);
 });
