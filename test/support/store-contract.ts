@@ -6,11 +6,11 @@ import { InvalidInputError, UserInfoError } from '../../src/protocol/errors.js';
 import { parseUserInfo } from '../../src/protocol/user-info.js';
 import { applyPassback, checkRecordSize, type UserRecord } from '../../src/protocol/user-record.js';
 import type { Code } from '../../src/service/store/codes.js';
-import type { PassbackRequest, ReadRequest, Records } from '../../src/service/store/operations.js';
+import type { PassbackRequest, ReadRequest } from '../../src/service/store/operations.js';
 import { statements, storeSchema } from '../../src/service/store/statements.js';
 import { createStore, type Store } from '../../src/service/store/store.js';
 import type { StoredKeys } from '../../src/service/store/tenants.js';
-import { Users, valueDigest } from '../../src/service/store/users.js';
+import { Users } from '../../src/service/store/users.js';
 import { Secret } from '../../src/signing/secret.js';
 import { user } from './running-service.js';
 
@@ -468,28 +468,6 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect([...found(3), ...found(4), ...found(5)]).toEqual([]);
       const again = await Promise.all(Array.from({ length: 20 }, () => read('all', { random: 'the same' })));
       expect(again.filter((outcome) => outcome !== 'random used')).toHaveLength(1);
-    });
-
-    it('carries out a passback after the changes that began before it: of its user, of the keys of its tenant', async () => {
-      await store.write(({ apps }) => apps.add(one));
-      await put(user('u1'), user('u2'));
-      const during = async (work: (records: Records) => Promise<unknown>, unionId: string) => {
-        let passback: ReturnType<typeof passBack> | undefined;
-        await other.write(async (records) => {
-          await work(records);
-          passback = passBack(unionId, '{"a":"1","b":"1"}');
-          await Promise.race([passback, new Promise((resolve) => setTimeout(resolve, 200))]);
-        });
-        expect(await passback).toMatchObject({ union_id: unionId });
-      };
-      const first = (record: UserRecord) => applyPassback(record, parseUserInfo('{"first":"1"}'), 'text');
-      await during(({ users }) => users.change('acme', { by: 'union_id', unionId: 'u1' }, first), 'u1');
-      expect((await find('u1'))?.extension_info).toEqual({ first: '1', a: '1', b: '1' });
-      await during(({ tenants }) => tenants.setKeys('acme', ',a,'), 'u2');
-      const values = 'SELECT digest FROM user_values WHERE union_id = $1';
-      expect(await driver.read((sql) => sql.all(values, ['u2']))).toEqual([
-        { digest: valueDigest('a', '1') },
-      ]);
     });
 
     it('carries out passbacks that arrive together, to one user and to several', async () => {

@@ -1,13 +1,13 @@
-import type { SqlDriver } from '../../database/sql-driver.js';
-import { UserInfoError } from '../../protocol/errors.js';
+import { allEnded, type SqlDriver } from '../../database/sql-driver.js';
+import type { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import type { UserRecord } from '../../protocol/user-record.js';
 import type { App, Apps, Obstacle } from './apps.js';
 import type { Audit } from './audit.js';
 import { type Codes, namesOf } from './codes.js';
-import { passBackUser, readUser } from './statements.js';
+import { readUser } from './statements.js';
 import type { Tenants } from './tenants.js';
-import { changedValues, type NoSingleUser, toRecord, tryChange, Users } from './users.js';
+import { type NoSingleUser, toRecord, type Users } from './users.js';
 
 /** The tables of the store, inside one read or one transaction. */
 export interface Records {
@@ -81,45 +81,14 @@ export async function readOnce(driver: SqlDriver, { app, random, code }: ReadReq
   return { record: null, unionId: row.union_id === null ? null : String(row.union_id) };
 }
 
-/** A passback in a transaction, for SQLite. */
+/** A passback: its random and the lock of its user are asked for together. */
 export async function passBackInTransaction(
   { apps, users }: Records,
   { app, random, user, change }: PassbackRequest,
 ): Promise<PassbackResult> {
-  return (await apps.useRandom(app, random)) ?? (await users.change(app.tenant_code, user, change));
-}
-
-/**
- * A passback as a look-up and one statement, for PostgreSQL. Stores nothing but the random if another one changes the user
- * between them.
- */
-export async function passBackOnce(
-  driver: SqlDriver,
-  { app, random, user, change }: PassbackRequest,
-): Promise<PassbackResult | 'changed meanwhile'> {
-  const { tenant_code } = app;
-  const found = await driver.read((sql) => new Users(sql).findOne(tenant_code, user));
-  const changed = typeof found === 'string' ? found : tryChange(change, found.record);
-  if (typeof found === 'string' || typeof changed === 'string' || changed instanceof UserInfoError) {
-    // A refused request uses up its random.
-    const used = await readOnce(driver, { app, random, code: null });
-    return typeof used === 'string' ? used : (changed as NoSingleUser | UserInfoError);
-  }
-  const { removed, added } = changedValues(found.record, changed);
-  const [row] = await driver.writeOnce(passBackUser, [
-    app.app_key,
-    tenant_code,
-    app.channel,
-    app.revision,
-    random,
-    changed.union_id,
-    found.version,
-    JSON.stringify(changed),
-    removed.map(({ digest }) => digest),
-    added.map(({ digest }) => digest),
-    added.map(({ name }) => name),
+  const [obstacle, found] = await allEnded<Obstacle | null | UserRecord | NoSingleUser>([
+    apps.useRandom(app, random),
+    users.lock(app.tenant_code, user),
   ]);
-  if (row?.app !== 1) return 'app changed';
-  if (row.fresh !== 1) return 'random used';
-  return row.changed === 1 ? changed : 'changed meanwhile';
+  return (obstacle as Obstacle | null) ?? users.changeLocked(found as UserRecord | NoSingleUser, change);
 }

@@ -96,8 +96,6 @@ export const statements = {
 
   findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
   listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
-  /** PostgreSQL: each change of a row makes another version. */
-  findVersion: 'SELECT record, xmin AS version FROM users WHERE tenant_code = $1 AND union_id = $2',
   /** Locks the row until the transaction ends, and returns its current content: no update is lost. */
   lockUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2 FOR UPDATE',
   /** Held by a transaction that adds a user unless there is one; `$1` names him. */
@@ -251,47 +249,23 @@ export function isIndexed(tenantCode: string): string {
   );
 }
 
-/** PostgreSQL: uses up a random `$5`, unless the app has changed. */
-const useFresh =
+/**
+ * A read as one statement, for PostgreSQL: uses up a random `$5`, unless the app has changed, and a code `$6`; returns the
+ * record and the names that the code authorizes to read, and the user of the code, valid or not.
+ */
+export const readUser =
   'WITH app AS (SELECT 1 FROM apps' +
   ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4),' +
   ' fresh AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)' +
   ` SELECT $2, $1, $5, unixepoch() + ${randomSeconds} FROM app` +
-  ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING RETURNING 1)';
-
-/**
- * A read as one statement, for PostgreSQL: uses up a random and a code `$6`; returns the record and the names that the
- * code authorizes to read, and the user of the code, valid or not.
- */
-export const readUser =
-  useFresh +
-  ', used AS (UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $2 AND code = $6' +
+  ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING RETURNING 1),' +
+  ' used AS (UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $2 AND code = $6' +
   ' AND expires_at > unixepoch() AND (uses_left IS NULL OR uses_left > 0)' +
   ' AND EXISTS (SELECT 1 FROM fresh) RETURNING union_id, info_names)' +
   ' SELECT (SELECT COUNT(*) FROM app) AS app, (SELECT COUNT(*) FROM fresh) AS fresh,' +
   ' (SELECT info_names FROM used) AS info_names,' +
   ' (SELECT record FROM users WHERE tenant_code = $2 AND union_id = (SELECT union_id FROM used)) AS record,' +
   ' (SELECT union_id FROM codes WHERE tenant_code = $2 AND code = $6) AS union_id';
-
-/**
- * The write of a passback as one statement, for PostgreSQL: uses up a random, and stores the record `$8` of a user whose
- * row is still of the version `$7`, without the digests `$9` and with the digests `$10` of the keys `$11`. It shares the
- * lock that `lockTenants` takes: the keys that it sees are those of the moment at which it has the row.
- */
-export const passBackUser =
-  useFresh +
-  ', changed AS (UPDATE users SET record = $8, revision = revision + 1' +
-  ' WHERE tenant_code = $2 AND union_id = $6 AND xmin = CAST($7 AS xid)' +
-  ' AND EXISTS (SELECT 1 FROM fresh) RETURNING 1),' +
-  ' removed AS (DELETE FROM user_values WHERE tenant_code = $2 AND digest = ANY ($9::text[])' +
-  ' AND union_id = $6 AND EXISTS (SELECT 1 FROM changed)),' +
-  ' added AS (INSERT INTO user_values (tenant_code, digest, union_id) SELECT $2, digest, $6' +
-  ' FROM unnest($10::text[], $11::text[]) AS given (digest, name)' +
-  ` WHERE EXISTS (SELECT 1 FROM changed) AND ${isIndexed('$2')}` +
-  ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING),' +
-  " shared AS (SELECT 1 FROM tenants WHERE tenant_code = '' FOR KEY SHARE)" +
-  ' SELECT (SELECT COUNT(*) FROM app) AS app, (SELECT COUNT(*) FROM fresh) AS fresh,' +
-  ' (SELECT COUNT(*) FROM changed) AS changed, (SELECT COUNT(*) FROM shared) AS shared';
 
 /** Statements that are run for many rows. */
 export const rowStatements = {

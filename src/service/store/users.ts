@@ -25,12 +25,6 @@ export interface DeletedRows {
 
 type UserKey = Pick<UserRecord, 'tenant_code' | 'union_id'>;
 
-/** The record of a user; its version is given by `findVersion` alone. */
-interface UserVersion {
-  readonly record: UserRecord;
-  readonly version: string;
-}
-
 /**
  * Maximum number of look-ups: another process may take a value from a user between its look-up and its lock, but
  * hardly this often in a row.
@@ -112,22 +106,26 @@ export class Users {
     return records;
   }
 
-  /**
-   * Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. Nothing
-   * waits for what it stores: that fails the transaction if it fails.
-   */
+  /** Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. */
   async change(
     tenantCode: string,
     user: PassbackUser,
     change: (record: UserRecord) => UserRecord,
   ): Promise<UserRecord | NoSingleUser | UserInfoError> {
-    const found = await this.findOne(tenantCode, user, statements.lockUser);
+    return this.changeLocked(await this.lock(tenantCode, user), change);
+  }
+
+  /** The same for a user whom `lock` returned. Nothing waits for what it stores: that fails the transaction if it fails. */
+  changeLocked(
+    found: UserRecord | NoSingleUser,
+    change: (record: UserRecord) => UserRecord,
+  ): UserRecord | NoSingleUser | UserInfoError {
     if (typeof found === 'string') return found;
-    const changed = tryChange(change, found.record);
+    const changed = tryChange(change, found);
     if (changed instanceof UserInfoError) return changed;
     const stored = [
       this.#sql.run(statements.setRecord, rowOf(changed)),
-      this.#changeValues([[changed, changedValues(found.record, changed)]]),
+      this.#changeValues([[changed, changedValues(found, changed)]]),
     ];
     for (const one of stored) one.catch(() => {});
     return changed;
@@ -160,13 +158,9 @@ export class Users {
 
   /** Deletes a user with all its rows, and returns the number of them by kind; `null` if there is no such user. */
   async delete(tenantCode: string, unionId: string): Promise<DeletedRows | null> {
-    const found = await this.#findById(statements.lockUser, tenantCode, unionId);
-    if (found === null) return null;
-    const values = changedValues(found.record, null).removed.map(({ digest }) => [
-      tenantCode,
-      digest,
-      unionId,
-    ]);
+    const record = await this.#lockById(tenantCode, unionId);
+    if (record === null) return null;
+    const values = changedValues(record, null).removed.map(({ digest }) => [tenantCode, digest, unionId]);
     const indexed_values = (await this.#sql.each(rowStatements.removeValue, values)).length;
     const codes = await this.#sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
     return {
@@ -176,14 +170,9 @@ export class Users {
     };
   }
 
-  /** Finds the user that a passback names, by a statement that finds one by ID: `lockUser` locks it. */
-  async findOne(
-    tenantCode: string,
-    user: PassbackUser,
-    statement: string = statements.findVersion,
-  ): Promise<UserVersion | NoSingleUser> {
-    if (user.by === 'union_id')
-      return (await this.#findById(statement, tenantCode, user.unionId)) ?? 'no user';
+  /** Locks the user that a passback names until the transaction ends, and returns its record. */
+  async lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoSingleUser> {
+    if (user.by === 'union_id') return (await this.#lockById(tenantCode, user.unionId)) ?? 'no user';
     const digest = valueDigest(user.name, user.value);
     for (let lookUp = 0; lookUp < lookUps; lookUp++) {
       const rows = await this.#sql.all(statements.findUsersByValue, [tenantCode, digest]);
@@ -192,15 +181,15 @@ export class Users {
       const [first, second] = rows.filter((row) => row !== tenant);
       if (first === undefined) return 'no user';
       if (second !== undefined) return 'several users';
-      const found = await this.#findById(statement, tenantCode, String(first.union_id));
-      if (found !== null && hasValue(found.record, user)) return found;
+      const record = await this.#lockById(tenantCode, String(first.union_id));
+      if (record !== null && hasValue(record, user)) return record;
     }
     throw new StoreUnavailableError('the user of a primary key changes too often');
   }
 
-  async #findById(statement: string, tenantCode: string, unionId: string): Promise<UserVersion | null> {
-    const [row] = await this.#sql.all(statement, [tenantCode, unionId]);
-    return row === undefined ? null : { record: toRecord(row.record), version: String(row.version) };
+  async #lockById(tenantCode: string, unionId: string): Promise<UserRecord | null> {
+    const [row] = await this.#sql.all(statements.lockUser, [tenantCode, unionId]);
+    return row === undefined ? null : toRecord(row.record);
   }
 
   async #changeValues(changes: readonly (readonly [UserKey, ChangedValues])[]): Promise<void> {
@@ -244,7 +233,7 @@ function hasValue(record: UserRecord, { name, value }: { name: string; value: st
 }
 
 /** The changed record, or the error with which `change` refuses. */
-export function tryChange(
+function tryChange(
   change: (record: UserRecord) => UserRecord,
   record: UserRecord,
 ): UserRecord | UserInfoError {
@@ -268,7 +257,7 @@ interface ChangedValues {
 }
 
 /** The values that are only in the old record, and those that are only in the new one. */
-export function changedValues(old: UserRecord | null, record: UserRecord | null): ChangedValues {
+function changedValues(old: UserRecord | null, record: UserRecord | null): ChangedValues {
   const before = old === null ? new Map<string, string>() : readableValues(old);
   const after = record === null ? new Map<string, string>() : readableValues(record);
   return { removed: valuesMissing(before, after), added: valuesMissing(after, before) };
