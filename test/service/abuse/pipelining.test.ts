@@ -61,7 +61,7 @@ function pipeline(url: string, one: string, count: number): { socket: Socket; re
 }
 
 it('a connection with many unanswered requests is not read further, and all are answered', async () => {
-  const url = await start({ faults: { latencyMs: { min: 50, max: 50 }, seed: 1 } });
+  const url = await start({ faults: { latencyMs: { min: 50, max: 50 }, seed: 1 }, keepAliveMs: 60_000 });
   const count = 4 * atOnce;
   const { received } = pipeline(url, request, count);
   await expect.poll(() => answered, { timeout: 100_000 }).toBe(count);
