@@ -109,7 +109,10 @@ export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<s
  * and requests wait for it after its end.
  *
  * @example
- * const appSecret: VaultSecret = { fetch: () => vault.read('app-secret'), lifetimeMs: 60_000 };
+ * const appSecret: VaultSecret = {
+ *   fetch: async () => (await vault.read('app-secret')).value,
+ *   lifetimeMs: 60_000,
+ * };
  */
 export interface VaultSecret {
   readonly fetch: SecretProvider;

@@ -18,6 +18,9 @@ const world = `
   const queue: { retry(job: unknown, id?: string): Promise<void> }, run: () => void;
   const metrics: { count(name: string): void; time(name: string, ms: number): void };
   const vault: { read(name: string): Promise<{ value: string }> }, secrets: { get: (typeof vault)['read'] };
+  const gateway: { newToken(): Promise<string> };
+  const kms: { mac(params: unknown): Promise<string> };
+  const kmsSigner: RequestSigner;
   const response: { status(code: number): { end(): void; json(body: object): void }; redirect(to: string): void };
 `;
 
