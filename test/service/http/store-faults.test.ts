@@ -68,10 +68,10 @@ describe('the service over a failing store', () => {
   it('reports a full disk, and continues once there is room', async () => {
     const [pages] = await driver.read((sql) => sql.all('PRAGMA store.page_count'));
     await driver.read((sql) => sql.all(`PRAGMA store.max_page_count = ${pages?.page_count}`));
-    expectUnavailable(await passback('x'.repeat(40_000)), 'the database or its disk is full');
+    expectUnavailable(await passback('x'.repeat(30_000)), 'the database or its disk is full');
     await driver.read((sql) => sql.all('PRAGMA store.max_page_count = 1000000'));
-    expect((await passback('y'.repeat(40_000))).status).toBe(200);
-    expect(await stored()).toBe('y'.repeat(40_000));
+    expect((await passback('y'.repeat(30_000))).status).toBe(200);
+    expect(await stored()).toBe('y'.repeat(30_000));
   });
 
   it('reports a read-only database, and continues once it is writable', async () => {
