@@ -17,8 +17,8 @@ beforeAll(() => {
   cpSync(join(import.meta.dirname, 'projects'), consumer, { recursive: true });
   for (const name of ['client.ts', 'lambda.ts'])
     cpSync(join(project, 'examples', name), join(consumer, name));
-  // Not in `dependencies`, which tsup would leave out of its bundle.
-  run(consumer, 'npm', 'install', '--silent', '--save-dev', inject('tarball'));
+  // Not in `dependencies`, which tsup would leave out of its bundle. The scripts are those of the tools: Bun's moves it.
+  run(consumer, 'npm', 'install', '--ignore-scripts', '--silent', '--save-dev', inject('tarball'));
 });
 
 /** A registry with the tarball, which leads to the usual one for all else. */

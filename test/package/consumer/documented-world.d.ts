@@ -3,3 +3,4 @@ declare const metrics: { observe(operation: string, httpStatus: number, duration
 declare const rows: readonly { readonly unionId: string; readonly userInfo: Record<string, string> }[];
 declare const options: import('userinfo-cli').UserInfoClientOptions;
 declare const client: import('userinfo-cli').UserInfoClient;
+declare const vault: { read(name: string): Promise<string> };
