@@ -27,7 +27,7 @@ const reserved = [
   'range',
 ];
 
-/** @throws InvalidInputError for a name that is none, or that HTTP needs; it begins with `label` */
+/** @throws InvalidInputError for an invalid header name, or one that HTTP itself sets; the message begins with `label` */
 export function checkHeaderName(name: string, label: string): void {
   if (!token.test(name))
     throw new InvalidInputError(`${label}: ${quoteName(name)} is not the name of a header`);
