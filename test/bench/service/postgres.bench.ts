@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,13 +38,22 @@ it.each(servers)('measures the service on PostgreSQL %s', async (folder) => {
   const store = await prepareStore(server.url);
   const least = await prepareLeast(server.url, store.users);
   const [service] = await startServiceProcesses(server.url, 1);
-  const url = [service?.url ?? ''];
-  await load(url, [...(await store.reads(warmUp)), ...store.passbacks(warmUp)]);
+  const plain = spawn(process.execPath, [join(import.meta.dirname, 'plain-server.mjs'), server.url]);
+  const urls = { ours: [service?.url ?? ''], plain: [String((await once(plain.stdout, 'data'))[0]).trim()] };
+  for (const url of Object.values(urls)) {
+    await load(url, [...(await store.reads(warmUp)), ...store.passbacks(warmUp)]);
+  }
   const rates = { least: [] as number[], reads: [] as number[], passbacks: [] as number[] };
+  const plainRates = { reads: [] as number[], passbacks: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     rates.least.push(await least.rate());
-    rates.reads.push(await load(url, await store.reads(counted)));
-    rates.passbacks.push(await load(url, store.passbacks(counted)));
+    for (const [url, { reads, passbacks }] of [
+      [urls.plain, plainRates],
+      [urls.ours, rates],
+    ] as const) {
+      reads.push(await load(url, await store.reads(counted)));
+      passbacks.push(await load(url, store.passbacks(counted)));
+    }
   }
   printRates(
     `One service process on PostgreSQL ${folder || 'of the npm package'}, ${poolSize} connections, medians of ${rounds}`,
@@ -51,11 +61,14 @@ it.each(servers)('measures the service on PostgreSQL %s', async (folder) => {
       name: 'pgbench: insert a nonce, update a code, select a user, commit',
       perSecond: medianOf(rates.least),
     },
+    { name: 'a plain server: reads', perSecond: medianOf(plainRates.reads) },
+    { name: 'a plain server: passbacks', perSecond: medianOf(plainRates.passbacks) },
     { name: 'signed reads', perSecond: medianOf(rates.reads) },
     { name: 'durable passbacks', perSecond: medianOf(rates.passbacks) },
   );
   expect(medianOf(rates.reads)).toBeGreaterThan(0);
   service?.child.kill();
+  plain.kill();
   await least.remove();
   await store.close();
   await server.remove();
