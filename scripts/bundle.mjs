@@ -144,7 +144,7 @@ for (const [format, dir, folderOfSqlite] of [
       'sdk/profiles': 'src/sdk/profiles.ts',
     },
     external: isBuiltin,
-    plugins: [narrowed, sqlite(folderOfSqlite), collected],
+    plugins: [narrowed, sqlite(folderOfSqlite), rawFiles, collected],
     output: {
       dir,
       format,

@@ -82,9 +82,7 @@ describe('the page of the service', () => {
       ),
     );
     expect(seen).toContain('userinfo explain 40106 Copy Parameters as sent, masked tenant_code acme');
-    expect(seen).toContain('userinfo passback level=VALUE --union-id ID Copy');
     expect(seen).toContain('union_id **** user_info {&quot;level&quot;:&quot;****&quot;}');
-    expect(seen).toContain('2 shown, 1 refused: 40106 × 1 ');
   });
 
   it('is empty at first, and explains how to send a request', async () => {
@@ -96,7 +94,7 @@ describe('the page of the service', () => {
     await serve();
     await page();
     expect((await fetch(running.service.url, { method: 'HEAD' })).status).toBe(200);
-    expect(textOf((await page()).text)).toContain('0 shown, 0 refused');
+    expect((await page()).text).not.toContain('<tbody');
     expect(running.log.filter(({ event }) => event === 'request')).toEqual([]);
   });
 
@@ -107,7 +105,7 @@ describe('the page of the service', () => {
       await running.passback({ union_id: 'u1', user_info: '{"level":"gold"}' });
     const { text } = await page();
     expect(text.match(/<tbody class="ok"/g)).toHaveLength(200);
-    expect(textOf(text)).toContain('201 shown, 1 refused: 40106 × 1 ');
+    expect(text.match(/<tbody class="refused"/g)).toHaveLength(1);
   });
 
   it('shows the last 200 refused requests', async () => {
