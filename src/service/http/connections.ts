@@ -1,13 +1,16 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+
+/** Maximum time for the first headers of a connection, or for those of a later request, in milliseconds. */
+const headersMs = 5000;
 
 /** The options of an HTTP server of Node.js for requests that have to arrive within this time. */
 export function requestLimits(requestTimeoutMs: number) {
   return {
     requestTimeout: requestTimeoutMs,
-    // Node.js refuses one above `requestTimeout`, and fastify sets that only later.
-    headersTimeout: requestTimeoutMs,
+    // Counts from the start of a connection: one that sends nothing is closed, too.
+    headersTimeout: Math.min(requestTimeoutMs, headersMs),
     connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
     // §4: no request header is required.
     requireHostHeader: false,
@@ -85,9 +88,9 @@ interface Connection {
 
 /**
  * Maximum number of unanswered requests of a connection, besides those that arrived with the last of them: it is read
- * again when there are fewer. Node.js itself reads on until answers pile up, and requests would without end.
+ * again when there are fewer. So it holds one body, and a part of the next. Node.js itself reads on until answers pile up.
  */
-const maxAwaited = 32;
+const maxAwaited = 2;
 
 /** Maximum number of unanswered requests in all: beyond it, a connection that has more than `maxAwaited` is closed. */
 const maxAwaitedInAll = 10_000;
@@ -170,56 +173,5 @@ export class InFlight {
     for (const socket of this.#connections.keys()) {
       if ((socket as Socket).bytesRead === 0) socket.destroy();
     }
-  }
-}
-
-/** Maximum memory for request bodies until they are answered, in bodies of the maximum size. */
-const largeBodies = 64;
-
-/**
- * The request bodies in memory: while they arrive, and until they are answered. Over the limit, the connection of the
- * largest one is closed: small requests still get through while somebody sends many large ones.
- */
-export class HeldBodies {
-  readonly #maxBodyBytes: number;
-  readonly #report: (problem: string) => void;
-  readonly #held = new Map<IncomingMessage, number>();
-  #sum = 0;
-
-  /** `report` receives that the limit is exceeded. */
-  constructor(maxBodyBytes: number, report: (problem: string) => void) {
-    this.#maxBodyBytes = maxBodyBytes;
-    this.#report = report;
-  }
-
-  /** Counts the body of a request until its answer is sent or aborted. */
-  count(request: IncomingMessage, answer: ServerResponse): void {
-    let held = 0;
-    const add = (chunk: Uint8Array) => {
-      held += chunk.length;
-      // A body that is too large is refused, and not held.
-      if (held > this.#maxBodyBytes) forget();
-      else this.#set(request, held);
-      if (this.#sum > this.#maxBodyBytes * largeBodies) this.#giveUpLargest();
-    };
-    const forget = () => {
-      request.off('data', add);
-      this.#set(request, 0);
-    };
-    request.on('data', add);
-    answer.once('close', forget);
-  }
-
-  #giveUpLargest(): void {
-    const [largest] = [...this.#held].reduce((one, other) => (other[1] > one[1] ? other : one));
-    this.#set(largest, 0);
-    largest.socket.destroy();
-    this.#report('too many large bodies arrive at once; the connections of the largest are closed');
-  }
-
-  #set(request: IncomingMessage, bytes: number): void {
-    this.#sum += bytes - (this.#held.get(request) ?? 0);
-    if (bytes === 0) this.#held.delete(request);
-    else this.#held.set(request, bytes);
   }
 }

@@ -30,7 +30,7 @@ export async function handle(
 ): Promise<FastifyReply> {
   const query = decodePairs(request.url.split('?').slice(1).join('?')).map(readable);
   const named = await namedApp(query, context.store);
-  // Its client is gone, or was cut off because of its large body.
+  // Its client is gone.
   if (request.socket.destroyed) return reply.hijack();
   const { operation } = endpoint;
   const received = parseRequest(endpoint, request, context.settings);

@@ -11,7 +11,6 @@ import {
   statusAnswer,
 } from '../monitoring.js';
 import { answerWorkbench, isFromHere, type Workbench, workbenchPath } from '../workbench/routes.js';
-import type { HeldBodies } from './connections.js';
 import { handle } from './handle.js';
 import type { RequestInfo, Responder } from './responder.js';
 
@@ -32,7 +31,6 @@ export function addRoutes(
   app: FastifyInstance,
   context: ServiceContext,
   responder: Responder,
-  bodies: HeldBodies,
   workbench: Workbench | null,
   monitoring: AnswerMonitoring,
 ): void {
@@ -55,11 +53,6 @@ export function addRoutes(
       onRequest: async (request) => {
         // Fastify rejects an empty type; here it counts as missing.
         if (request.headers['content-type'] === '') delete request.raw.headers['content-type'];
-      },
-      preParsing: (request, reply, body, done) => {
-        // Fastify reads no body of a GET.
-        if (endpoint.method !== 'GET') bodies.count(request.raw, reply.raw);
-        done(null, body);
       },
       handler: (request, reply) => handle(endpoint, request, reply, context, responder),
       errorHandler: (error: FastifyError, request, reply) =>

@@ -14,7 +14,7 @@ import { type AnswerMonitoring, listenFault } from '../monitoring.js';
 import type { CheckedSettings } from '../settings.js';
 import type { Store } from '../store/store.js';
 import { RequestRing } from '../workbench/request-ring.js';
-import { HeldBodies, InFlight, limitConnections, requestLimits } from './connections.js';
+import { InFlight, limitConnections, requestLimits } from './connections.js';
 import { answerParserErrors } from './parser-errors.js';
 import { Responder, traceOf } from './responder.js';
 import { addRoutes, refuseUnrouted } from './routes.js';
@@ -67,7 +67,6 @@ export async function startServer(
   });
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
   limitConnections(app.server, settings, reportOverload);
-  const bodies = new HeldBodies(maxBodyBytes, reportOverload);
   const inFlight = new InFlight(app.server, context.steadyNow, reportOverload);
   const host = urlHost(settings.host);
   const isHere = isLoopback(host);
@@ -79,7 +78,7 @@ export async function startServer(
   if (settings.faults !== undefined) {
     injectFaults(app, responder, faultDrawer(settings.faults));
   }
-  addRoutes(app, context, responder, bodies, workbench, monitoring);
+  addRoutes(app, context, responder, workbench, monitoring);
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
     const { traceparent } = traceOf(request.headers);

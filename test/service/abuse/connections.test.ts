@@ -106,15 +106,14 @@ describe('a service of its own process', () => {
   });
 
   it('stays at work beside hundreds of large bodies that never end', async () => {
-    const sockets = await openMany(400);
+    const sockets = await openMany(200);
     for (const socket of sockets) {
       socket.write(`${put}Content-Length: ${megabyte.length}\r\n\r\n`);
       socket.write(megabyte.subarray(1));
     }
-    await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBeGreaterThan(300);
+    await expect.poll(() => sockets.filter(({ bytesWritten }) => bytesWritten > 1e6).length).toBe(200);
     const [small] = await exchange(url, `${put}Content-Length: 11\r\nConnection: close\r\n\r\nunion_id=u1`);
     expectEnvelope(small, 40001);
-    await expect.poll(() => log).toContain('too many large bodies');
     for (const socket of sockets) socket.destroy();
   });
 
@@ -185,68 +184,6 @@ describe('a service with limits of its own', () => {
       // What drips is sooner or later no request at all: "Gx".
       expect([40801, 40002]).toContain(code);
     }
-    await service.close();
-  });
-
-  it('gives up the largest of too many bodies that never end, says so, and takes small ones', async () => {
-    const log: LogEvent[] = [];
-    const service = await createService({
-      maxBodyBytes: 1000,
-      log: (event) => log.push(event),
-    });
-    const pile = (size: number) => {
-      const socket = openSocket(service.url).resume();
-      const chunk = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
-      socket.write(`${put}Transfer-Encoding: chunked\r\n\r\n${chunk}`);
-      return socket;
-    };
-    const largest = pile(1000);
-    // With all of these, more is held than 64 bodies of the largest size.
-    const others = Array.from({ length: 127 }, () => pile(500));
-    await expect.poll(() => largest.destroyed).toBe(true);
-    expect(others.filter(({ destroyed }) => destroyed)).toEqual([]);
-    expect(log.filter(({ event }) => event === 'overload')).toEqual([
-      {
-        event: 'overload',
-        problem: 'too many large bodies arrive at once; the connections of the largest are closed',
-      },
-    ]);
-    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
-    for (const socket of others) socket.destroy();
-    await service.close();
-  });
-
-  it('answers a body that is larger than all that may be held, and gives up nobody for it', async () => {
-    const log: LogEvent[] = [];
-    const service = await createService({ maxBodyBytes: 100, log: (event) => log.push(event) });
-    const body = 'x'.repeat(20_000);
-    const head = `${put}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const [answer] = await exchange(
-      service.url,
-      `${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
-    );
-    expectEnvelope(answer, 41301);
-    expect(log.filter(({ event }) => event === 'overload')).toEqual([]);
-    await service.close();
-  });
-
-  it('counts a body until its request is answered, and gives up the largest that wait', async () => {
-    const log: LogEvent[] = [];
-    const faults = { latencyMs: { min: 1500, max: 1500 }, seed: 1 };
-    const service = await createService({ maxBodyBytes: 1000, faults, log: (event) => log.push(event) });
-    const whole = (size: number) =>
-      exchange(service.url, `${put}Content-Length: ${size}\r\nConnection: close\r\n\r\n${'x'.repeat(size)}`);
-    const small = whole(10);
-    const large = Array.from({ length: 66 }, () => whole(1000));
-    const answers = await Promise.all(large);
-    // 64 bodies of the maximum size are kept, the small one among them.
-    expect(answers.filter((answer) => answer.length === 0)).toHaveLength(3);
-    for (const [answer] of [await small, ...answers.filter(({ length }) => length > 0)]) {
-      expectEnvelope(answer, 40001);
-    }
-    expect(log.filter(({ event }) => event === 'overload')).not.toEqual([]);
-    // What was answered is no longer counted.
-    expect((await Promise.all(Array.from({ length: 64 }, () => whole(1000)))).flat()).toHaveLength(64);
     await service.close();
   });
 
