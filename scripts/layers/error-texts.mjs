@@ -6,7 +6,6 @@ import { folderOf } from './source-files.mjs';
 const foreignTexts = {
   'src/cli/call/explain-failure.late.ts': 'the service, of a sign of another length',
   'src/database/postgres-errors.ts': 'pg, of a lost connection',
-  'src/database/sqlite-errors.ts': 'SQLite, of a closed database',
   'src/probe/answer.ts': 'the platform, which may number its answers',
   'src/protocol/masking.ts': 'a refusal, whose quoted names are masked for the log',
   'src/support/json-fault.ts': "V8 and lossless-json, of a fault's position",

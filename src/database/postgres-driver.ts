@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClientBase, QueryResult } from 'pg';
-import { maxTimerMs } from '../protocol/limits.js';
 import { StartError, StoreUnavailableError } from './errors.js';
 import { isPooled, postgresConfig } from './postgres-config.js';
 import {
@@ -34,9 +33,8 @@ const defaultPoolSize = 10;
 /** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
 const withoutRowId = ' WITHOUT ROWID';
 
-/** The equivalent of `unixepoch()` in PostgreSQL, and that of `connection_id()`. */
+/** The equivalent of `unixepoch()` in PostgreSQL. */
 const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
-const connectionId = 'pg_backend_pid()';
 
 /** Maximum number of rows in one statement, whose duration is limited. */
 const maxRows = 1000;
@@ -123,17 +121,6 @@ class PostgresDriver implements SqlDriver {
     return this.#run((client) => notTwice(this.#sqlOver(client, []).all(statement, values)));
   }
 
-  runAlone(statement: string): Promise<void> {
-    return this.#run(async (client) => {
-      await send(client, 'SET statement_timeout = 0; SET lock_timeout = 0');
-      try {
-        await send(client, { text: statement, values: [], query_timeout: maxTimerMs });
-      } finally {
-        await send(client, 'RESET statement_timeout; RESET lock_timeout');
-      }
-    });
-  }
-
   /** PostgreSQL does this itself. */
   async checkpoint(): Promise<void> {}
 
@@ -175,7 +162,7 @@ class PostgresDriver implements SqlDriver {
     };
     const queryNow = async (statement: string, values: readonly SqlParameter[] = []) => {
       checkValues(values);
-      const text = statement.replaceAll('unixepoch()', unixEpoch).replaceAll('connection_id()', connectionId);
+      const text = statement.replaceAll('unixepoch()', unixEpoch);
       if (values.length === 0) return await send(client, text.replace(withoutRowId, ''));
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
       // Other arrays are not of the type text.
@@ -275,8 +262,6 @@ type Query =
       readonly name?: string;
       readonly text: string;
       readonly values: unknown[];
-      /** Time for the answer to arrive, in milliseconds. */
-      readonly query_timeout?: number;
     };
 
 async function send(client: ClientBase, query: Query): Promise<QueryResult> {

@@ -41,7 +41,7 @@ const bySqlState: Readonly<Record<string, Fault>> = {
   '53200': ['the database is out of memory'],
   '53300': ['the database allows no more connections', TooManyConnectionsError],
   '55P03': [
-    'the record of the user, or the code, stays locked by another transaction',
+    'a table or a row stays locked by another transaction',
     LockTimeoutError,
     'End that transaction: pg_blocking_pids and pg_stat_activity show who has it.',
   ],
@@ -60,7 +60,7 @@ const bySystemError: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
 };
 
-/** Messages of `pg` without a code. */
+/** `pg` gives these errors neither a code nor a class: there is only their text. */
 const byMessage: readonly (readonly [RegExp, Fault])[] = [
   [
     /^timeout exceeded when trying to connect/,
@@ -69,15 +69,12 @@ const byMessage: readonly (readonly [RegExp, Fault])[] = [
   [/timeout/i, ['the database does not answer', DatabaseNoAnswerError]],
   [/^SASL: .*password must be/, ['the database requires a password', ConnectionLostError, passwordHint]],
   [/does not support SSL/, ['the database does not speak TLS', ConnectionLostError, tlsHint]],
-  [
-    /certificate|altnames/i,
-    [
-      'the certificate of the database cannot be verified',
-      ConnectionLostError,
-      'Name its authority: ?sslrootcert=<file>.',
-    ],
-  ],
-  [/after calling end/, ['the database is closed']],
+];
+
+const unverified: Fault = [
+  'the certificate of the database cannot be verified',
+  ConnectionLostError,
+  'Name its authority: ?sslrootcert=<file>.',
 ];
 
 /** Translates an error of `pg`, unless the statement is at fault. */
@@ -96,8 +93,10 @@ function faultOf(error: Error & { code?: unknown; severity?: unknown }): Fault |
   const code = typeof error.code === 'string' ? error.code : '';
   if (error.severity !== undefined) return bySqlState[code] ?? null;
   if (error instanceof TypeError || error instanceof RangeError) return null;
-  const known = byMessage.find(([pattern]) => pattern.test(error.message));
-  if (known !== undefined) return known[1];
+  // Node.js names the fault of a certificate so: CERT_HAS_EXPIRED, UNABLE_TO_VERIFY_LEAF_SIGNATURE.
+  if (/CERT|LEAF_SIGNATURE/.test(code)) return unverified;
+  const known = code === '' && byMessage.find(([pattern]) => pattern.test(error.message));
+  if (known) return known[1];
   const reason = bySystemError[code] ?? code;
   const message = `the database cannot be reached${reason === '' ? '' : `: ${reason}`}`;
   return [message, ConnectionLostError, 'Check host and port, and that PostgreSQL runs there.'];

@@ -42,8 +42,6 @@ export interface SqlDriver {
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs one statement as a transaction, and returns its rows when it is durable. */
   writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
-  /** PostgreSQL: runs a statement outside of a transaction, however long it takes. */
-  readonly runAlone?: (statement: string) => Promise<void>;
   /** The SQL that it understands besides what both have in common. */
   readonly engine: 'sqlite' | 'postgres';
   /** Maximum number of rows that one statement may delete, so that others wait only some milliseconds. */

@@ -172,6 +172,7 @@ export class SqliteConnection {
 
   #with<T>(sql: string, values: readonly SqlParameter[], use: (statement: StatementSyncInstance) => T): T {
     checkValues(values);
+    if (!this.#database.isOpen) throw new StoreUnavailableError('the database is closed');
     try {
       const { statement, values: wanted } = this.#prepare(sql);
       if (values.length !== wanted) throw new RangeError(`${wanted} values wanted, ${values.length} given`);
@@ -192,7 +193,6 @@ export class SqliteConnection {
       .replace(/^(?:LOCK TABLE|SET LOCAL) .*/, 'SELECT 1')
       .replace(/ FOR (?:UPDATE|KEY SHARE)(?: SKIP LOCKED)?(?= RETURNING|\)|$)/, '')
       .replace('pg_advisory_xact_lock(hashtextextended($1, 0))', '$1')
-      .replace('connection_id()', '0')
       .replace(/\$(?=\d)/g, '?');
     const prepared = {
       statement: this.#database.prepare(inStore),

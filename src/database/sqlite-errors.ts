@@ -51,10 +51,7 @@ export function describeSqliteError(error: unknown): string {
 
 function faultOf(error: unknown): string | undefined {
   const code = primaryCode(error);
-  if (code !== undefined) return unavailable[code]?.[1];
-  const closed =
-    error instanceof Error && /^database (?:is not open|connection is closed)$/i.test(error.message);
-  return closed ? 'the database is closed' : undefined;
+  return code === undefined ? undefined : unavailable[code]?.[1];
 }
 
 /** The low byte of an extended code is the primary code. */

@@ -1,6 +1,5 @@
 import type { UserNaming } from '../bulk/operations.js';
-import { type Outcome, type OutcomeCounts, outcomes } from '../bulk/outcome.js';
-import type { Schema } from '../database/migrations.js';
+import type { Outcome, OutcomeCounts } from '../bulk/outcome.js';
 
 const targetSettings = ['environment', 'base_url', 'tenant_code', 'channel'] as const;
 
@@ -59,32 +58,3 @@ export interface QueuedOutcome {
   /** The part of its results line that `formatOutcome` writes. */
   readonly result: string;
 }
-
-/** Maximum number of times that workers take a chunk. */
-export const maxTakings = 1000;
-
-/** The tables of the queue. Times are milliseconds since 1970, by the clock of the database. */
-export const queueSchema: Schema = {
-  table: 'userinfo_queue_migrations',
-  owner: 'the queue',
-  worksWith: 1,
-  steps: [
-    [
-      `CREATE TABLE userinfo_runs (
-        run TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, properties TEXT NOT NULL,
-        waits_for TEXT NOT NULL DEFAULT '[]', created_at BIGINT NOT NULL, ended_at BIGINT,
-        chunks BIGINT NOT NULL DEFAULT 0, chunks_done BIGINT NOT NULL DEFAULT 0,
-        ${outcomes.map((outcome) => `${outcome} BIGINT NOT NULL DEFAULT 0`).join(', ')})`,
-      `CREATE TABLE userinfo_chunks (
-        run TEXT NOT NULL, chunk BIGINT NOT NULL, data TEXT, done BOOLEAN NOT NULL DEFAULT false,
-        takings BIGINT NOT NULL DEFAULT 0, leased_until BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (run, chunk))`,
-      'CREATE INDEX userinfo_runs_by_state ON userinfo_runs (state, ended_at)',
-      'CREATE INDEX userinfo_chunks_left ON userinfo_chunks (run, chunk) WHERE NOT done',
-      'CREATE INDEX userinfo_chunks_leased ON userinfo_chunks (run) WHERE leased_until > 0',
-      `CREATE INDEX userinfo_chunks_failed ON userinfo_chunks (run) WHERE takings >= ${maxTakings} AND NOT done`,
-      `CREATE TABLE userinfo_outcomes (
-        run TEXT NOT NULL, line BIGINT NOT NULL, outcome TEXT NOT NULL, result TEXT NOT NULL,
-        PRIMARY KEY (run, line))`,
-    ],
-  ],
-};

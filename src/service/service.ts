@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
-import { randomHex } from './admin/admin-context.js';
 import { answerCodes } from './admin/post-codes.js';
 import { type ServerExtension, startServer } from './http/server.js';
 import { TokenBuckets } from './http/token-bucket.js';
@@ -32,9 +31,6 @@ export interface Service extends AsyncDisposable {
   /** Removes all apps, users and codes. */
   reset(): Promise<void>;
 }
-
-/** Size of the ID of a process among those that share a database. */
-const holderBytes = 16;
 
 const secondsOfDay = 86_400;
 
@@ -93,7 +89,7 @@ export async function startService(
   });
   const unobserve = observeStore(store);
   const auditSeconds = settings.auditDays * secondsOfDay;
-  store.startPurge(randomHex(host, holderBytes), auditSeconds, (error) => logFault(log, error));
+  store.startPurge(auditSeconds, (error) => logFault(log, error));
   if (faults !== undefined) log({ event: 'faults', ...faults });
   if (adminServer !== null) log({ event: 'monitoring', url: adminServer.url });
   log({ event: 'listening', url: server.url });

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Queue, queueStatements } from '../../src/queue/queue.js';
+import { Queue } from '../../src/queue/queue.js';
+import { queueStatements } from '../../src/queue/statements.js';
 import { fillQueue } from '../support/postgres/fill-queue.js';
 import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';
 

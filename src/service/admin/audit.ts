@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
-import type { AuditKey, AuditLine, AuditSearch, StoredAuditLine } from '../store/audit.js';
+import type { AuditKey, AuditLine } from '../store/audit.js';
 import type { Store } from '../store/store.js';
 import { type AdminContext, checkCount, listAll } from './admin-context.js';
 
@@ -46,7 +46,8 @@ const end: AuditKey = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 export interface AuditOperations {
   /**
-   * The last actions of operators, newest first, read page by page. Codes that were counted in a minute are one line.
+   * The last actions of operators, newest first, read page by page. Codes that a process counted in a
+   * minute are one line.
    *
    * @throws InvalidInputError for an invalid filter, or a value that several users have
    */
@@ -61,11 +62,11 @@ export function auditOperations({ store }: AdminContext): AuditOperations {
       let left = limit === 'unlimited' ? Number.POSITIVE_INFINITY : checkCount('the limit', limit);
       const digests = user === undefined ? [] : await digestsOf(store, user);
       const lines = listAll(
-        (before, count) => readPage(store, search, digests, before, count),
+        (before, count) => store.read(({ audit }) => audit.list({ ...search, digests }, before, count)),
         ({ at, id }): AuditKey => ({ at, id }),
         end,
       );
-      for await (const { id: _, codes: __, ...line } of inMinutes(lines)) {
+      for await (const { id: _, ...line } of lines) {
         yield line;
         left -= 1;
         if (left === 0) return;
@@ -92,39 +93,4 @@ async function digestsOf(store: Store, user: NamedUser): Promise<string[]> {
   }
   if (found === undefined) return digests;
   return [...digests, store.digestOf(tenantCode, { by: 'union_id', unionId: found.union_id })];
-}
-
-/** The lines of any of the digests, if there are some. Each search finds its lines by an index, in their order. */
-async function readPage(
-  store: Store,
-  search: AuditSearch,
-  digests: readonly string[],
-  before: AuditKey,
-  limit: number,
-): Promise<StoredAuditLine[]> {
-  const searches = digests.length === 0 ? [search] : digests.map((digest) => ({ ...search, digest }));
-  const found = await store.read(async ({ audit }) => {
-    const pages: StoredAuditLine[] = [];
-    for (const one of searches) pages.push(...(await audit.list(one, before, limit)));
-    return pages;
-  });
-  if (searches.length === 1) return found;
-  return found.sort((one, other) => other.at - one.at || (one.id < other.id ? 1 : -1)).slice(0, limit);
-}
-
-/** Adds up the codes that several connections counted in a minute: their lines stand together. */
-async function* inMinutes(lines: AsyncIterable<StoredAuditLine>): AsyncGenerator<StoredAuditLine> {
-  let last: StoredAuditLine | undefined;
-  for await (const line of lines) {
-    const isSame = ({ at, actor, tenant_code }: StoredAuditLine) =>
-      at === line.at && actor === line.actor && tenant_code === line.tenant_code;
-    if (last !== undefined && last.codes !== null && line.codes !== null && isSame(last)) {
-      const codes: number = last.codes + line.codes;
-      last = { ...last, codes, subject: `${codes} codes` };
-      continue;
-    }
-    if (last !== undefined) yield last;
-    last = line;
-  }
-  if (last !== undefined) yield last;
 }

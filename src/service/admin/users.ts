@@ -3,7 +3,7 @@ import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
-import type { AuditKey, AuditLine } from '../store/audit.js';
+import type { AuditLine } from '../store/audit.js';
 import type { Store } from '../store/store.js';
 import { hasKey, splitKeys } from '../store/tenants.js';
 import type { DeletedRows } from '../store/users.js';
@@ -35,8 +35,7 @@ export interface UserOperations {
   putUser(record: UserRecord): Promise<void>;
   /**
    * Stores records, each given as itself or as JSON text, in transactions of up to 5000, and returns their number.
-   * Records before an invalid one are stored. The audit has one line: the user, or the number of
-   * stored users.
+   * Records before an invalid one are stored. The audit has a line for each transaction: the user, or their number.
    *
    * @throws InvalidInputError that names a field, as soon as a record is invalid: no further one is taken
    */
@@ -78,21 +77,14 @@ export function userOperations(context: AdminContext): UserOperations {
     },
     async putUsers(records) {
       let stored = 0;
-      let line: AuditKey | null = null;
       let batch: UserRecord[] = [];
       let length = 0;
       const put = async (together: readonly UserRecord[]) => {
-        const count = stored + together.length;
         const [first] = together;
-        const counted = { tenant_code: null, subject: `${count} users` };
-        const of = count === 1 && first !== undefined ? subjectOf(store, keyOf(first)) : counted;
-        line = await store.write(async ({ users, audit }) => {
-          await users.putAll(together);
-          if (line === null) return await audit.add({ actor, action: 'user put', ...of });
-          await audit.setSubject(line, of.subject);
-          return line;
-        });
-        stored = count;
+        const counted = { tenant_code: null, subject: `${together.length} users` };
+        const of = together.length === 1 && first !== undefined ? subjectOf(store, keyOf(first)) : counted;
+        await audited(context, { action: 'user put', ...of }, ({ users }) => users.putAll(together));
+        stored += together.length;
       };
       // One batch is stored while the next one is read. After a failure none is.
       let storing = Promise.resolve();

@@ -25,8 +25,8 @@ export interface App {
   readonly revision: number;
 }
 
-/** Number of apps that one statement looks at for the keys of their secrets. */
-const checkedAtOnce = 1000;
+/** Number of apps that are looked at for the keys of their secrets. */
+const checkedApps = 1000;
 
 /** Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated again. */
 export type Obstacle = 'app changed' | 'random used';
@@ -111,14 +111,11 @@ export class Apps {
     return (await this.#sql.all(statements.listApps, [after, limit])).map(toStoredApp);
   }
 
-  /** @throws UnreadableSecretError if one of the keys with which secrets are encrypted is not given */
+  /** @throws UnreadableSecretError if a key with which secrets of the first apps are encrypted is not given */
   async requireMasterKeys(): Promise<void> {
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const rows = await this.#sql.all(statements.listSecretStarts, [after, checkedAtOnce]);
-      for (const start of rows.flatMap((row) => [row.start, row.old_start])) {
-        this.#cipher.requireKey(String(start));
-      }
-      after = rows.length < checkedAtOnce ? undefined : String(rows.at(-1)?.app_key);
+    const rows = await this.#sql.all(statements.listApps, ['', checkedApps]);
+    for (const secret of rows.flatMap((row) => [row.app_secret, row.old_secret])) {
+      this.#cipher.requireKey(String(secret));
     }
   }
 

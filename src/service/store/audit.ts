@@ -2,7 +2,7 @@ import { createHmac, hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Sql, SqlDriver, SqlRow } from '../../database/sql-driver.js';
 import { maskText } from '../../protocol/masking.js';
 import type { PassbackUser } from '../../protocol/passback.js';
-import { auditColumns, listAudit, rowStatements, statements } from './statements.js';
+import { rowStatements, statements } from './statements.js';
 
 /**
  * An action of an operator.
@@ -39,28 +39,30 @@ export interface AuditKey {
   readonly id: string;
 }
 
-/** A line of the table; `codes` is their number in a line that counts them. */
-export type StoredAuditLine = AuditLine & AuditKey & { readonly codes: number | null };
-
 /** The conditions of a search for lines; times are Unix seconds. */
-export interface AuditSearch
-  extends Readonly<Partial<Record<keyof typeof auditColumns, string | undefined>>> {
+export interface AuditSearch {
   readonly since?: number | undefined;
+  readonly action?: string | undefined;
+  readonly tenantCode?: string | undefined;
+  readonly appKey?: string | undefined;
+  /** Up to three digests, of which a line has one; of none for all lines. */
+  readonly digests: readonly string[];
 }
 
 /** The actions of operators. */
 export class Audit {
   readonly #sql: Sql;
+  readonly #process: string;
 
-  constructor(sql: Sql) {
+  /** `process` differs between all that write to the database. */
+  constructor(sql: Sql, process: string) {
     this.#sql = sql;
+    this.#process = process;
   }
 
-  async add({ actor, action, tenant_code, subject, user_digest = null }: NewAuditLine): Promise<AuditKey> {
-    const id = orderedId();
-    const values = [id, actor, action, tenant_code, subject, user_digest];
-    const [row] = await this.#sql.all(statements.addAudit, values);
-    return { at: Number(row?.at), id };
+  async add({ actor, action, tenant_code, subject, user_digest = null }: NewAuditLine): Promise<void> {
+    const values = [orderedId(), actor, action, tenant_code, subject, user_digest];
+    await this.#sql.run(rowStatements.addAudit, values);
   }
 
   /** Adds a line for each user that was found. */
@@ -72,38 +74,30 @@ export class Audit {
     const lines = users.map(({ unionId, digest }) => {
       return [orderedId(), actor, 'user find', tenantCode, maskText(unionId), digest];
     });
-    await this.#sql.each(rowStatements.addFound, lines);
+    await this.#sql.each(rowStatements.addAudit, lines);
   }
 
-  /** Counts codes in the line of their tenant, actor and minute. */
+  /** Counts codes in the line of their tenant, actor and minute, which is the process's own: nobody waits for another's. */
   async countCodes(actor: string, tenantCode: string, count: number): Promise<void> {
-    const group = hash('sha256', JSON.stringify([tenantCode, actor]), 'hex');
+    const group = hash('sha256', JSON.stringify([tenantCode, actor, this.#process]), 'hex');
     const subject = count === 1 ? '1 code' : `${count} codes`;
-    const values = [`codes ${group} `, actor, tenantCode, subject, count];
+    const values = [`codes ${group}`, actor, tenantCode, subject, count];
     await this.#sql.run(statements.countCodes, values);
   }
 
-  /** Changes the line of an action that takes several transactions. */
-  async setSubject({ at, id }: AuditKey, subject: string): Promise<void> {
-    await this.#sql.run(statements.setAuditSubject, [at, id, subject]);
-  }
-
   /** The lines before one, newest first. */
-  async list(search: AuditSearch, before: AuditKey, limit: number): Promise<StoredAuditLine[]> {
-    const columns = Object.keys(auditColumns) as (keyof typeof auditColumns)[];
-    const given = columns.filter((name) => search[name] !== undefined);
-    const values = [
-      before.at,
-      before.id,
-      limit,
-      search.since ?? 0,
-      ...given.map((name) => search[name] ?? ''),
-    ];
-    return (await this.#sql.all(listAudit(given), values)).map(toLine);
+  async list(search: AuditSearch, before: AuditKey, limit: number): Promise<(AuditLine & AuditKey)[]> {
+    const { since = 0, action = '', tenantCode = '', appKey = '', digests } = search;
+    const values = [before.at, before.id, limit, since, action, tenantCode, appKey];
+    const [first = '', second = first, third = first] = digests;
+    const rows = await (digests.length === 0
+      ? this.#sql.all(statements.listAudit, values)
+      : this.#sql.all(statements.listAuditOfUser, [...values, first, second, third]));
+    return rows.map(toLine);
   }
 }
 
-function toLine({ at, id, actor, action, tenant_code, subject, digest, codes }: SqlRow): StoredAuditLine {
+function toLine({ at, id, actor, action, tenant_code, subject, digest }: SqlRow): AuditLine & AuditKey {
   return {
     at: Number(at),
     id: String(id),
@@ -112,7 +106,6 @@ function toLine({ at, id, actor, action, tenant_code, subject, digest, codes }: 
     tenant_code: tenant_code === null ? null : String(tenant_code),
     subject: String(subject),
     user_digest: digest === null ? null : String(digest),
-    codes: codes === null ? null : Number(codes),
   };
 }
 

@@ -7,9 +7,6 @@ const intervalMs = 60_000;
 /** Pause between two batches for other requests, in milliseconds. */
 const pauseMs = 2;
 
-/** Longer than the interval: the same process keeps purging until it ends. */
-const leaseSeconds = 90;
-
 const tables = [
   { table: 'nonces', firstExpired: statements.expiredNonce, purge: statements.purgeNonces, ages: false },
   { table: 'codes', firstExpired: statements.expiredCode, purge: statements.purgeCodes, ages: false },
@@ -18,31 +15,27 @@ const tables = [
 
 /**
  * Deletes expired nonces and codes of all tenants, and lines of the audit that are older than `auditSeconds`, at once
- * and then every minute until it is stopped: in batches, and in one process at a time, whose `holder` is unique. A
- * failure goes to `onFault`, and ends that minute's purge.
+ * and then every minute until it is stopped, in batches; processes that do so at once delete other rows. A failure goes
+ * to `onFault`, and ends that minute's purge.
  */
 export class Purge {
   readonly #driver: SqlDriver;
-  readonly #holder: string;
   readonly #auditSeconds: number;
   readonly #stopped = new AbortController();
   readonly #running: Promise<void>;
   /** For how many seconds the oldest expired row of each table had waited at the last check. */
   readonly backlog = new Map<string, number>();
 
-  constructor(driver: SqlDriver, holder: string, auditSeconds: number, onFault: (error: unknown) => void) {
+  constructor(driver: SqlDriver, auditSeconds: number, onFault: (error: unknown) => void) {
     this.#driver = driver;
-    this.#holder = holder;
     this.#auditSeconds = auditSeconds;
     this.#running = this.#run(onFault);
   }
 
-  /** Resolves when the current batch has ended, and another process may purge. */
+  /** Resolves when the current batch has ended. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
-    // If this fails, the lease expires.
-    await this.#driver.write((sql) => sql.run(statements.releasePurge, [this.#holder])).catch(() => {});
   }
 
   async #run(onFault: (error: unknown) => void): Promise<void> {
@@ -61,24 +54,18 @@ export class Purge {
       const age = ages ? [this.#auditSeconds] : [];
       const [row] = await this.#driver.read((sql) => sql.all(firstExpired, age));
       this.backlog.set(table, Number(row?.waited ?? 0));
-      if (row?.expires_at != null && !(await this.#purge(purge, Number(row.expires_at), age))) return;
+      if (row?.expires_at != null) await this.#purge(purge, Number(row.expires_at), age);
     }
     await this.#driver.checkpoint();
   }
 
-  /** Returns `false` if another process purges, or this one stops. */
-  async #purge(statement: string, firstExpired: number, age: readonly number[]): Promise<boolean> {
+  async #purge(statement: string, firstExpired: number, age: readonly number[]): Promise<void> {
     const { purgeRows } = this.#driver;
-    for (let from = firstExpired; ; ) {
-      const deleted = await this.#driver.write(async (sql) => {
-        const leased = await sql.run(statements.leasePurge, [this.#holder, leaseSeconds]);
-        return leased === 1 ? await sql.all(statement, [from, purgeRows, ...age]) : null;
-      });
-      if (deleted === null) return false;
-      if (deleted.length < purgeRows) return true;
+    for (let from = firstExpired; !this.#stopped.signal.aborted; ) {
+      const deleted = await this.#driver.write((sql) => sql.all(statement, [from, purgeRows, ...age]));
+      if (deleted.length < purgeRows) return;
       from = Math.max(...deleted.map(({ expires_at }) => Number(expires_at)));
       await this.#pause(pauseMs);
-      if (this.#stopped.signal.aborted) return false;
     }
   }
 

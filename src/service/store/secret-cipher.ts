@@ -17,15 +17,6 @@ const mark = 'aes256gcm.';
 /** Maximum length of the mark and the ID of the key, with the separator behind it. */
 const startLength = mark.length + idLength + 1;
 
-/**
- * The start of a stored secret in SQL, empty for one that is not encrypted: it names the key, and reveals nothing.
- * `column` is a column of the table apps.
- */
-export function startOfSecret(column: string): string {
-  const begins = `substr(${column}, 1, ${mark.length}) = '${mark}'`;
-  return `CASE WHEN ${begins} THEN substr(${column}, 1, ${startLength}) ELSE '' END`;
-}
-
 /** An encrypted secret cannot be decrypted: it concerns its app alone. */
 export class UnreadableSecretError extends StoreUnavailableError {}
 
@@ -58,11 +49,11 @@ export class SecretCipher {
     return `${mark}${id}.${Buffer.concat(sealed).toString('base64')}`;
   }
 
-  /** @throws UnreadableSecretError if the secret with this start is encrypted with a key that is not given */
-  requireKey(start: string): void {
-    const id = start.slice(mark.length, startLength);
+  /** @throws UnreadableSecretError if a stored secret is encrypted with a key that is not given */
+  requireKey(stored: string): void {
+    const id = stored.slice(mark.length, startLength);
     // Anything else is no ID: the text was changed.
-    if (!start.startsWith(mark) || !/^[\da-f]{8}\.$/.test(id) || this.#keys.has(id.slice(0, -1))) return;
+    if (!stored.startsWith(mark) || !/^[\da-f]{8}\.$/.test(id) || this.#keys.has(id.slice(0, -1))) return;
     throw new UnreadableSecretError('the secrets of the database are encrypted with another key', {
       hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',
     });
@@ -74,7 +65,7 @@ export class SecretCipher {
    */
   decrypt(appKey: string, stored: string): Secret {
     if (!stored.startsWith(mark)) return new Secret(stored);
-    this.requireKey(stored.slice(0, startLength));
+    this.requireKey(stored);
     try {
       return new Secret(this.#open(appKey, stored));
     } catch (cause) {

@@ -1,8 +1,4 @@
 import type { Schema } from '../../database/migrations.js';
-import { startOfSecret } from './secret-cipher.js';
-
-/** The lines of the audit that have an app key for their subject. */
-const ofApps = "substr(action, 1, 4) = 'app '";
 
 /**
  * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite
@@ -11,7 +7,6 @@ const ofApps = "substr(action, 1, 4) = 'app '";
 export const storeSchema: Schema = {
   table: 'userinfo_migrations',
   owner: 'the service',
-  worksWith: 1,
   steps: [
     [
       `CREATE TABLE apps (
@@ -39,11 +34,8 @@ export const storeSchema: Schema = {
       at BIGINT NOT NULL, id TEXT NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, tenant_code TEXT,
       subject TEXT NOT NULL, digest TEXT, codes BIGINT, PRIMARY KEY (at, id))`,
       'CREATE INDEX audit_by_digest ON audit (digest, at, id)',
-      'CREATE INDEX audit_by_tenant ON audit (tenant_code, at, id)',
-      'CREATE INDEX audit_by_action ON audit (action, at, id)',
-      `CREATE INDEX audit_by_app ON audit (subject, at, id) WHERE ${ofApps}`,
-      'CREATE TABLE service_state (name TEXT NOT NULL PRIMARY KEY, holder TEXT, value BIGINT NOT NULL, digest_key TEXT)',
-      "INSERT INTO service_state (name, value) VALUES ('health', 0), ('purge', 0)",
+      'CREATE TABLE service_state (name TEXT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, digest_key TEXT)',
+      "INSERT INTO service_state (name, value) VALUES ('health', 0)",
     ],
   ],
 };
@@ -53,6 +45,16 @@ export const storeSchema: Schema = {
  * right, so that clocks may jump by hours, and a day of requests is little beside the users who made them.
  */
 const randomSeconds = 86_400;
+
+/**
+ * The lines of the audit before that of `$1` and `$2` and not before the time `$4`, of an action, a tenant and an app;
+ * empty text stands for any.
+ */
+const auditLines =
+  'SELECT at, id, actor, action, tenant_code, subject, digest FROM audit WHERE at >= $4 AND (at, id) < ($1, $2)' +
+  " AND ($5 = '' OR action = $5) AND ($6 = '' OR tenant_code = $6)" +
+  " AND ($7 = '' OR (subject = $7 AND substr(action, 1, 4) = 'app '))";
+const newestFirst = ' ORDER BY at DESC, id DESC LIMIT $3';
 
 /** Processes that know an app compare its revision. */
 const newRevision = 'revision = revision + 1';
@@ -64,16 +66,12 @@ const appColumns =
 /**
  * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
  * `tenant_code`, except where an app is found by its key alone; the number in `$1` identifies a value, not its
- * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ;
- * `connection_id()` differs between connections that write at once. A transaction of SQLite that writes is alone: its
- * driver leaves out `LOCK TABLE`, `FOR UPDATE` and `FOR KEY SHARE`.
+ * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ. A
+ * transaction of SQLite that writes is alone: its driver leaves out `LOCK TABLE`, `FOR UPDATE` and `FOR KEY SHARE`.
  */
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
   listApps: `SELECT ${appColumns} FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2`,
-  listSecretStarts:
-    `SELECT app_key, ${startOfSecret('app_secret')} AS start, ${startOfSecret('old_secret')} AS old_start` +
-    ' FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2',
   /** Finds the app only as it was when it had that revision. */
   findRevision:
     'SELECT 1 AS found FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4',
@@ -148,18 +146,13 @@ export const statements = {
     ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4' +
     ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING',
 
-  addAudit:
-    'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
-    ' VALUES (unixepoch(), $1, $2, $3, $4, $5, $6) RETURNING at',
-  setAuditSubject:
-    'UPDATE audit SET subject = $3, tenant_code = NULL, digest = NULL WHERE at = $1 AND id = $2',
-  /**
-   * Counts codes in the line of their minute. Each connection has its own: no transaction waits for the line of another
-   * one. The lines of a tenant and actor, which `$1` names, stand together.
-   */
+  listAudit: auditLines + newestFirst,
+  /** Those of any of three digests. */
+  listAuditOfUser: `${auditLines} AND digest IN ($8, $9, $10)${newestFirst}`,
+  /** Counts codes in the line of their minute that `$1` names. */
   countCodes:
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject, codes)' +
-    " VALUES (unixepoch() / 60 * 60, CAST($1 AS TEXT) || connection_id(), $2, 'code issue', $3, $4, $5)" +
+    " VALUES (unixepoch() / 60 * 60, $1, $2, 'code issue', $3, $4, $5)" +
     ' ON CONFLICT (at, id) DO UPDATE SET codes = audit.codes + excluded.codes,' +
     " subject = (audit.codes + excluded.codes) || ' codes'",
 
@@ -177,45 +170,12 @@ export const statements = {
   expiredAudit: firstExpired('audit', 'at', ' - $1'),
   purgeAudit: purge('audit', 'at, id', 'at', ' - $3'),
 
-  /** Changes the row only for its holder, or if it has none; a clock that is set back ends a lease. */
-  leasePurge:
-    "UPDATE service_state SET holder = $1, value = unixepoch() + $2 WHERE name = 'purge' AND" +
-    ' (holder IS NULL OR holder = $1 OR value < unixepoch() OR value > unixepoch() + $2)',
-  releasePurge: "UPDATE service_state SET holder = NULL WHERE name = 'purge' AND holder = $1",
   /** Changes a page each time, but never the size of the database; no row if another transaction has locked it. */
   probe:
     'UPDATE service_state SET value = value + 1 WHERE name IN' +
     " (SELECT name FROM service_state WHERE name = 'health' FOR UPDATE SKIP LOCKED) RETURNING name",
   now: 'SELECT unixepoch() AS now',
 } as const;
-
-/**
- * The columns by which the audit is searched, each with an index, from the one that is found in the fewest lines.
- * Without one, lines are found by their primary key.
- */
-export const auditColumns = {
-  digest: 'digest',
-  appKey: 'subject',
-  action: 'action',
-  tenantCode: 'tenant_code',
-} as const;
-
-/**
- * Up to `$3` lines of the audit before that of `$1` and `$2` and not before the time `$4`, newest first; `$5` and so on
- * are the values of columns. The first one leads the order: no other index has it.
- */
-export function listAudit([lead, ...others]: readonly (keyof typeof auditColumns)[]): string {
-  const column = lead && auditColumns[lead];
-  const range = column
-    ? `(${column}, at) >= ($5, $4) AND (${column}, at, id) < ($5, $1, $2)`
-    : 'at >= $4 AND (at, id) < ($1, $2)';
-  const also = others.map((name, index) => ` AND ${auditColumns[name]} = $${index + 6}`);
-  return (
-    'SELECT at, id, actor, action, tenant_code, subject, digest, codes FROM audit' +
-    ` WHERE ${range}${also.join('')}${lead === 'appKey' || others.includes('appKey') ? ` AND ${ofApps}` : ''}` +
-    ` ORDER BY ${column ? `${column} DESC, ` : ''}at DESC, id DESC LIMIT $3`
-  );
-}
 
 /**
  * When the first row of a table expired, and how many seconds ago; or null. `less` is what is subtracted from the time
@@ -236,7 +196,7 @@ function firstExpired(table: string, column = 'expires_at', less = ''): string {
 function purge(table: string, key: string, column = 'expires_at', less = ''): string {
   return (
     `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table}` +
-    ` WHERE ${column} >= $1 AND ${column} < unixepoch()${less} ORDER BY ${column} LIMIT $2)` +
+    ` WHERE ${column} >= $1 AND ${column} < unixepoch()${less} ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED)` +
     ` RETURNING ${column} AS expires_at`
   );
 }
@@ -284,7 +244,7 @@ export const rowStatements = {
     ` WHERE ${isIndexed('given.tenant_code')} ON CONFLICT (tenant_code, digest, union_id) DO NOTHING`,
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
-  addFound:
+  addAudit:
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
     ' SELECT unixepoch(), $1, $2, $3, $4, $5, $6',
 } as const;

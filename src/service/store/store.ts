@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DatabaseBusyError, StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type Migration, migrate } from '../../database/migrations.js';
 import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
@@ -42,6 +43,7 @@ export class Store {
   readonly #driver: SqlDriver;
   readonly #cipher: SecretCipher;
   readonly #digestKey: string;
+  readonly #process = randomUUID();
   readonly #apps = new Map<string, App>();
   #lookUps = 0;
   #purge: Purge | undefined;
@@ -133,11 +135,11 @@ export class Store {
   }
 
   /**
-   * Deletes expired rows, and lines of the audit of an age in seconds, periodically until the store is closed. `holder`
-   * is unique to the process; failures go to `onFault`.
+   * Deletes expired rows, and lines of the audit of an age in seconds, periodically until the store is closed. Failures
+   * go to `onFault`.
    */
-  startPurge(holder: string, auditSeconds: number, onFault: (error: unknown) => void): void {
-    this.#purge ??= new Purge(this.#driver, holder, auditSeconds, onFault);
+  startPurge(auditSeconds: number, onFault: (error: unknown) => void): void {
+    this.#purge ??= new Purge(this.#driver, auditSeconds, onFault);
   }
 
   /** For how many seconds expired rows had waited at the last purge, by table. */
@@ -177,7 +179,7 @@ export class Store {
       tenants: new Tenants(sql),
       users: new Users(sql),
       codes: new Codes(sql),
-      audit: new Audit(sql),
+      audit: new Audit(sql, this.#process),
     };
   }
 
