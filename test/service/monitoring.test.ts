@@ -10,8 +10,8 @@ import { Secret } from '../../src/signing/secret.js';
 import { draftPassback, signDraft } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { exchange, openSocket } from '../support/raw-exchange.js';
-
 import { user, withApp } from '../support/running-service.js';
+import { SlowRelay } from '../support/slow-relay.js';
 
 let service: Service | undefined;
 
@@ -226,6 +226,25 @@ describe('monitoring', () => {
     other.close();
     await service.close();
     await rm(folder, { recursive: true });
+  });
+
+  it('answers whether it is ready by the last probe while the next one is slow', async () => {
+    const schema = await createSchema();
+    const relay = await SlowRelay.before(schema.url);
+    let now = 0;
+    const { url, service } = await start({ database: relay.url, steadyNow: () => now });
+    expect(await statusOf(`${url}/readyz`)).toBe(200);
+    // Whoever waits for the next probe waits for ever.
+    relay.delayMs = Number.POSITIVE_INFINITY;
+    for (now = 1001; now < 10_000; now += 1001) {
+      for (const path of ['/readyz', '/healthz']) expect(await statusOf(url + path)).toBe(200);
+    }
+    // Then both are too old.
+    now = 11_002;
+    expect(await statusOf(`${url}/readyz`)).toBe(503);
+    relay.close();
+    await service.close();
+    await schema.remove();
   });
 
   it('is not ready before the service stops, which serves meanwhile', async () => {

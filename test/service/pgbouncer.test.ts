@@ -1,8 +1,5 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
@@ -10,48 +7,24 @@ import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import { createService } from '../../src/service/index.js';
 import { draftPassback, draftRead, send } from '../support/foreign-client.js';
-import { freePort } from '../support/free-port.js';
+import { PgBouncer } from '../support/postgres/pgbouncer.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
 import { tenant, user } from '../support/running-service.js';
 
-const isInstalled = spawnSync('pgbouncer', ['--version']).status === 0;
-
-describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode (needs pgbouncer)', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'userinfo-pgbouncer-'));
+describe.skipIf(!PgBouncer.isInstalled)('behind PgBouncer in transaction mode (needs pgbouncer)', () => {
   let server: PostgresServer;
-  let pooler: ChildProcess;
+  let pooler: PgBouncer;
   let url: string;
 
   beforeAll(async () => {
     server = await PostgresServer.create();
-    const direct = new URL(server.url);
-    const port = await freePort();
-    const settings = [
-      '[databases]',
-      `* = host=${direct.hostname} port=${direct.port} user=${direct.username}`,
-      '[pgbouncer]',
-      `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =\nauth_type = any`,
-      'pool_mode = transaction\ndefault_pool_size = 4\nmax_client_conn = 100',
-    ];
-    const file = join(folder, 'pgbouncer.ini');
-    writeFileSync(file, settings.map((line) => `${line}\n`).join(''));
-    chmodSync(folder, 0o755);
-    // It does not run as root.
-    pooler = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file]);
-    await new Promise<void>((resolve, reject) => {
-      pooler.once('exit', (status) => reject(new Error(`pgbouncer ended with ${status}`)));
-      pooler.stderr?.on('data', (chunk: Buffer) => {
-        if (chunk.toString().includes('process up')) resolve();
-      });
-    });
-    direct.port = String(port);
-    url = `${direct}?pgbouncer=true`;
+    pooler = await PgBouncer.before(server.url);
+    url = `${pooler.url}?pgbouncer=true`;
   }, 60_000);
 
   afterAll(async () => {
-    pooler.removeAllListeners('exit').kill('SIGKILL');
+    await pooler.remove();
     await server.remove();
-    rmSync(folder, { recursive: true });
   });
 
   it.each([

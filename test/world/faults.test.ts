@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,7 +8,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAdmin } from '../../src/service/index.js';
 import { Secret } from '../../src/signing/secret.js';
-import { draftPassback, signDraft } from '../support/foreign-client.js';
+import { draftPassback, draftRead, send, signDraft } from '../support/foreign-client.js';
+import { PgBouncer } from '../support/postgres/pgbouncer.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
 import { execute, query } from '../support/postgres/test-schema.js';
 import { exchange, nextAnswer, openSocket } from '../support/raw-exchange.js';
@@ -27,12 +28,13 @@ import {
 /** Of the server; each service takes up to ten. */
 const maxConnections = 40;
 
-/** A wall clock that steps, for processes with `env`; `null` without libfaketime (Debian's package). */
+/** A wall clock that steps, for processes with `env`, also of others; `null` without libfaketime (Debian's package). */
 function fakeClock() {
   const find = ['/usr/lib', '-name', 'libfaketimeMT.so.1'];
   const [library] = spawnSync('find', find, { encoding: 'utf8' }).stdout?.split('\n') ?? [];
   if (!library) return null;
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-clock-'));
+  chmodSync(folder, 0o755);
   const file = join(folder, 'offset');
   writeFileSync(file, '+0');
   return {
@@ -129,6 +131,125 @@ describe('PostgreSQL', () => {
     operated.instances.push(await operated.serve());
     await endure(operated, `the clock of one of two processes ${clock.steps}`, clock.step);
     clock.remove();
+  });
+
+  it('the clock of the database is wrong', async ({ skip }) => {
+    const clock = fakeClock();
+    if (clock === null) return skip('needs libfaketime');
+    const wrong = await PostgresServer.create(settings, undefined, clock.env);
+    {
+      await using operated = await operate({}, wrong);
+      await endure(operated, `the clock of the database ${clock.steps}`, clock.step);
+    }
+    await wrong.remove();
+    clock.remove();
+  });
+
+  it('PgBouncer is killed', async ({ skip }) => {
+    if (!PgBouncer.isInstalled) return skip('needs pgbouncer');
+    await onServer('CREATE DATABASE pooled');
+    const pooler = await PgBouncer.before(server.url.replace(/postgres$/, 'pooled'));
+    {
+      const url = `${pooler.url}?pgbouncer=true`;
+      const programs = [thisVersion, thisVersion];
+      await using operated = new Operated(url, (statement) => query(pooler.url, statement), { programs });
+      await operated.start();
+      await endure(operated, 'PgBouncer: kill -9', async () => {
+        await pooler.kill();
+        await wait(calmMs);
+        await pooler.start();
+      });
+    }
+    await pooler.remove();
+  });
+
+  it('a standby is promoted', async () => {
+    let primary = await PostgresServer.create([...settings, 'max_wal_senders=4']);
+    const standby = await primary.createStandby();
+    // The standby is asked first, and refused as read-only.
+    const hosts = `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`;
+    const url = `postgres://userinfo@${hosts}/postgres?target_session_attrs=read-write`;
+    await execute(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await execute(primary.url, 'SELECT pg_reload_conf()');
+    const first = primary;
+    {
+      const programs = [thisVersion, thisVersion];
+      await using operated = new Operated(url, (statement) => query(primary.url, statement), { programs });
+      await operated.start();
+      await endure(operated, 'kill -9 of the primary, the standby promoted', async () => {
+        await first.signal('SIGKILL');
+        await execute(standby.url, 'SELECT pg_promote()');
+        primary = standby;
+      });
+    }
+    await standby.remove();
+    await first.remove();
+  });
+
+  it('a process hangs while it creates users: the other one does not', async () => {
+    const options = ['--platform', join(import.meta.dirname, 'creates-users.json')];
+    await using operated = await operate({ options, writers: 0, users: 1 });
+    const [hanging, other] = operated.instances as [Instance, Instance];
+    const app = operated.app;
+    const refused: unknown[] = [];
+    let [created, longest, isOver] = [0, 0, false];
+    const create = async ({ url }: Instance, prefix: string) => {
+      for (let n = 0; !isOver; n++) {
+        const sentAt = performance.now();
+        const draft = draftPassback(app, { union_id: `${prefix}-${n}`, user_info: '{"level":"gold"}' });
+        const answer = await send(url, draft).catch(() => null);
+        if (url !== other.url || isOver) continue;
+        if (answer?.envelope.code === 200) created += 1;
+        else refused.push(answer);
+        longest = Math.max(longest, performance.now() - sentAt);
+      }
+    };
+    const probe = async () => {
+      while (!isOver) {
+        const { status } = await fetch(`${other.adminUrl}/readyz`);
+        if (status !== 200) refused.push(status);
+        await wait(100);
+      }
+    };
+    const load = [...Array(8).keys()].flatMap((i) => [
+      create(hanging, `hanging${i}`),
+      create(other, `other${i}`),
+    ]);
+    load.push(probe());
+    await wait(calmMs);
+    hanging.child.kill('SIGSTOP');
+    const before = created;
+    // Longer than a statement may wait for a lock, and a transaction may be idle.
+    await wait(12_000);
+    expect(created - before).toBeGreaterThan(0);
+    isOver = true;
+    hanging.child.kill('SIGCONT');
+    await Promise.all(load);
+    expect(refused).toEqual([]);
+    process.stdout.write(
+      `| a process hangs while it creates users | longest wait ${(longest / 1000).toFixed(2)} s |\n`,
+    );
+  });
+
+  it('answers on a server with its own defaults', async () => {
+    const plain = await PostgresServer.create([]);
+    {
+      await using operated = await operate({ writers: 0, users: 1 }, plain);
+      const [{ url }] = operated.instances as [Instance];
+      const answers: number[] = [];
+      const times: number[] = [];
+      for (let n = 0; n < 40; n++) {
+        const sentAt = performance.now();
+        const form = { union_id: 'u0', user_info: `{"level":"${n}"}` };
+        const draft = n % 2 === 0 ? draftPassback(operated.app, form) : draftRead(operated.app, `code${n}`);
+        answers.push((await send(url, draft)).envelope.code);
+        times.push(performance.now() - sentAt);
+      }
+      expect(answers).toEqual(Array(40).fill(200));
+      const median = times.sort((a, b) => a - b)[20] ?? 0;
+      process.stdout.write(`| 40 requests with the server's defaults | median ${median.toFixed(0)} ms |\n`);
+    }
+    await plain.remove();
   });
 
   const faults: Record<string, (operated: Operated) => Promise<void>> = {
@@ -231,10 +352,15 @@ describe('PostgreSQL', () => {
     try {
       await using operated = await operate({}, small);
       await endure(operated, "PostgreSQL's disk is full", async () => {
-        const { bavail, bsize } = statfsSync(folder);
-        writeFileSync(join(folder, 'large'), Buffer.alloc(bavail * bsize - 65_536));
-        await wait(faultMs);
-        rmSync(join(folder, 'large'));
+        // Until a table wants to grow. What it may fill in the meantime is filled again.
+        const isRefused = () => (operated.counts['50301'] ?? 0) > 0;
+        for (let part = 0; !isRefused(); part++) {
+          const { bavail, bsize } = statfsSync(folder);
+          if (bavail > 0) writeFileSync(join(folder, `large${part}`), Buffer.alloc(bavail * bsize));
+          await wait(20);
+        }
+        await wait(faultMs / 2);
+        for (const name of readdirSync(folder)) if (name.startsWith('large')) rmSync(join(folder, name));
       });
     } finally {
       await small.remove();

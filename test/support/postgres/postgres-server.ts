@@ -41,6 +41,7 @@ export class PostgresServer {
   readonly #folder: string;
   readonly #user: User | null;
   readonly #settings: readonly string[];
+  readonly #env: Readonly<Record<string, string>>;
   #process: ChildProcess | null = null;
   #log = '';
 
@@ -50,7 +51,9 @@ export class PostgresServer {
     user: User | null,
     port: number,
     settings: readonly string[],
+    env: Readonly<Record<string, string>> = {},
   ) {
+    this.#env = env;
     this.#binaries = binaries;
     this.#folder = folder;
     this.#user = user;
@@ -58,15 +61,19 @@ export class PostgresServer {
     this.port = port;
   }
 
-  /** Makes a server and starts it. `settings` are written as in `postgresql.conf`. Default: the npm package's programs. */
+  /**
+   * Makes a server and starts it. `settings` are written as in `postgresql.conf`. Default: the npm package's programs.
+   * `env` is that of the server.
+   */
   static async create(
     settings: readonly string[] = testSettings,
     programs?: Binaries,
+    env: Readonly<Record<string, string>> = {},
   ): Promise<PostgresServer> {
     const binaries = programs ?? (await findBinaries());
     const user = serverUser();
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-postgres-'));
-    const server = new PostgresServer(binaries, folder, user, await freePort(), settings);
+    const server = new PostgresServer(binaries, folder, user, await freePort(), settings, env);
     try {
       await server.#initialise();
       await server.start();
@@ -168,7 +175,7 @@ export class PostgresServer {
 
   get #spawnOptions() {
     const { uid, gid } = this.#user ?? {};
-    return { cwd: this.#folder, env: { PATH: process.env.PATH, LC_ALL: 'C' }, uid, gid };
+    return { cwd: this.#folder, env: { PATH: process.env.PATH, LC_ALL: 'C', ...this.#env }, uid, gid };
   }
 
   async #initialise(): Promise<void> {
