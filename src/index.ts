@@ -68,7 +68,6 @@ export { compileRecipe } from './signing/compile-recipe.js';
 export { moduleSigner, type SignerModule } from './signing/module-signer.js';
 export { defaultRecipes, type Preset, presets } from './signing/presets.js';
 export { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './signing/recipe.js';
-export { parseRecipe } from './signing/recipe-json.js';
 export type { Param, SignableRequest } from './signing/request.js';
 export { Secret } from './signing/secret.js';
 export type { Explanation, RequestSigner, Signature, Signer } from './signing/signer.js';

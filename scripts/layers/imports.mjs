@@ -44,7 +44,7 @@ const arrows = {
  */
 const entryPoints = {
   signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings module-signer params
-    presets recipe-json recipe recipe-language request secret signer template`,
+    presets recipe-json recipe recipe-language recipe-parts request secret signer template`,
   'signing-tools': `export/export samples/captured-request samples/formats samples/read-sample samples/sample-error
     vectors verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,

@@ -13,7 +13,7 @@ import { type PlatformResultCodes, parseResultCodes } from '../protocol/result-c
 import { defaultRecipes } from '../signing/presets.js';
 import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
 import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
-import { parseTemplate } from '../signing/template.js';
+import { partsOf } from '../signing/recipe-parts.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { checkHeaderName } from './headers.js';
 /**
@@ -320,7 +320,7 @@ export function refuseSignedHeaders(
   headers: readonly string[],
   label: string,
 ): void {
-  const signed = [app_sign, sign].flatMap(extrasOf);
+  const signed = [app_sign, sign].flatMap(signedHeaders);
   const name = headers.find((header) => signed.includes(header.toLowerCase()));
   if (name === undefined) return;
   throw new InvalidInputError(`${label}: headers: ${name} is signed by a recipe, as $extra:${name}`, {
@@ -328,12 +328,10 @@ export function refuseSignedHeaders(
   });
 }
 
-/** The names of `$extra` in a recipe, in lower case. */
-function extrasOf({ params, message, steps, key, sub }: Recipe): string[] {
-  const inSub = sub === null ? [] : [...sub.message, ...sub.steps, ...(sub.key?.tokens ?? [])];
-  const texts = [...Object.values(params.add), ...message, ...steps, ...key.tokens, ...inSub];
-  const tokens = texts.flatMap((text) => parseTemplate(text, '').tokens);
-  return tokens.flatMap(({ source, name }) => (source === 'extra' ? [name.toLowerCase()] : []));
+/** The names of the headers that a recipe signs, in lower case. */
+export function signedHeaders(recipe: Recipe): string[] {
+  const extras = partsOf(recipe).allTokens.filter(({ source }) => source === 'extra');
+  return extras.map(({ name }) => name.toLowerCase());
 }
 
 /** The short form of a platform, for people and files: without the fields that have their default. */

@@ -1,6 +1,6 @@
 // Options are checked before fastify is loaded.
 import { isIP } from 'node:net';
-import { type Platform, type PlatformFile, parsePlatform } from '../platform/platform.js';
+import { type Platform, type PlatformFile, parsePlatform, signedHeaders } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { defaultMaxBodyBytes, maxTimerMs } from '../protocol/limits.js';
@@ -204,6 +204,15 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
 /** @throws InvalidInputError for an invalid platform */
 function servedPlatform(settings: ServiceSettings): Pick<CheckedSettings, 'platform' | 'signers'> {
   const platform = parsePlatform(settings.platform ?? {}, 'platform');
+  const [header] = [platform.signing.app_sign, platform.signing.sign].flatMap(signedHeaders);
+  if (header !== undefined) {
+    throw new InvalidInputError(
+      `platform: signing: the service reads no header ${quoteName(header)} to sign`,
+      {
+        hint: 'Requests of §4 sign parameters. Take $extra out of the recipe.',
+      },
+    );
+  }
   return { platform, signers: compileRecipes(platform.signing) };
 }
 

@@ -21,6 +21,7 @@ import {
 import { type Param, queryOf, type SignableRequest, withoutParams } from '../signing/request.js';
 import { Secret } from '../signing/secret.js';
 import type { Signer } from '../signing/signer.js';
+import vectorRequests from './vector-requests.json' with { type: 'json' };
 import { compareMessages, type Difference } from './verify/compare-messages.js';
 import { findMistakes, sentencesOf } from './verify/verify-signature.js';
 
@@ -39,10 +40,6 @@ export interface Vector {
   readonly request: SignableRequest;
   readonly signatures: Readonly<Record<string, Stages>>;
 }
-
-type VectorRequest = Required<Omit<Vector, 'signatures' | 'request'>> & {
-  readonly request: SignableRequest & { readonly query: string };
-};
 
 /** Test vectors as given to another team. */
 interface VectorFile {
@@ -77,7 +74,9 @@ const about =
 export function makeVectors(signing: SigningChoice): VectorFile {
   const secret = new Secret(vectorSecret);
   const usesQuery = signersOf(signing).some((signer) => signer.usesQuery);
-  const vectors = vectorRequests.map(({ name, why, request: { query, ...request } }) => {
+  const vectors = vectorRequests.map((given) => {
+    const { name, why } = given;
+    const { query, ...request } = requestOf(given);
     const filled = fillAppSign(signing, usesQuery ? { ...request, query } : request, secret);
     const signatures = signaturesOf(signing, filled).map((signature) => {
       const { params, message, digest } = signature.signer.sign(signature.request, secret);
@@ -99,13 +98,23 @@ function recipesOf(signing: SigningChoice): Pick<VectorFile, 'recipe' | 'recipes
   return { recipes: { app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) } };
 }
 
-/** The request with its `app_sign`; without one where a single recipe signs. */
-function fillAppSign(signing: SigningChoice, request: SignableRequest, secret: Secret): SignableRequest {
-  if (signing.kind === 'one') {
-    return withoutParams(request, ['app_sign']);
-  }
-  const { digest } = signBoth(signing.signers, request, secret).app_sign;
-  return withAppSign(request, digest);
+/** The request with all that the signers read, and with its `app_sign`; without one where a single recipe signs. */
+function fillAppSign(signing: SigningChoice, given: SignableRequest, secret: Secret): SignableRequest {
+  const request = signing.kind === 'one' ? withoutParams(given, ['app_sign']) : given;
+  const missing = signersOf(signing).flatMap((signer) => signer.explain(request, secret).missing);
+  const values = (start: string) =>
+    [...new Set(missing)]
+      .filter((token) => token.startsWith(start))
+      .map((token) => token.slice(start.length))
+      .map((name): Param => [name, `value of ${name}`]);
+  const params = [...request.params, ...values('$param:')];
+  const filled = {
+    ...request,
+    params,
+    extra: { ...request.extra, ...Object.fromEntries(values('$extra:')) },
+  };
+  if (signing.kind === 'one') return filled;
+  return withAppSign(filled, signBoth(signing.signers, filled, secret).app_sign.digest);
 }
 
 /**
@@ -224,71 +233,15 @@ const base: readonly Param[] = [
   ['timestamp', '1700000000'],
 ];
 
-const userInfo = '{"name":"张三/李四","age":28,"note":"a \\"b\\" c"}';
+const folder = 'https://api.example.com/api/v1/server/user';
 
-/** Requests that tell implementations apart. `app_sign` is filled in where two signatures are made. */
-const vectorRequests: readonly VectorRequest[] = [
-  query('plain', 'The order of the parameters and the place of the secret.', []),
-  query('empty value', 'Whether an empty value is signed or left out.', [
-    ['code', 'c-1'],
-    ['info_name', ''],
-  ]),
-  query('reserved characters', 'Whether the text is signed before or after it is percent-encoded, and how.', [
-    ['note', 'a b+c&d=e/f?g~h%20i*'],
-    ['quotes', `!'()"`],
-  ]),
-  query('non-ASCII', 'Whether text is taken as UTF-8, beyond the first plane of Unicode too.', [
-    ['name', '张三'],
-    ['city', 'Zürich'],
-    ['mood', '😀'],
-  ]),
-  query('mixed case', 'Whether names are sorted by their bytes, capitals and _ in their places.', [
-    ['Zeta', '1'],
-    ['alpha', '2'],
-    ['Beta', '3'],
-    ['beta', '4'],
-    ['_first', '5'],
-  ]),
-  query('names that begin alike', 'Whether names are sorted, or whole pairs.', [
-    ['item', '1'],
-    ['item_id', '2'],
-    ['item1', '3'],
-    ['items', '4'],
-    ['item.x', '5'],
-  ]),
-  query('values against names', 'Whether values have a say in the order.', [
-    ['aa', 'zz'],
-    ['bb', '10'],
-    ['cc', '9'],
-    ['dd', 'Mm'],
-  ]),
-  query('white space', 'Whether values are signed as they are, untrimmed.', [
-    ['lead', ' x'],
-    ['trail', 'x '],
-    ['lines', 'a\nb\tc'],
-  ]),
-  query('numbers', 'Whether numbers stay the text that is sent.', [
-    ['amount', '1.00'],
-    ['count', '007'],
-    ['big', '12345678901234567890'],
-    ['power', '1e3'],
-  ]),
-  form('form', 'Whether the fields of a form are signed with the query, JSON as it is sent.', [
-    ['union_id', 'u001'],
-    ['user_info', userInfo],
-  ]),
-];
-
-function query(name: string, why: string, params: readonly Param[]): VectorRequest {
-  const url = 'https://api.example.com/api/v1/server/user/user_info_for_third';
-  const all = [...base, ...params];
-  const request = { method: 'GET', url, query: queryOf(all), params: all, body: null, extra: {} };
-  return { name, why, request };
-}
-
-function form(name: string, why: string, fields: readonly Param[]): VectorRequest {
-  const url = 'https://api.example.com/api/v1/server/user/passback_user_info';
-  const params = [...base, ...fields];
-  const body = queryOf(fields);
-  return { name, why, request: { method: 'PUT', url, query: queryOf(base), params, body, extra: {} } };
+/** A request that tells implementations apart. */
+function requestOf({ query = {}, form }: (typeof vectorRequests)[number]) {
+  const inQuery = [...base, ...Object.entries(query)];
+  const sent = { query: queryOf(inQuery), extra: {} };
+  if (form === undefined)
+    return { ...sent, method: 'GET', url: `${folder}/user_info_for_third`, params: inQuery, body: null };
+  const fields = Object.entries(form);
+  const params = [...inQuery, ...fields];
+  return { ...sent, method: 'PUT', url: `${folder}/passback_user_info`, params, body: queryOf(fields) };
 }

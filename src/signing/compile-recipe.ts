@@ -1,23 +1,13 @@
-import {
-  checkIsOpen,
-  compileSteps,
-  computeDigest,
-  decodeKey,
-  type KeyedMessage,
-  keyedMessage,
-  type StepInputs,
-  stepsLength,
-} from './digest-steps.js';
-import { encoders } from './encodings.js';
-import { compileParams, type ParamsFormat, type SignedParam } from './params.js';
-import { type EncodeRule, fieldPath, type Recipe, RecipeError } from './recipe.js';
-import { blockSources } from './recipe-language.js';
+import { computeDigest, decodeKey, type KeyedMessage, type StepInputs, stepsLength } from './digest-steps.js';
+import { type BlockEncoding, encoders } from './encodings.js';
+import type { SignedParam } from './params.js';
+import { type EncodeRule, RecipeError, type RecipeJson } from './recipe.js';
+import { readRecipe } from './recipe-json.js';
+import { isQuery, partsOf, type RecipeParts } from './recipe-parts.js';
 import { extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
-import { checkSecretFlow } from './secret-flow.js';
 import type { Explanation, Signature, Signer } from './signer.js';
 import {
-  parseTemplates,
   Renderer,
   renderTemplate,
   showMarks,
@@ -27,41 +17,60 @@ import {
 } from './template.js';
 
 /**
- * Compiles a recipe, to sign many requests. `field` is the path of the recipe, for error messages.
+ * Checks a recipe, and compiles it to sign many requests. It may be untrusted JSON; `field` is its path, for error
+ * messages.
  *
- * @throws RecipeError for an invalid recipe
+ * @throws RecipeError that names the first wrong field, token or step; the signer throws it for a request without a
+ * header that the recipe signs, and for a secret that is not the key that the recipe says
  * @example
- * const recipe = parseRecipe({ message: ['$params', '&key=', '$secret'], steps: ['md5'] });
- * const { digest } = compileRecipe(recipe).sign(request, new Secret('s'));
+ * const signer = compileRecipe({ message: ['$params', '&key=', '$secret'], steps: ['md5'] });
+ * const { digest } = signer.sign(request, new Secret('s'));
  */
-export function compileRecipe(recipe: Recipe, field = ''): Signer {
-  const compiled = parseParts(recipe, field);
-  const { encodeMessage } = compiled;
+export function compileRecipe(recipe: RecipeJson, field = ''): Signer {
+  const compiled = partsOf(readRecipe(recipe, field), field);
+  const { message: template, steps, allTokens } = compiled;
+  const { encode } = compiled.recipe;
+  const encodeMessage = compileMessageEncoding(encode);
+  const optional = new Set(
+    compiled.params.added.flatMap(({ value, isOptional }) => (isOptional ? value.tokens : [])),
+  );
+  const headers = allTokens.filter((token) => token.source === 'extra' && !optional.has(token));
 
-  const sign = (request: SignableRequest, secret: Secret): Signature => {
-    const values = new TokenValues(compiled, request, secret);
-    const message = encodeMessage.apply(values.text(compiled.message));
-    const digest = computeDigest(compiled.steps, message, stepInputs(compiled, values));
+  const signWith = (values: TokenValues): Signature => {
+    const message = encodeMessage.apply(values.text(template));
+    const digest = computeDigest(steps, message, stepInputs(compiled, values));
     return { params: values.params, message, digest };
   };
   const explain = (request: SignableRequest, secret: Secret): Explanation => {
     const renderer = new Renderer(secret, true);
     const values = new TokenValues(compiled, request, secret, renderer);
-    const message = renderer.change(values.text(compiled.message), encodeMessage);
+    const message = renderer.change(values.text(template), encodeMessage);
     return {
       params: showMarks(values.params),
       message: showMarks(message),
-      digest: sign(request, secret).digest,
-      missing: missingTokens(compiled.allTokens, request),
+      digest: signWith(new TokenValues(compiled, request, secret)).digest,
+      missing: missingTokens(allTokens, request),
     };
   };
-  const isEncoded = recipe.encode.message !== 'none';
-  const digestLength = stepsLength(isEncoded ? null : compiled.message, compiled.steps);
-  return { digestLength, usesQuery: compiled.allTokens.some(isQuery), sign, explain };
+  return {
+    digestLength: stepsLength(encode.message === 'none' ? template : null, steps),
+    usesQuery: allTokens.some(isQuery),
+    sign(request, secret) {
+      for (const { name } of headers) checkHeader(request, name);
+      return signWith(new TokenValues(compiled, request, secret));
+    },
+    explain,
+  };
 }
 
-function isQuery({ source }: Pick<Token, 'source'>): boolean {
-  return source === 'query' || source === 'search';
+/** Signed as an empty text, a missing header is a signature that no service takes, and nothing says why. */
+function checkHeader(request: SignableRequest, name: string): void {
+  if (extraOf(request, name) !== undefined) return;
+  throw new RecipeError(
+    `$extra:${name}`,
+    'the request has no such header, which the recipe signs',
+    'Give the request with its headers, or take the header out of the recipe.',
+  );
 }
 
 function missingTokens(tokens: readonly Token[], request: SignableRequest): string[] {
@@ -79,65 +88,8 @@ function isQueryUnknown({ query, params, body }: SignableRequest): boolean {
   return query === undefined && params.length > 0 && body === null;
 }
 
-/** A recipe with its tokens and steps parsed. */
-interface CompiledRecipe extends KeyedMessage {
-  readonly recipe: Recipe;
-  readonly params: ParamsFormat;
-  readonly sub: KeyedMessage | null;
-  /** `encode.block`, for `$params`. */
-  readonly encodeBlock: TextChange;
-  /** `encode.message` and `encode.lower`, for the whole message. */
-  readonly encodeMessage: TextChange;
-  /** The tokens that sign a request: those of `$sub` and of added values, too, where these are used. */
-  readonly allTokens: readonly Token[];
-}
-
-/**
- * Parses a recipe; `field` is its path, for error messages.
- *
- * @throws RecipeError for an unknown token or step, one in the wrong place, or a digest of a part of the secret
- */
-function parseParts(recipe: Recipe, field: string): CompiledRecipe {
-  const at = (name: string) => fieldPath(field, name);
-  if (recipe.message.length === 0) throw new RecipeError(at('message'), 'is empty', 'Add $params.');
-  const main = keyedMessage({
-    message: parseTemplates(recipe.message, at('message'), recipe.join),
-    steps: compileSteps(recipe.steps, recipe.output, at('steps')),
-    key: parseTemplates(recipe.key.tokens, at('key.tokens')),
-    decode: recipe.key.decode,
-  });
-  const sub =
-    recipe.sub &&
-    keyedMessage({
-      message: parseTemplates(recipe.sub.message, at('sub.message')),
-      steps: compileSteps(recipe.sub.steps, null, at('sub.steps')),
-      key: recipe.sub.key ? parseTemplates(recipe.sub.key.tokens, at('sub.key.tokens')) : main.key,
-      decode: (recipe.sub.key ?? recipe.key).decode,
-    });
-  if (!main.steps.some(({ kind }) => kind === 'digest')) checkIsOpen(main.message, at('message'));
-
-  if (sub?.tokens.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');
-  const params = compileParams(recipe.params, at('params'));
-  if (sub === null && main.tokens.some(isSub)) {
-    throw new RecipeError(at('sub'), 'is missing, and $sub is used', 'Add {"message": […], "steps": […]}.');
-  }
-  const { added, pairEnd } = params;
-  checkSecretFlow({ ...main, params: recipe.params, added, pairEnd, encode: recipe.encode, sub }, field);
-  return {
-    ...main,
-    recipe,
-    params,
-    sub,
-    encodeBlock: { apply: encoders[recipe.encode.block], local: recipe.encode.block !== 'base64' },
-    encodeMessage: compileMessageEncoding(recipe.encode),
-    allTokens: allTokensOf(main, sub, params),
-  };
-}
-
-function allTokensOf(main: KeyedMessage, sub: KeyedMessage | null, { added }: ParamsFormat): Token[] {
-  const all = [...main.tokens, ...(sub !== null && main.tokens.some(isSub) ? sub.tokens : [])];
-  const usesBlock = all.some(({ source }) => blockSources.has(source));
-  return usesBlock ? [...all, ...added.flatMap(({ value }) => value.tokens)] : all;
+function blockChange(encoding: BlockEncoding): TextChange {
+  return { apply: encoders[encoding], local: encoding !== 'base64' };
 }
 
 /** The change of the whole message by `encode`. */
@@ -146,20 +98,16 @@ export function compileMessageEncoding({ message, lower }: Omit<EncodeRule, 'blo
   return { apply: lower ? (text) => encode(text).toLowerCase() : encode, local: true };
 }
 
-function isSub({ source }: Token): boolean {
-  return source === 'sub';
-}
-
 /** The values of a recipe's tokens for one request. */
 class TokenValues {
-  readonly #compiled: CompiledRecipe;
+  readonly #compiled: RecipeParts;
   readonly #request: SignableRequest;
   readonly #secret: Secret;
   readonly #renderer: Renderer;
   #params = '';
 
   constructor(
-    compiled: CompiledRecipe,
+    compiled: RecipeParts,
     request: SignableRequest,
     secret: Secret,
     renderer = new Renderer(secret, false),
@@ -182,11 +130,11 @@ class TokenValues {
   #read({ source, name }: Token): string {
     const renderer = this.#renderer;
     const request = this.#request;
-    const { params, encodeBlock, recipe } = this.#compiled;
+    const { params, recipe } = this.#compiled;
     switch (source) {
       case 'params':
         this.#params = params.writePairs(this.#select(), renderer);
-        return renderer.change(this.#params, encodeBlock);
+        return renderer.change(this.#params, blockChange(recipe.encode.block));
       case 'names':
         return params.writeNames(this.#select(), renderer);
       case 'values':
@@ -243,7 +191,7 @@ function stepInputs({ key, decode }: KeyedMessage, values: TokenValues): StepInp
   };
 }
 
-function subDigest(compiled: CompiledRecipe, request: SignableRequest, secret: Secret): string {
+function subDigest(compiled: RecipeParts, request: SignableRequest, secret: Secret): string {
   if (compiled.sub === null) return '';
   const values = new TokenValues(compiled, request, secret);
   const { message, steps } = compiled.sub;

@@ -199,7 +199,7 @@ function parseAffix(text: string, field: string): AffixStep | null {
 
 function parseTextStep(text: string): TextStep | null {
   if (text === 'upper' || text === 'lower') return { kind: text };
-  const [, from, to] = /^slice:(\d+):(\d+)$/.exec(text) ?? [];
+  const [, from, to] = /^slice:(\d{1,6}):(\d{1,6})$/.exec(text) ?? [];
   return from === undefined ? null : { kind: 'slice', from: Number(from), to: Number(to) };
 }
 

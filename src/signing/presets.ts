@@ -20,7 +20,7 @@ const valuesOnly = { names: false, pairSep: '' } as const;
  * Used until the operator's recipes are known (§5.5, §5.6).
  *
  * @example
- * const recipes: SigningRecipes = { ...defaultRecipes, sign: parseRecipe({ message: ['$params'], steps: ['md5'] }) };
+ * const recipes: SigningRecipes = { ...defaultRecipes, sign: { ...defaultRecipes.sign, output: 'HEX' } };
  */
 export const defaultRecipes: SigningRecipes = {
   app_sign: completeRecipe({

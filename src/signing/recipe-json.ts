@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compileRecipe } from './compile-recipe.js';
 import { outputs } from './digest-algorithms.js';
 import { blockEncodings, cases, textEncodings } from './encodings.js';
 import {
+  checkLimit,
   type EncodeRule,
   emptyRules,
   fieldPath,
@@ -18,6 +18,7 @@ import {
   type SigningRecipes,
   type SubRule,
 } from './recipe.js';
+import { partsOf } from './recipe-parts.js';
 
 /**
  * Checks a value of untrusted JSON.
@@ -52,7 +53,28 @@ export function listOf<T>(parse: Parse<T>): Parse<readonly T[]> {
   };
 }
 
-const parseTexts = listOf(parseText);
+/** A list of texts that has no more than the limit. */
+function texts(limit: 'entries' | 'names'): Parse<readonly string[]> {
+  return (value, field) => {
+    if (Array.isArray(value)) checkLimit(value.length, limit, field, limit);
+    return listOf(parseText)(value, field);
+  };
+}
+
+const parseEntries = texts('entries');
+const parseNames = texts('names');
+
+const parseNamed: Parse<Readonly<Record<string, string>>> = (value, field) => {
+  checkLimit(Object.keys(parseObject(value, field)).length, 'names', field, 'names');
+  return parseTextMap(value, field);
+};
+
+const parseEscape: Parse<ParamsRule['escape']> = (value, field) => {
+  const table = parseNamed(value, field);
+  for (const text of Object.entries(table).flat())
+    checkLimit(text.length, 'escape', fieldPath(field, text.slice(0, 20)), 'characters');
+  return table;
+};
 
 export const parsePair: Parse<readonly [string, string]> = (value, field) => {
   if (!Array.isArray(value) || value.length !== 2) throw new RecipeError(field, 'must be [name, value]');
@@ -98,12 +120,12 @@ export function parseObject(value: unknown, field: string): Record<string, unkno
 }
 
 const parseOrder: Parse<ParamsRule['order']> = (value, field) =>
-  Array.isArray(value) ? parseTexts(value, field) : oneOf(orders)(value, field);
+  Array.isArray(value) ? parseNames(value, field) : oneOf(orders)(value, field);
 
 const parseParams = fields<ParamsRule>(
   {
-    exclude: parseTexts,
-    include: nullOr(parseTexts),
+    exclude: parseNames,
+    include: nullOr(parseNames),
     empty: oneOf(emptyRules),
     joinRepeated: nullOr(parseText),
     order: parseOrder,
@@ -112,12 +134,12 @@ const parseParams = fields<ParamsRule>(
     kvSep: parseText,
     pairSep: parseText,
     pairEnd: parseText,
-    escape: parseTextMap,
+    escape: parseEscape,
     encode: oneOf(textEncodings),
     case: oneOf(cases),
     nameCase: oneOf(cases),
     json: oneOf(jsonTexts),
-    add: parseTextMap,
+    add: parseNamed,
   },
   recipeDefaults.params,
 );
@@ -127,10 +149,10 @@ const parseEncode = fields<EncodeRule>(
   recipeDefaults.encode,
 );
 
-const parseKey = fields<KeyRule>({ tokens: parseTexts, decode: oneOf(keyDecodings) }, recipeDefaults.key);
+const parseKey = fields<KeyRule>({ tokens: parseEntries, decode: oneOf(keyDecodings) }, recipeDefaults.key);
 
 const parseSubFields = fields<Omit<SubRule, 'key'> & { readonly key: KeyRule | null }>(
-  { message: parseTexts, steps: parseTexts, key: nullOr(parseKey) },
+  { message: parseEntries, steps: parseEntries, key: nullOr(parseKey) },
   { key: null },
 );
 
@@ -142,29 +164,50 @@ const parseSub: Parse<SubRule> = (value, field) => {
 const parseFields = fields<Recipe>(
   {
     params: parseParams,
-    message: parseTexts,
+    message: parseEntries,
     join: parseText,
     basePath: parseText,
     encode: parseEncode,
     sub: nullOr(parseSub),
-    steps: parseTexts,
+    steps: parseEntries,
     key: parseKey,
     output: oneOf(outputs),
   },
   recipeDefaults,
 );
 
+/** Counts the texts, names and values in a recipe: what is too large is refused before it is looked at. */
+function checkSize(json: unknown, field: string): void {
+  let count = 0;
+  for (const open = [json]; open.length > 0; ) {
+    const value = open.pop();
+    count += typeof value === 'string' ? value.length : 1;
+    if (typeof value === 'object' && value !== null)
+      for (const [name, inner] of Object.entries(value)) {
+        count += Array.isArray(value) ? 0 : name.length;
+        open.push(inner);
+      }
+    checkLimit(count, 'characters', field === '' ? 'recipe' : field, 'characters');
+  }
+}
+
 /**
- * Checks untrusted JSON as a recipe and fills in the defaults. `field` is its path, for error messages.
+ * Checks the fields and the size of a recipe in untrusted JSON, and fills in the defaults.
+ *
+ * @throws RecipeError that names the first wrong field
+ */
+export function readRecipe(json: unknown, field: string): Recipe {
+  checkSize(json, field);
+  return parseFields(json, field);
+}
+
+/**
+ * Checks a recipe in untrusted JSON, and fills in the defaults. `field` is its path, for error messages.
  *
  * @throws RecipeError that names the first wrong field, token or step
- * @example
- * const recipe = parseRecipe(JSON.parse('{"message":["$params","&key=","$secret"],"steps":["md5"]}'));
  */
 export function parseRecipe(json: unknown, field = ''): Recipe {
-  const recipe = parseFields(json, field);
-  compileRecipe(recipe, field);
-  return recipe;
+  return partsOf(readRecipe(json, field), field).recipe;
 }
 
 const parseRecipePair = fields<SigningRecipes>({ app_sign: parseRecipe, sign: parseRecipe });

@@ -8,7 +8,7 @@ import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
  * `RecipeJson` is the form with optional fields.
  *
  * @example
- * const recipe: Recipe = parseRecipe({ message: ['$params', '&key=', '$secret'], steps: ['md5'], output: 'HEX' });
+ * const recipe: Recipe = { ...defaultRecipes.sign, steps: ['sha256'], output: 'HEX' };
  */
 export interface Recipe {
   readonly params: ParamsRule;
@@ -159,6 +159,25 @@ export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
   output: 'hex',
 };
 
+/**
+ * The most that a recipe may hold: many times what any documented rule has. More would make signing, or checking the
+ * recipe, slow.
+ */
+export const recipeLimits = {
+  /** Entries of `message` and of `steps`, also in `sub`, and of `key.tokens`. */
+  entries: 64,
+  /** Names in `include`, `exclude`, `order`, `add` and `escape`. */
+  names: 256,
+  /** Characters of a text that `escape` replaces, or puts in its place. */
+  escape: 64,
+  /** Tokens in all of its texts. */
+  tokens: 64,
+  /** Modifiers of a token. */
+  modifiers: 8,
+  /** Characters of all its texts and names together. */
+  characters: 8192,
+} as const;
+
 /** Fills in the defaults of a recipe. The type is trusted; `parseRecipe` checks untrusted data. */
 export function completeRecipe(json: RecipeJson): Recipe {
   return {
@@ -175,7 +194,7 @@ export function completeRecipe(json: RecipeJson): Recipe {
  *
  * @example
  * try {
- *   parseRecipe({ message: ['$nothing'], steps: ['md5'] });
+ *   compileRecipe({ message: ['$nothing'], steps: ['md5'] });
  * } catch (error) {
  *   if (error instanceof RecipeError) console.error(error.field, error.message);
  * }
@@ -192,6 +211,18 @@ export class RecipeError extends UserInfoError {
     super(`${field}: ${problem}`, { hint });
     this.field = field;
   }
+}
+
+/** @throws RecipeError for more than `recipeLimits` allows; `what` is what is counted */
+export function checkLimit(
+  count: number,
+  limit: keyof typeof recipeLimits,
+  field: string,
+  what: string,
+): void {
+  const most = recipeLimits[limit];
+  if (count <= most) return;
+  throw new RecipeError(field, `has more than ${most} ${what}`, 'Sign by a module where a rule needs more.');
 }
 
 /** The path of a field inside another; the outermost path is empty. */

@@ -1,15 +1,8 @@
 import type { KeyedMessage, Step } from './digest-steps.js';
 import type { ParamsFormat } from './params.js';
-import { type EncodeRule, fieldPath, isByPair, type ParamsRule, RecipeError } from './recipe.js';
+import { fieldPath, isByPair, type ParamsRule, type Recipe, RecipeError } from './recipe.js';
 import type { Source } from './recipe-language.js';
 import type { Modifier, Template, Token } from './template.js';
-
-/** The parts of a recipe, parsed. */
-interface RecipeParts extends KeyedMessage, Pick<ParamsFormat, 'added' | 'pairEnd'> {
-  readonly params: ParamsRule;
-  readonly encode: EncodeRule;
-  readonly sub: KeyedMessage | null;
-}
 
 const wholeHint =
   'A digest of a part of the secret gives that part away: digest the whole secret first, or sign by a module.';
@@ -24,22 +17,29 @@ type Holding = (typeof holdings)[number];
  *
  * @throws RecipeError for a recipe that cuts, merges or compares the secret before it is digested
  */
-export function checkSecretFlow(parts: RecipeParts, field: string): void {
+export function checkSecretFlow(
+  { params, encode }: Pick<Recipe, 'params' | 'encode'>,
+  main: KeyedMessage,
+  sub: KeyedMessage | null,
+  { added, pairEnd }: Pick<ParamsFormat, 'added' | 'pairEnd'>,
+  field: string,
+): void {
   const at = (name: string) => fieldPath(field, name);
-  const { params, encode, sub } = parts;
-  const addedHoldings = parts.added.map(({ name, value }) =>
+  const addedHoldings = added.map(({ name, value }) =>
     holdingOf(value, ofSecretAlone, at(`params.add.${name}`)),
   );
   const value = most(addedHoldings);
   if (value !== 'none') {
-    const names = parts.added.filter((_, index) => addedHoldings[index] !== 'none').map(({ name }) => name);
+    const names = added.filter((_, index) => addedHoldings[index] !== 'none').map(({ name }) => name);
     checkEscape(params, names, at('params.escape'));
-    checkOrder(parts, at('params.order'));
+    const all = [main, ...(sub === null ? [] : [sub])];
+    const tokens = all.flatMap((keyed) => [...keyed.tokens, ...keyed.key.tokens]);
+    checkOrder(params, tokens, at('params.order'));
     if (params.case !== 'none') checkFold(value, at('params.case'));
   }
 
-  const pairEnd = holdingOf(parts.pairEnd, ofSecretAlone, at('params.pairEnd'));
-  const pairs = most([pairEnd, params.values ? value : 'none']);
+  const end = holdingOf(pairEnd, ofSecretAlone, at('params.pairEnd'));
+  const pairs = most([end, params.values ? value : 'none']);
   const block = encode.block === 'base64' && pairs !== 'none' ? 'base64' : pairs;
   let ofSub: Holding = 'none';
   const read = ({ source }: Token): Holding => {
@@ -57,10 +57,10 @@ export function checkSecretFlow(parts: RecipeParts, field: string): void {
     ofSub = holdingAfter(sub.steps, message, read, at('sub.steps'));
     holdingOf(sub.key, read, at('sub.key.tokens'));
   }
-  holdingOf(parts.key, read, at('key.tokens'));
-  const message = holdingOf(parts.message, read, at('message'));
+  holdingOf(main.key, read, at('key.tokens'));
+  const message = holdingOf(main.message, read, at('message'));
   if (encode.lower) checkFold(message, at('encode.lower'));
-  holdingAfter(parts.steps, message, read, at('steps'));
+  holdingAfter(main.steps, message, read, at('steps'));
 }
 
 /** The holding of a token in a place where no other one can hold the secret. */
@@ -143,12 +143,8 @@ function checkEscape({ escape: table }: ParamsRule, names: readonly string[], fi
 }
 
 /** Sorted by values, names alone show where the secret is among the values that the host knows. */
-function checkOrder(parts: RecipeParts, field: string): void {
-  const { order, values } = parts.params;
+function checkOrder({ order, values }: ParamsRule, tokens: readonly Token[], field: string): void {
   if (!(order === 'value' || (isByPair(order) && values))) return;
-  const tokens = [parts, parts.sub].flatMap((keyed) =>
-    keyed === null ? [] : [...keyed.tokens, ...keyed.key.tokens],
-  );
   const shown = tokens.find(({ source }) => source === 'names' || (source === 'params' && !values));
   if (shown === undefined) return;
   throw new RecipeError(

@@ -1,6 +1,6 @@
 import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
 import { decodePercent, encoders, folds, reverse } from './encodings.js';
-import { RecipeError } from './recipe.js';
+import { checkLimit, RecipeError } from './recipe.js';
 import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
 import { type Secret, secretLabel } from './secret.js';
 
@@ -55,6 +55,8 @@ export interface Token {
   /** The names of the modifiers, in order, and what they do. */
   readonly modifiers: readonly string[];
   readonly changes: readonly Modifier[];
+  /** The token with its `$`, as the recipe has it. */
+  readonly written: string;
 }
 
 /**
@@ -63,7 +65,7 @@ export interface Token {
  *
  * @throws RecipeError for an unknown token or modifier
  */
-function parseToken(text: string, field: string): Token {
+function parseToken(text: string, field: string): Omit<Token, 'written'> {
   const segments = text.split('.');
   const named = /^(param|extra):/.test(text);
   const isName = (segment: string, index: number) => index === 0 || (named && !modifiers.has(segment));
@@ -71,7 +73,7 @@ function parseToken(text: string, field: string): Token {
   return makeToken(segments.slice(0, stem).join('.'), segments.slice(stem), field);
 }
 
-function makeToken(stem: string, suffixes: readonly string[], field: string): Token {
+function makeToken(stem: string, suffixes: readonly string[], field: string): Omit<Token, 'written'> {
   const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
   const source =
     plainSources.find((known) => known === stem) ?? namedTokens.find((known) => known === prefix);
@@ -83,6 +85,7 @@ function makeToken(stem: string, suffixes: readonly string[], field: string): To
       `Tokens are ${tokens}; a literal $ is $$, and \${secret} keeps a token apart.`,
     );
   }
+  checkLimit(suffixes.length, 'modifiers', field, `modifiers of $${stem}`);
   const changes = suffixes.map((suffix) => parseModifier(suffix, stem, field));
   return { source, name, modifiers: suffixes, changes };
 }
@@ -130,8 +133,9 @@ export function parseTemplate(text: string, field: string): Template {
     }
     if (literal !== '') parts.push(literal);
     literal = '';
-    const isBraced = braced !== undefined;
-    parts.push(isBraced ? makeToken(braced, suffix.split('.').slice(1), field) : parseToken(bare, field));
+    const token =
+      braced === undefined ? parseToken(bare, field) : makeToken(braced, suffix.split('.').slice(1), field);
+    parts.push({ ...token, written: whole });
   }
   literal += text.slice(end);
   if (literal !== '') parts.push(literal);

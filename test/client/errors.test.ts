@@ -24,7 +24,7 @@ const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSe
 const row = { unionId: 'u1', userInfo: { n: 1 } };
 
 /** The errors of a copy of the SDK, as calls throw them. */
-async function errorsOf({ UserInfoClient, parseRecipe }: typeof sdk) {
+async function errorsOf({ UserInfoClient, compileRecipe }: typeof sdk) {
   const server = await httpServer((_, response) => response.end('{"code":40401,"msg":"no","data":{}}'));
   const client = new UserInfoClient({ ...credentials, baseUrl: server.url });
   const nowhere = client.withOptions({ appSecret: () => Promise.reject(new Error('sealed')) });
@@ -40,7 +40,7 @@ async function errorsOf({ UserInfoClient, parseRecipe }: typeof sdk) {
     NoAnswerError: await caught(() => nowhere.passback(row)),
     CancelledError: await caught(() => client.passback(row, { signal: AbortSignal.abort() })),
     InvalidInputError: await caught(() => client.passback({ ...row, unionId: '' })),
-    RecipeError: await caught(() => parseRecipe({})),
+    RecipeError: await caught(() => compileRecipe({ message: [], steps: [] })),
   };
   await client.close();
   await server.close();

@@ -70,7 +70,7 @@ test('json writes values, or names too, as JSON strings, before they are replace
 
 test('add signs what is not sent, in its place in the order, whatever else is selected', () => {
   const add = { a_z: '1', client: 'v$extra:client;', key: '$secret', none: '$extra:none' };
-  const request = requestOf(params.slice(0, 2), { extra: { client: 'ios' } });
+  const request = requestOf(params.slice(0, 2), { extra: { client: 'ios', none: '' } });
   const signed = (rule: object) =>
     signWith({ params: { add, ...rule }, message: ['$params'], steps: ['md5'] }, request).message;
   expect(signed({})).toBe('a_b=&a_z=1&b=2&client=vios;&key=s3cret&none=');

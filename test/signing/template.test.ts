@@ -68,8 +68,16 @@ test('reverse keeps a surrogate pair', () => {
   ).toBe('b😀a');
 });
 
-test('what the request does not have is an empty text', () => {
-  expect(message('[', '$param:none', '$extra:none', '$extra:constructor', ']')).toBe('[]');
+test('a parameter that the request does not have is an empty text, a header is an error', () => {
+  expect(message('[', '$param:none', ']')).toBe('[]');
+  for (const name of ['none', 'constructor'])
+    expect(() => message(`$extra:${name}`)).toThrow(`$extra:${name}: the request has no such header`);
+  const optional = {
+    params: { add: { n: '$extra:none' }, empty: 'drop' },
+    message: ['$params'],
+    steps: ['md5'],
+  } as const;
+  expect(signWith(optional, request).message).not.toContain('n=');
 });
 
 test('join stands between the entries, not inside them', () => {

@@ -19,12 +19,12 @@ function digestBy(chain: Chain, message: string): string {
   const { key } = chain;
   const sub = subOf(chain);
   const recipe = completeRecipe({
-    message: [message],
+    message: ['$body'],
     steps: stepsOf(chain),
     ...(key !== null && { key: key.rule }),
     ...(sub !== undefined && { sub }),
   });
-  return compileRecipe(recipe).sign(request, secret).digest;
+  return compileRecipe(recipe).sign({ ...request, body: message }, secret).digest;
 }
 
 it('tries a message by every chain as the recipe digests it', () => {

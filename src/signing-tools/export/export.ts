@@ -1,8 +1,7 @@
 import { type SigningChoice, signaturesOf } from '../../signing/app-signatures.js';
-import { compileRecipe } from '../../signing/compile-recipe.js';
 import type { LanguageName } from '../../signing/digest-algorithms.js';
 import { type Recipe, RecipeError } from '../../signing/recipe.js';
-import type { SignableRequest } from '../../signing/request.js';
+import { isQuery, partsOf } from '../../signing/recipe-parts.js';
 import { Secret } from '../../signing/secret.js';
 import { makeVectors } from '../vectors.js';
 import { type Language, languages } from './languages.js';
@@ -48,8 +47,9 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
   const secret = new Secret(text);
   return vectors.flatMap(({ name, request: given }) =>
     signaturesOf(signing, given).map(({ name: rule, request, signer }): ExportedCase => {
-      const filled = withValues(request, signer.explain(request, secret).missing);
-      const { method, url, query = '', params, body, extra } = filled;
+      const { method, url, query = '', params, body, extra } = request;
+      // Names of headers have no letter case.
+      const headers = Object.entries(extra).map(([known, value]) => [known.toLowerCase(), value]);
       return {
         rule,
         title: `${rule}: ${name}`,
@@ -58,28 +58,12 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
         url: signer.usesQuery ? `${url}?${query}` : url,
         params,
         body,
-        // Names of headers have no letter case.
-        extra: Object.fromEntries(
-          Object.entries(extra).map(([known, value]) => [known.toLowerCase(), value]),
-        ),
+        extra: Object.fromEntries(headers),
         secret: text,
-        signature: signer.sign(filled, secret).digest,
+        signature: signer.sign(request, secret).digest,
       };
     }),
   );
-}
-
-/** The request with a value for each of these tokens, such as `$param:id`. */
-function withValues(request: SignableRequest, missing: readonly string[]): SignableRequest {
-  const values = (start: string) =>
-    missing
-      .filter((token) => token.startsWith(start))
-      .map((token) => [token.slice(start.length), `value of ${token.slice(start.length)}`] as const);
-  return {
-    ...request,
-    params: [...request.params, ...values('$param:')],
-    extra: { ...request.extra, ...Object.fromEntries(values('$extra:')) },
-  };
 }
 
 interface Rule extends ExportedRule {
@@ -98,8 +82,9 @@ function rulesOf(signing: SigningChoice, language: Language): Rule[] {
         'Translate the module by hand.',
       );
     }
-    const { usesQuery = false } = compileRecipe(recipe);
-    const rule = { name, recipe, usesQuery, operations: operationsOf(recipe, usesQuery) };
+    const parts = partsOf(recipe);
+    const usesQuery = parts.allTokens.some(isQuery);
+    const rule = { name, recipe, usesQuery, operations: operationsOf(parts, usesQuery) };
     checkTexts(rule, language);
     return rule;
   });

@@ -1,15 +1,9 @@
 import type { Algorithm, Output } from '../../signing/digest-algorithms.js';
-import { compileSteps, type Step } from '../../signing/digest-steps.js';
+import type { KeyedMessage, Step } from '../../signing/digest-steps.js';
 import type { BlockEncoding, Case } from '../../signing/encodings.js';
-import { compileAdded } from '../../signing/params.js';
-import type { KeyRule, Order, ParamsRule, Recipe } from '../../signing/recipe.js';
-import {
-  type Modifier,
-  parseTemplate,
-  parseTemplates,
-  type Template,
-  type Token,
-} from '../../signing/template.js';
+import type { Order, ParamsRule } from '../../signing/recipe.js';
+import type { RecipeParts } from '../../signing/recipe-parts.js';
+import type { Modifier, Template, Token } from '../../signing/template.js';
 import { memoize } from '../../support/memoize.js';
 
 /** A signing rule as the statements of one function, in order; the last one returns the signature. */
@@ -52,9 +46,10 @@ interface TypeOfValue {
   readonly isAscii?: boolean | undefined;
 }
 
-/** The operations of a recipe that was compiled; `usesQuery` is whether its URL comes with the query. */
-export function operationsOf(recipe: Recipe, usesQuery: boolean): Operations {
-  const { basePath, encode, key, sub, params: rule } = recipe;
+/** The operations of a recipe; `usesQuery` is whether its URL comes with the query. */
+export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations {
+  const { sub } = parts;
+  const { basePath, encode, params: rule } = parts.recipe;
   const operations: Operation[] = [];
   const once = <T>(make: () => T): (() => T) => memoize<void, T>(make);
 
@@ -123,7 +118,7 @@ export function operationsOf(recipe: Recipe, usesQuery: boolean): Operations {
     on(include !== null, 'only', textsOf(include ?? []));
     on(empty === 'drop', 'drop_empty');
     on(joinRepeated !== null, 'join_repeated', literalOf(joinRepeated ?? ''));
-    for (const { name, value, isOptional } of compileAdded(rule)) {
+    for (const { name, value, isOptional } of parts.params.added) {
       const added = argument('added', text(value, isOptional));
       on(true, isOptional ? 'with_filled' : 'with_pair', literalOf(name), added);
     }
@@ -142,8 +137,7 @@ export function operationsOf(recipe: Recipe, usesQuery: boolean): Operations {
     });
   };
   const block = once(() => {
-    const end = parseTemplate(rule.pairEnd, 'params.pairEnd');
-    const pair = () => sumOf([sortedPair(), textOf(end, () => variable('secret'))]);
+    const pair = () => sumOf([sortedPair(), textOf(parts.params.pairEnd, () => variable('secret'))]);
     return set('block', changed(list('pair', pair), encode.block));
   });
 
@@ -192,16 +186,16 @@ export function operationsOf(recipe: Recipe, usesQuery: boolean): Operations {
   function argument(wanted: string, value: Expression): Expression {
     return value.is === 'sum' ? set(wanted, value) : value;
   }
-  const bytesOf = (name: string, { tokens, decode }: KeyRule) =>
+  const bytesOf = (name: string, { key, decode }: KeyedMessage) =>
     once(() => {
       const decoded = { utf8: 'utf8', hex: 'from_hex', base64: 'from_base64', base64url: 'from_base64' }[
         decode
       ];
-      const written = argument(`${name}_text`, text(parseTemplates(tokens, 'key.tokens')));
+      const written = argument(`${name}_text`, text(key));
       return set(name, call(decoded, [written], { isBytes: true }));
     });
-  const keyBytes = bytesOf('key', key);
-  const subKeyBytes = sub?.key === undefined ? keyBytes : bytesOf('sub_key', sub.key);
+  const keyBytes = bytesOf('key', parts);
+  const subKeyBytes = sub === null || sub.key === parts.key ? keyBytes : bytesOf('sub_key', sub);
   /** The last step is a value, which the caller sets. */
   const digested = (message: Expression, steps: readonly Step[], keyOf: () => Expression): Expression =>
     steps.reduce((before, step, index) => {
@@ -228,17 +222,12 @@ export function operationsOf(recipe: Recipe, usesQuery: boolean): Operations {
   };
   const subDigest = once(() => {
     if (sub === null) return literalOf('');
-    const message = argument('sub_message', text(parseTemplates(sub.message, 'sub.message')));
-    return set('sub', digested(message, compileSteps(sub.steps, null), subKeyBytes));
+    return set('sub', digested(argument('sub_message', text(sub.message)), sub.steps, subKeyBytes));
   });
 
-  const plain = set('message', text(parseTemplates(recipe.message, 'message', recipe.join)));
-  const encoded = changed(plain, encode.message);
+  const encoded = changed(set('message', text(parts.message)), encode.message);
   const message = encode.lower ? changed(encoded, 'lower') : encoded;
-  operations.push({
-    set: 'signature',
-    value: digested(message, compileSteps(recipe.steps, recipe.output), keyBytes),
-  });
+  operations.push({ set: 'signature', value: digested(message, parts.steps, keyBytes) });
   return operations;
 }
 
