@@ -229,7 +229,7 @@ describe('of a rule that signs headers, a body and a path', () => {
 
   it.each<[string, Partial<typeof sent>, Partial<RecipeJson>, RegExp]>([
     ['a header in milliseconds', { extra: { 'X-Time': '1700000000000' } }, {}, /X-Time in milliseconds/],
-    ['no header', { extra: {} }, {}, /without the parameter or header X-Time/],
+    ['an empty header', { extra: { 'X-Time': '' } }, {}, /without the parameter or header X-Time/],
     ['no body', { body: '' }, {}, /without the body/],
     ['a body on several lines', { body: '{\n  "a": 1\n}' }, {}, /the body on several lines/],
     ['a body with a line break', { body: '{"a":1}\n' }, {}, /line break at the end of the body/],

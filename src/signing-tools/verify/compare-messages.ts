@@ -79,10 +79,12 @@ function placeSecret(
   theirs: string,
   secret: Secret,
 ): { readonly text: string; readonly otherLength: number | null } {
-  // Our text with one other text in each place of the secret.
-  const [opening = '', ...rest] = ours.split(secretLabel).map(escapePattern);
-  const pattern = new RegExp(`^${opening}(?<found>.+?)${rest.join('\\k<found>')}$`, 's');
-  const found = rest.length === 0 ? undefined : pattern.exec(theirs)?.groups?.found;
+  // Our text with one other text in each place of the secret: its length follows from that of both texts.
+  const literals = ours.split(secretLabel);
+  const start = literals[0]?.length ?? 0;
+  const length = (theirs.length - literals.join('').length) / (literals.length - 1);
+  const given = theirs.slice(start, start + length);
+  const found = length >= 1 && literals.join(given) === theirs ? given : undefined;
   if (found === undefined) return { text: hideSecret(theirs, secret), otherLength: null };
   const hidden = found === secret.reveal() ? secretLabel : hideSecret(found, secret);
   if (hidden.includes(secretLabel))
@@ -146,23 +148,25 @@ type Pair = readonly [name: string, value: string];
 /** The differences between the pairs of two texts to sign, in words. */
 function pairCauses(ours: string, theirs: string, separators: Separators): string[] {
   const [a, b] = [splitPairs(ours, separators), splitPairs(theirs, separators)];
-  const ourNames = a.map(([name]) => name);
-  const theirNames = b.map(([name]) => name);
-  const onlyOurs = a.filter(([name]) => !theirNames.includes(name));
-  const onlyTheirs = b.filter(([name]) => !ourNames.includes(name));
+  // Of a name that repeats, the first value.
+  const [ourValues, theirValues] = [new Map(a.toReversed()), new Map(b.toReversed())];
+  const onlyOurs = a.filter(([name]) => !theirValues.has(name));
+  const onlyTheirs = b.filter(([name]) => !ourValues.has(name));
   // Where hardly any pair is equal, one of the texts is not made of such pairs.
   if (a.length < 2 || onlyOurs.length === a.length) {
     return sortCharacters(ours) === sortCharacters(theirs)
       ? ['Order: the same characters, arranged otherwise']
       : [];
   }
+  const common = (pairs: readonly Pair[], others: ReadonlyMap<string, string>) =>
+    pairs.flatMap(([name]) => (others.has(name) ? name : [])).join('\n');
   return [
     ...missing('Theirs leaves out', onlyOurs),
     ...missing('Theirs has also', onlyTheirs),
-    ...orderCause(a, b),
+    ...(common(a, theirValues) === common(b, ourValues) ? [] : [orderCause(b)]),
     ...a.flatMap(([name, value]) => {
-      const other = b.find(([known]) => known === name);
-      return other === undefined || other[1] === value ? [] : [valueCause(name, value, other[1])];
+      const other = theirValues.get(name);
+      return other === undefined || other === value ? [] : [valueCause(name, value, other)];
     }),
   ];
 }
@@ -188,16 +192,13 @@ function missing(words: string, pairs: readonly Pair[]): string[] {
   ];
 }
 
-function orderCause(ours: readonly Pair[], theirs: readonly Pair[]): string[] {
-  const common = (pairs: readonly Pair[], others: readonly Pair[]) =>
-    pairs.map(([name]) => name).filter((name) => others.some(([other]) => other === name));
-  if (common(ours, theirs).join('\n') === common(theirs, ours).join('\n')) return [];
+function orderCause(theirs: readonly Pair[]): string {
   // The last pair may be the secret's, after the sorted ones.
   const sorted = theirs.slice(0, -1);
   const known = orders.find(([, key]) => isAscending(sorted.map(key)));
-  if (known !== undefined) return [`Order: theirs is sorted by ${known[0]}`];
+  if (known !== undefined) return `Order: theirs is sorted by ${known[0]}`;
   const isBackwards = isAscending(sorted.map(([name]) => name).reverse());
-  return [`Order: theirs is ${isBackwards ? 'sorted by name, backwards' : 'another one'}`];
+  return `Order: theirs is ${isBackwards ? 'sorted by name, backwards' : 'another one'}`;
 }
 
 const orders: readonly (readonly [words: string, key: (pair: Pair) => string])[] = [
@@ -237,7 +238,7 @@ function isSameJson(a: string, b: string): boolean {
 /** The possible causes of a difference, and whether two texts differ by it alone. */
 const causes: readonly (readonly [words: string, isAlone: (a: string, b: string) => boolean])[] = [
   ['Line breaks: one has CR LF, the other LF', without((text) => text.replaceAll('\r\n', '\n'))],
-  ['A line break at the end of one of them', without((text) => text.replace(/[\r\n]+$/, ''))],
+  ['A line break at the end of one of them', without((text) => text.replace(/\r?\n$/, ''))],
   ['White space at the beginning or the end of one of them', without((text) => text.trim())],
   ['Letter case of the percent escapes: %2f and %2F', without(upperEscapes)],
   [
@@ -274,13 +275,14 @@ function upperEscapes(text: string): string {
   return text.replace(/%[\da-f]{2}/gi, (found) => found.toUpperCase());
 }
 
+/** Nobody encodes a text more often than that. */
+const mostEncodings = 3;
+
 function decodeAll(text: string): string {
   let decoded = text;
-  for (;;) {
-    const next = decoded.replace(/(?:%[\da-f]{2})+/gi, decodePercent);
-    if (next === decoded) return decoded;
-    decoded = next;
-  }
+  for (let level = 0; level < mostEncodings; level++)
+    decoded = decoded.replace(/(?:%[\da-f]{2})+/gi, decodePercent);
+  return decoded;
 }
 
 function unescapeUnicode(text: string): string {

@@ -11,7 +11,8 @@ import {
   type Recipe,
   RecipeError,
 } from '../../signing/recipe.js';
-import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
+import { parseTemplate } from '../../signing/template.js';
+import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,
@@ -21,118 +22,99 @@ export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, re
 
 /** Mistakes in the rule itself: each is another recipe. A module has none but the other recipes. */
 export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Suspect[] {
-  return [
-    ...(recipe === null ? [] : [...variantsOf(recipe), ...messageVariants(recipe)]),
-    ...otherRecipes.flatMap(({ name, value, ...preset }) =>
-      variant(
-        value,
-        'other-recipe',
-        `It was signed by ${name}.`,
-        'If the operator signs like that, take it: "userinfo profile set" has --platform and --signing-preset.',
-      ).map((suspect) => ({ ...suspect, ...preset })),
-    ),
-  ];
+  const others = otherRecipes.flatMap(({ name, value, ...preset }) =>
+    kind(
+      'other-recipe',
+      'If the operator signs like that, take it: "userinfo profile set" has --platform and --signing-preset.',
+      [[`by ${name}`, value]],
+    ).map((suspect) => ({ ...suspect, ...preset })),
+  );
+  return recipe === null ? others : [...variantsOf(recipe), ...messageVariants(recipe), ...others];
 }
 
-type MistakeWords = readonly [id: string, says: string, advice: string];
+type Variant = readonly [how: string, recipe: Recipe];
 
-/** Not every variant is a recipe. */
-function variant(recipe: Recipe, ...[id, says, advice]: MistakeWords): Suspect[] {
-  try {
-    return [{ id, says, advice, change: { signer: compileRecipe(recipe) } }];
-  } catch (error) {
-    if (error instanceof RecipeError) return [];
-    throw error;
-  }
+/** Suspects with one remedy, each with another recipe. Not every variant is one that the language takes. */
+function kind(id: string, advice: string, variants: readonly Variant[]): Suspect[] {
+  return variants.flatMap(([how, recipe]) => {
+    try {
+      return suspects(id, advice, [[how, { signer: compileRecipe(recipe) }]]);
+    } catch (error) {
+      if (error instanceof RecipeError) return [];
+      throw error;
+    }
+  });
 }
 
 function variantsOf(recipe: Recipe): Suspect[] {
-  const { params } = recipe;
-  const withParams = (change: Partial<ParamsRule>, ...mistake: MistakeWords) =>
-    variant({ ...recipe, params: { ...params, ...change } }, ...mistake);
+  const { params, encode, key } = recipe;
+  const withParams = (how: string, change: Partial<ParamsRule>): Variant => [
+    how,
+    { ...recipe, params: { ...params, ...change } },
+  ];
+  const withEncode = (how: string, change: Partial<Recipe['encode']>): Variant => [
+    how,
+    { ...recipe, encode: { ...encode, ...change } },
+  ];
+  const included = [params.include, ...(typeof params.order === 'string' ? [] : [params.order])];
   return [
-    ...outputs.map((output) =>
-      variant(
-        { ...recipe, output },
-        'output',
-        `It is the right digest, written as ${output}.`,
-        'Write the digest as the recipe says; HEX is hex in upper case.',
+    ...kind(
+      'output',
+      'Write the digest as the recipe says; HEX is hex in upper case.',
+      outputs.map((output) => [`with the right digest, written as ${output}`, { ...recipe, output }]),
+    ),
+    ...kind(
+      'order',
+      `Sign them as the recipe says: ${describeOrder(params.order)}.`,
+      orders.flatMap((order) =>
+        included.map((include) => withParams(`with the parameters ${orderWords[order]}`, { order, include })),
       ),
     ),
-    ...orders
-      .flatMap((order) =>
-        [params.include, ...(typeof params.order === 'string' ? [] : [params.order])].map((include) =>
-          withParams(
-            { order, include },
-            'order',
-            `It was signed with the parameters ${orderWords[order]}.`,
-            `Sign them as the recipe says: ${describeOrder(params.order)}.`,
-          ),
-        ),
-      )
-      .flat(),
-    withParams(
-      { empty: 'keep' },
-      'empty-value',
-      'It was signed with the parameters that are empty.',
-      'The recipe leaves empty values out: do not sign them, or do not send them.',
+    ...kind('empty-value', 'The recipe leaves empty values out: do not sign them, or do not send them.', [
+      withParams('with the parameters that are empty', { empty: 'keep' }),
+    ]),
+    ...kind(
+      'encoding',
+      'Encode what the recipe says, no more and no less.',
+      textEncodings.flatMap((other) => [
+        withParams(`with names and values ${encodingWords[other]}`, { encode: other }),
+        withEncode(`with the whole message ${encodingWords[other]}`, { message: other }),
+        withEncode(`with the parameters, as a whole, ${encodingWords[other]}`, { block: other }),
+      ]),
     ),
-    ...textEncodings.map((encode) =>
-      withParams(
-        { encode },
-        'encoding',
-        `It was signed with names and values ${encodingWords[encode]}.`,
-        `Sign them ${encodingWords[params.encode]}.`,
+    ...kind('case', 'Sign names and values in the letter case that the recipe says.', [
+      ...cases.map((fold) => withParams(`with the text in ${caseWords[fold]}`, { case: fold })),
+      withEncode(`with the text in ${caseWords.lower}`, { lower: true }),
+    ]),
+    ...kind('separator', 'Join the parameters as the recipe says.', [
+      ...separators.map(([kvSep, pairSep]) =>
+        withParams(`with ${separatorWords(kvSep, pairSep)}`, { kvSep, pairSep }),
       ),
-    ),
-    ...textEncodings.map((message) =>
-      variant(
-        { ...recipe, encode: { ...recipe.encode, message } },
-        'encoding',
-        'It was signed with the whole message encoded another way.',
-        'Encode what the recipe says, no more and no less.',
-      ),
-    ),
-    ...textEncodings.map((block) =>
-      variant(
-        { ...recipe, encode: { ...recipe.encode, block } },
-        'encoding',
-        `It was signed with the parameters, as a whole, ${encodingWords[block]}.`,
-        'Encode what the recipe says, no more and no less.',
-      ),
-    ),
-    ...cases.map((fold) => withParams({ case: fold }, ...caseMistake(caseWords[fold]))),
-    variant({ ...recipe, encode: { ...recipe.encode, lower: true } }, ...caseMistake(caseWords.lower)),
-    ...separators.map(([kvSep, pairSep]) =>
-      withParams({ kvSep, pairSep }, ...separatorMistake(kvSep, pairSep)),
-    ),
-    withParams({ names: false, pairSep: '' }, ...valuesMistake),
-    withParams({ names: false }, ...valuesMistake),
-    ...messages.map((message) =>
-      variant(
+      withParams('with the values alone', { names: false, pairSep: '' }),
+      withParams('with the values alone', { names: false }),
+    ]),
+    ...kind(
+      'secret-place',
+      'Put the secret where the recipe has it.',
+      messages.map((message) => [
+        `as ${message.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}`,
         { ...recipe, message },
-        'secret-place',
-        `It was signed as ${message.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}.`,
-        'Put the secret where the recipe has it.',
-      ),
+      ]),
     ),
-    ...stepsLike(recipe).map((steps) =>
-      variant(
-        { ...recipe, steps },
-        'digest',
-        `It was signed by ${steps.join(', then ')}.`,
-        'Use the digest that the recipe says; hmac takes the secret as its key.',
-      ),
+    ...kind(
+      'digest',
+      'Use the digest that the recipe says; hmac takes the secret as its key.',
+      stepsLike(recipe).map((steps) => [`by ${steps.join(', then ')}`, { ...recipe, steps }]),
     ),
-    ...keyDecodings.map((decode) =>
-      variant(
-        { ...recipe, key: { ...recipe.key, decode } },
-        'key-decoding',
-        `It was signed with the key read as ${decode}.`,
-        'Take the key as the recipe says: as it is written, or decoded first.',
-      ),
+    ...kind(
+      'key-decoding',
+      'Take the key as the recipe says: as it is written, or decoded first.',
+      keyDecodings.map((decode) => [
+        `with the key read as ${decode}`,
+        { ...recipe, key: { ...key, decode } },
+      ]),
     ),
-  ].flat();
+  ];
 }
 
 /** The most entries of a message that are changed. */
@@ -142,63 +124,48 @@ const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
 /** Each entry of the message left out, each two swapped, other tokens for it, other texts between, a line break more. */
 function messageVariants(recipe: Recipe): Suspect[] {
   const entries = entriesOf(recipe).slice(0, mostEntries);
-  const withMessage = (message: readonly string[], says: string, join = recipe.join) =>
-    message.length === 0
-      ? []
-      : variant(
-          { ...recipe, message, join },
-          'message',
-          `It was signed ${says}.`,
-          'Write the message as the recipe says.',
-        );
   const last = entries.length - 1;
+  const variants: [how: string, entries: readonly string[], join?: string][] = [
+    ...joiners
+      .filter((join) => entries.length > 1 && join !== recipe.join)
+      .map((join): (typeof variants)[number] => [
+        `with ${joinWords(join)} the parts of the message`,
+        entries,
+        join,
+      ]),
+    ['with a line break at the end of the message', entries.with(last, `${entries[last]}\n`)],
+    [`with ${joinWords(recipe.join)} the last part and nothing behind it`, [...entries, '']],
+  ];
+  if (entries[last] === '')
+    variants.push(['without the separator at the end of the message', entries.slice(0, -1)]);
+  for (const [index, entry] of entries.entries()) {
+    variants.push([`without ${entryWords(entry)} in the message`, entries.toSpliced(index, 1)]);
+    if (entry !== '')
+      variants.push([`with nothing in the place of ${entryWords(entry)}`, entries.with(index, '')]);
+    for (const [how, changed] of replacementsIn(entry)) variants.push([how, entries.with(index, changed)]);
+  }
+  for (const [from, one] of entries.entries())
+    for (const [to, other] of entries.entries())
+      if (from < to)
+        variants.push([
+          `with ${entryWords(one)} and ${entryWords(other)} swapped`,
+          entries.with(from, other).with(to, one),
+        ]);
+  const digests = recipe.steps.filter((step) => parseDigest(step) !== null);
   return [
-    ...joiners.map((join) =>
-      entries.length < 2 || join === recipe.join
-        ? []
-        : withMessage(entries, `with ${joinWords(join)} the parts of the message`, join),
+    ...kind(
+      'message',
+      'Write the message as the recipe says.',
+      variants.map(([how, message, join = recipe.join]) => [how, { ...recipe, message, join }]),
     ),
-    withMessage(entries.with(last, `${entries[last]}\n`), 'with a line break at the end of the message'),
-    withMessage([...entries, ''], `with ${joinWords(recipe.join)} the last part and nothing behind it`),
-    ...(entries[last] === ''
-      ? [withMessage(entries.slice(0, -1), 'without the separator at the end of the message')]
-      : []),
-    ...entries.flatMap((entry, index) => [
-      withMessage(entries.toSpliced(index, 1), `without ${entryWords(entry)} in the message`),
-      ...(entry === ''
+    ...kind(
+      'label',
+      'Add it as the recipe says, such as a label before the digest.',
+      digests.length === recipe.steps.length
         ? []
-        : [withMessage(entries.with(index, ''), `with nothing in the place of ${entryWords(entry)}`)]),
-      ...replacements
-        .filter(([token]) => entry.includes(token))
-        .map(([token, other]) =>
-          withMessage(
-            entries.with(
-              index,
-              entry.replace(token, () => other),
-            ),
-            `with ${entryWords(other)} in the place of ${entryWords(token)}`,
-          ),
-        ),
-    ]),
-    ...entries.flatMap((one, from) =>
-      entries
-        .slice(from + 1)
-        .map((other, index) =>
-          withMessage(
-            entries.with(from, other).with(from + 1 + index, one),
-            `with ${entryWords(one)} and ${entryWords(other)} swapped`,
-          ),
-        ),
+        : [['without the text that goes before or behind the digest', { ...recipe, steps: digests }]],
     ),
-    ...(recipe.steps.length > 1 && recipe.steps.some((step) => parseDigest(step) === null)
-      ? variant(
-          { ...recipe, steps: recipe.steps.filter((step) => parseDigest(step) !== null) },
-          'label',
-          'It was signed without the text that goes before or behind the digest.',
-          'Add it as the recipe says, such as a label before the digest.',
-        ).map((suspect) => [suspect])
-      : []),
-  ].flat();
+  ];
 }
 
 /** Tokens that are taken one for the other. */
@@ -216,10 +183,29 @@ const replacements = [
   ['$body.md5', '$body'],
 ] as const;
 
+/** The entry with each token replaced that may be taken for another one. */
+function replacementsIn(entry: string): (readonly [how: string, entry: string])[] {
+  const parts = writtenParts(entry);
+  return parts.flatMap((part, index) =>
+    replacements
+      .filter(([token]) => token === part)
+      .map(([token, other]) => [
+        `with ${entryWords(other)} in the place of ${entryWords(token)}`,
+        parts.with(index, other).join(''),
+      ]),
+  );
+}
+
+/** The texts and the tokens of an entry, as they are written. */
+function writtenParts(entry: string): string[] {
+  return parseTemplate(entry, 'message').parts.map((part) =>
+    typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written,
+  );
+}
+
 /** The entries of a message; where no text joins them, each token and each text by itself. */
 function entriesOf({ message, join }: Recipe): string[] {
-  if (join !== '') return [...message];
-  return message.flatMap((entry) => entry.match(/\$\{[^}]*\}[\w.:]*|\$\$|\$[\w.:-]+|[^$]+/g) ?? []);
+  return join === '' ? message.flatMap(writtenParts) : [...message];
 }
 
 function entryWords(entry: string): string {
@@ -252,14 +238,6 @@ const encodingWords: Readonly<Record<TextEncoding, string>> = {
 
 const caseWords = { none: 'its own letter case', lower: 'lower case', upper: 'upper case' };
 
-function caseMistake(words: string): MistakeWords {
-  return [
-    'case',
-    `It was signed with the text in ${words}.`,
-    'Sign names and values in the letter case that the recipe says.',
-  ];
-}
-
 const separators = [
   ['', ''],
   ['=', '&'],
@@ -271,19 +249,10 @@ const separators = [
   ['=', '|'],
 ] as const;
 
-function separatorMistake(kvSep: string, pairSep: string): MistakeWords {
-  const words =
-    kvSep + pairSep === ''
-      ? 'names and values glued together'
-      : `${JSON.stringify(kvSep)} between name and value, ${JSON.stringify(pairSep)} between pairs`;
-  return ['separator', `It was signed with ${words}.`, 'Join the parameters as the recipe says.'];
+function separatorWords(kvSep: string, pairSep: string): string {
+  if (kvSep + pairSep === '') return 'names and values glued together';
+  return `${JSON.stringify(kvSep)} between name and value, ${JSON.stringify(pairSep)} between pairs`;
 }
-
-const valuesMistake: MistakeWords = [
-  'separator',
-  'It was signed with the values alone.',
-  'Sign name and value of each parameter.',
-];
 
 const messages: readonly (readonly string[])[] = [
   ['$params', '$secret'],
@@ -299,8 +268,8 @@ const messages: readonly (readonly string[])[] = [
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
     if (parseDigest(step) === null) return [];
-    const format = step.includes(':') ? step.slice(step.indexOf(':')) : '';
-    const others = algorithms.flatMap((other) => [other + format, `hmac-${other}${format}`]);
-    return others.map((other) => steps.with(index, other));
+    const [, ...format] = step.split(':');
+    const others = algorithms.flatMap((other) => [other, `hmac-${other}`]);
+    return others.map((other) => steps.with(index, [other, ...format].join(':')));
   });
 }

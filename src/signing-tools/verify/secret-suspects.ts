@@ -1,7 +1,7 @@
 import { digestText } from '../../signing/digest-algorithms.js';
 import { paramOf } from '../../signing/request.js';
 import { Secret, secretLabel } from '../../signing/secret.js';
-import type { Mistake, ReceivedSignature, Suspect } from './suspect.js';
+import { type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
 /** Characters that copy-and-paste adds, and their names. */
 const blanks: readonly (readonly [text: string, words: string])[] = [
@@ -18,65 +18,58 @@ const blanks: readonly (readonly [text: string, words: string])[] = [
 /** Parameters that carry the app key. */
 const appKeyNames = ['app_key', 'appkey', 'appKey', 'app_id', 'appid', 'appId', 'key'];
 
+/** Mistakes in the secret: another text was signed in its place. */
 export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignature): Suspect[] {
-  const text = secret.reveal();
-  const suspects: Suspect[] = [];
-  const suspect = (changed: string, mistake: Mistake) => {
-    // The label is no secret; a request that was copied from a log may have it as its app key.
-    if (changed === text || changed === secretLabel) return;
-    suspects.push({ ...mistake, change: { secret: new Secret(changed) } });
-  };
-  const suspectAddition = (changed: string, words: string) =>
-    suspect(changed, {
-      id: 'secret-space',
-      says: `It was signed with ${words}.`,
-      advice: 'Remove it where the signer reads the secret; it was probably copied along with the secret.',
-    });
-  suspect(text.trim(), {
-    id: 'secret-space',
-    says: 'It was signed without the white space that is around the secret here.',
-    advice: 'Store the secret again, without the white space.',
-  });
-  for (const [blank, words] of blanks) {
-    suspectAddition(text + blank, `${words} after the secret`);
-    suspectAddition(blank + text, `${words} before the secret`);
-  }
-  suspectAddition(` ${text} `, 'spaces around the secret');
-  for (const quote of ['"', "'"]) suspectAddition(quote + text + quote, 'quotes around the secret');
-
+  const right = secret.reveal();
+  /** Secrets with one remedy; `how` completes "It was signed …". */
+  const kind = (id: string, advice: string, rows: readonly (readonly [how: string, text: string])[]) =>
+    suspects(
+      id,
+      advice,
+      rows
+        // The label is no secret; a request that was copied from a log may have it as its app key.
+        .filter(([, text]) => text !== right && text !== secretLabel)
+        .map(([how, text]) => [how, { secret: new Secret(text) }]),
+    );
   const sentKeys = appKeyNames.map((name) => paramOf(request, name)).filter((key) => key !== undefined);
-  for (const key of sentKeys) {
-    suspect(key, {
-      id: 'app-key-as-secret',
-      says: 'It was signed with the app key in place of the secret.',
-      advice: 'Give the signer the secret: its settings may have the two swapped.',
-    });
-  }
-  for (const { name, value } of otherSecrets) {
-    suspect(value.reveal(), {
-      id: 'other-secret',
-      says: `It was signed with ${name}.`,
-      advice: sentKeys.includes(text)
+  return [
+    ...kind('secret-space', 'Store the secret again, without the white space.', [
+      ['without the white space that is around the secret here', right.trim()],
+    ]),
+    ...kind(
+      'secret-space',
+      'Remove it where the signer reads the secret; it was probably copied along with the secret.',
+      [
+        ...blanks.flatMap(([blank, words]): [string, string][] => [
+          [`with ${words} after the secret`, right + blank],
+          [`with ${words} before the secret`, blank + right],
+        ]),
+        ['with spaces around the secret', ` ${right} `],
+        ['with quotes around the secret', `"${right}"`],
+        ['with quotes around the secret', `'${right}'`],
+      ],
+    ),
+    ...kind(
+      'app-key-as-secret',
+      'Give the signer the secret: its settings may have the two swapped.',
+      sentKeys.map((key) => ['with the app key in place of the secret', key]),
+    ),
+    ...kind(
+      'other-secret',
+      sentKeys.includes(right)
         ? 'The app key that was sent is the secret: swap the two, and ask for a new secret.'
         : 'Give the signer the secret that belongs to the app key it sends.',
-    });
-  }
-  suspect('', {
-    id: 'secret-empty',
-    says: 'It was signed with an empty secret.',
-    advice: 'Look where the signer reads the secret: the variable or setting is empty.',
-  });
-  for (const changed of [text.toLowerCase(), text.toUpperCase()]) {
-    suspect(changed, {
-      id: 'secret-case',
-      says: 'It was signed with the secret in another letter case.',
-      advice: 'Use the secret exactly as it was issued.',
-    });
-  }
-  suspect(digestText('md5', text, 'hex'), {
-    id: 'secret-digest',
-    says: 'It was signed with the MD5 of the secret in place of the secret.',
-    advice: 'Use the secret itself.',
-  });
-  return suspects;
+      otherSecrets.map(({ name, value }) => [`with ${name}`, value.reveal()]),
+    ),
+    ...kind('secret-empty', 'Look where the signer reads the secret: the variable or setting is empty.', [
+      ['with an empty secret', ''],
+    ]),
+    ...kind('secret-case', 'Use the secret exactly as it was issued.', [
+      ['with the secret in another letter case', right.toLowerCase()],
+      ['with the secret in another letter case', right.toUpperCase()],
+    ]),
+    ...kind('secret-digest', 'Use the secret itself.', [
+      ['with the MD5 of the secret in place of the secret', digestText('md5', right, 'hex')],
+    ]),
+  ];
 }

@@ -27,6 +27,15 @@ export interface Suspect extends Mistake {
   readonly change: Partial<SignatureInputs>;
 }
 
+/** Suspects with one remedy; `how` completes the sentence "It was signed …". */
+export function suspects(
+  id: string,
+  advice: string,
+  rows: readonly (readonly [how: string, change: Suspect['change']])[],
+): Suspect[] {
+  return rows.map(([how, change]) => ({ id, says: `It was signed ${how}.`, advice, change }));
+}
+
 /** Inputs that a wrong signature may have been made with, besides the right ones. */
 export interface OtherInputs {
   /** With their names: `the secret of profile "shop"`. */

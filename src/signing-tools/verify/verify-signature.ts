@@ -45,7 +45,7 @@ function finish<T>(steps: Generator<void, T>): T {
 
 const mostFindings = 3;
 
-/** The most that a search for mistakes tries: candidates, and characters of their messages. */
+/** The most that a search for mistakes tries: candidates, and characters of their requests and messages. */
 const mostTried = 60_000;
 const mostCharacters = 60_000_000;
 
@@ -58,12 +58,11 @@ export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
 }
 
 function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Finding[]> {
+  const { url, query = '', params, body } = wrong.request;
   const { message } = wrong.signer.explain(wrong.request, wrong.secret);
+  const size = message.length + url.length + query.length + (body?.length ?? 0);
   // A parameter takes about as long as 120 characters.
-  const most = Math.min(
-    mostTried,
-    mostCharacters / (message.length + 120 * wrong.request.params.length + 200),
-  );
+  const most = Math.min(mostTried, mostCharacters / (size + 120 * params.length + 200));
   const written = explain(wrong, []);
   if (written !== null) return [written];
   let tried = 0;
@@ -142,8 +141,8 @@ function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Findin
   if (digest === null) return null;
   const mistakes = suspects.map(({ change: _, ...mistake }) => mistake);
   if (digest === wrong.received) return mistakes;
-  const written = writtenMistakes.find(({ fits }) => fits(digest, wrong.received));
-  return written === undefined ? null : [...mistakes, written.mistake];
+  const written = writtenMistakes.find(([, fits]) => fits(digest, wrong.received));
+  return written === undefined ? null : [...mistakes, written[0]];
 }
 
 /** Null where the secret does not suit the recipe, for example a key that is not base64. */
@@ -160,49 +159,48 @@ function digestOf({ signer, request, secret }: SignatureInputs): string | null {
 const shortestPart = 8;
 
 /** Mistakes in writing the right digest. */
-const writtenMistakes: readonly {
-  readonly mistake: Mistake;
-  readonly fits: (expected: string, received: string) => boolean;
-}[] = [
-  {
-    mistake: {
+const writtenMistakes: readonly (readonly [
+  mistake: Mistake,
+  fits: (expected: string, received: string) => boolean,
+])[] = [
+  [
+    {
       id: 'signature-case',
       says: 'It is the right digest in the wrong letter case.',
       advice: 'Send the digest in the letter case that the recipe says.',
     },
-    fits: (expected, received) =>
-      /^[\da-f]+$/i.test(expected) && received.toLowerCase() === expected.toLowerCase(),
-  },
-  {
-    mistake: {
+    (expected, received) => /^[\da-f]+$/i.test(expected) && received.toLowerCase() === expected.toLowerCase(),
+  ],
+  [
+    {
       id: 'signature-encoding',
       says: 'It is the right digest, its + sent as it is: on the way it became a space.',
       advice: 'Percent-encode the signature as any other value: + is %2B.',
     },
-    fits: (expected, received) => received.replaceAll(' ', '+') === expected,
-  },
-  {
-    mistake: {
+    (expected, received) => received.replaceAll(' ', '+') === expected,
+  ],
+  [
+    {
       id: 'signature-encoding',
       says: 'It is the right digest, encoded once too often.',
       advice: 'Encode the signature once.',
     },
-    fits: (expected, received) => received.includes('%') && decodePercent(received) === expected,
-  },
-  {
-    mistake: {
+    (expected, received) => received.includes('%') && decodePercent(received) === expected,
+  ],
+  [
+    {
       id: 'signature-space',
       says: 'It is the right digest with white space around it.',
       advice: 'Trim the digest: a command that prints it adds a line break.',
     },
-    fits: (expected, received) => received.trim() === expected,
-  },
-  {
-    mistake: {
+    (expected, received) => received.trim() === expected,
+  ],
+  [
+    {
       id: 'signature-length',
       says: 'It is a part of the right digest.',
       advice: 'Send all of it; where the operator wants a part, the recipe has the step slice:FROM:TO.',
     },
-    fits: (expected, received) => received.length >= shortestPart && expected.includes(received),
-  },
+    (expected, received) => received.length >= shortestPart && expected.includes(received),
+  ],
 ];
