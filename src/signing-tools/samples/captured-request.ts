@@ -84,7 +84,7 @@ export function toSample(request: CapturedRequest, signParam: string): Omit<Samp
 
 /** Longest signature, in characters, and most parameters of a request: more take seconds, and no service takes them. */
 const longestSignature = 4096;
-const mostParams = 50_000;
+const mostParams = 10_000;
 
 /** @throws SampleError for different ones, or one that is too long */
 export function onlySignature(signatures: readonly Param[], signParam: string): string | null {

@@ -75,9 +75,11 @@ const names = {
 /** Members with an answer: what is signed there is not the request. */
 const answer = /^(?:res|resp|response|answer|reply|result|body_?response|response_?body)$/i;
 
-/** Values of a tool's variables by name: of the folders around a request, or of all environments. */
+/** Values of a tool's variables by name: of a folder around a request, or of all environments. */
 export interface Variables {
   readonly values: ReadonlyMap<string, string>;
+  /** Of the folder around this one. */
+  readonly outer?: Variables;
   /** Characters that all requests of the text may still take from variables. */
   readonly budget: { left: number };
 }
@@ -158,21 +160,39 @@ function withVariables(outer: Variables, { variable, resources }: UnknownObject)
     ...namedValues(Array.isArray(variable) ? variable : []),
     ...asObjects(resources).flatMap(({ _type, data }) => (_type === 'environment' ? namedValues(data) : [])),
   ];
-  return own.length === 0 ? outer : { ...outer, values: new Map([...outer.values, ...own]) };
+  return own.length === 0 ? outer : { outer, values: new Map(own), budget: outer.budget };
+}
+
+function variableIn({ values, outer }: Variables, name: string): string | undefined {
+  return values.get(name) ?? (outer && variableIn(outer, name));
 }
 
 type Members = (wanted: string) => unknown;
 
-function membersOf(object: UnknownObject | null): Members {
+/** Computes once for an object, around however many others it is. */
+function once<T>(compute: (object: UnknownObject) => T): (object: UnknownObject) => T {
+  const known = new WeakMap<UnknownObject, { readonly result: T }>();
+  return (object) => {
+    const kept = known.get(object) ?? { result: compute(object) };
+    known.set(object, kept);
+    return kept.result;
+  };
+}
+
+const membersOf = once((object): Members => {
   const members = new Map(
-    Object.entries(object ?? {}).map(([name, value]) => [name.toLowerCase().replace(/[_()-]/g, ''), value]),
+    Object.entries(object).map(([name, value]) => [name.toLowerCase().replace(/[_()-]/g, ''), value]),
   );
   return (wanted) =>
     wanted
       .split(' ')
       .map((name) => members.get(name))
       .find((value) => value !== undefined && value !== null && value !== '');
-}
+});
+const noMembers: Members = () => undefined;
+
+/** Headers of a request, or of what is around many. */
+const headersIn = once((headers) => namedValues(headers));
 
 /**
  * Reads the request that an object describes; null where it describes none. What it lacks may be in the object around
@@ -185,8 +205,9 @@ function requestIn(
   variables: Variables,
 ): (() => CapturedRequest) | null {
   const own = membersOf(object);
-  const inner = membersOf(asObject(object.request));
-  const around = membersOf(outer);
+  const request = asObject(object.request);
+  const inner = request === null ? noMembers : membersOf(request);
+  const around = outer === null ? noMembers : membersOf(outer);
   const isBare = typeof object[signParam] === 'string' && !isAddress(own(names.target));
   const members: Members = (wanted) => (isBare ? undefined : (own(wanted) ?? inner(wanted)));
   const target = isBare
@@ -196,7 +217,8 @@ function requestIn(
       : inner(names.target);
   const address = addressOf(target);
   if (address === null && !isBare) return null;
-  const headers = namedValues(members(names.headers) ?? around(names.headers));
+  const given = members(names.headers) ?? around(names.headers);
+  const headers = typeof given === 'object' && given !== null ? headersIn(given as UnknownObject) : [];
   const query = isBare ? object : members(names.query);
   const pairs = (asText(query) ?? joinPairs(namedValues(query))).replace(/^\?/, '');
   const { body, type, isApart } = bodyOf(members(names.body));
@@ -301,11 +323,12 @@ const mostCharacters = 5_000_000;
  *
  * @throws SampleError for a variable whose value the text does not have
  */
-export function replaceVariables(text: string, { values, budget }: Variables): string {
+export function replaceVariables(text: string, variables: Variables): string {
+  const { budget } = variables;
   let replaced = text;
   for (let level = 0; level < 3 && replaced.includes('{{'); level++) {
     replaced = replaced.replace(variable, (whole, given: string) => {
-      const value = level === 2 ? undefined : values.get(given.trim().replace(/^_\./, ''));
+      const value = level === 2 ? undefined : variableIn(variables, given.trim().replace(/^_\./, ''));
       budget.left -= value?.length ?? 0;
       if (value !== undefined && budget.left > 0) return value;
       throw new SampleError(

@@ -18,7 +18,7 @@ export const logLines: SampleFormat = {
     const elsewhere = soleAddress(text);
     let columns: readonly string[] | null = null;
     return text.split(/\r?\n/).flatMap((line, index): FoundRequest[] => {
-      if (line.startsWith('#Fields:')) columns = line.slice(8).trim().split(/\s+/);
+      if (line.startsWith('#Fields:')) columns = line.slice(8).trim().split(/\s+/, mostColumns);
       // A response has a signature of its own.
       if (taken.has(index) || !line.includes(signParam)) return [];
       const place = `line ${index + 1}`;
@@ -28,6 +28,9 @@ export const logLines: SampleFormat = {
     });
   },
 };
+
+/** Columns of a line under `#Fields:`. */
+const mostColumns = 500;
 
 const asFound = (request: CapturedRequest): FoundRequest => ({ place: null, read: () => request });
 

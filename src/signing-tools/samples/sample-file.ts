@@ -1,19 +1,10 @@
 import { RecipeError } from '../../signing/recipe.js';
-import {
-  fields,
-  listOf,
-  nullOr,
-  type Parse,
-  parseObject,
-  parsePair,
-  parseText,
-  parseTextMap,
-} from '../../signing/recipe-json.js';
-import type { Param, Sample } from '../../signing/request.js';
+import { fields, listOf, nullOr, parsePair, parseText, parseTextMap } from '../../signing/recipe-json.js';
+import type { Sample } from '../../signing/request.js';
 import { Secret } from '../../signing/secret.js';
 import { defaultSignParam, onlySignature, toSample } from './captured-request.js';
 import { asObject } from './json-requests.js';
-import { constantOf, type Literal } from './literal.js';
+import { constantOf, type Literal, pairsOf, plainValue } from './literal.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
 
@@ -51,52 +42,25 @@ export function sampleFileFault(text: string): SampleError | null {
   }
 }
 
-/** The members of an object in their order, repeated ones too. */
-interface Members {
-  readonly members: readonly (readonly [name: string, value: unknown])[];
-}
-
-/** JSON with its numbers as text, and its objects as `Members`. */
-function parseOrdered(literal: Literal): unknown {
-  switch (literal.kind) {
-    case 'text':
-      return literal.text;
-    case 'word':
-      if (literal.text === 'null') return null;
-      return /^-?\d/.test(literal.text) ? literal.text : literal.text === 'true';
-    case 'list':
-      return literal.items.map(parseOrdered);
-    case 'object':
-      return { members: literal.members.map(([name, value]) => [name, parseOrdered(value)]) };
+/** The members of a sample file, each name once: `params` as pairs in their order, numbers as they are written. */
+function membersOf(literal: Literal | undefined): Record<string, unknown> {
+  if (literal?.kind !== 'object') throw new SampleError('the sample has too many levels');
+  const members = new Map<string, unknown>();
+  for (const [name, value] of literal.members) {
+    if (members.has(name)) throw new SampleError(`sample.${name}: stands there twice`);
+    members.set(name, name === 'params' && value.kind === 'object' ? pairsOf(value) : plainValue(value));
   }
+  return Object.fromEntries(members);
 }
-
-function membersOf(value: unknown, field: string): Members['members'] {
-  return (parseObject(value, field) as unknown as Members).members;
-}
-
-function toObject(value: unknown, field: string): object {
-  const known = new Set<string>();
-  for (const [name] of membersOf(value, field)) {
-    if (known.has(name)) throw new RecipeError(`${field}.${name}`, 'stands there twice');
-    known.add(name);
-  }
-  return Object.fromEntries(membersOf(value, field));
-}
-
-const parseParams: Parse<readonly Param[]> = (value, field) =>
-  Array.isArray(value)
-    ? listOf(parsePair)(value, field)
-    : membersOf(value, field).map(([name, text]) => [name, parseText(text, `${field}.${name}`)]);
 
 /** `params` is null where they are in the query of `url` and in `body`. */
 const parseFields = fields(
   {
     method: nullOr(parseText),
     url: parseText,
-    params: nullOr(parseParams),
+    params: nullOr(listOf(parsePair)),
     body: nullOr(parseText),
-    extra: (value: unknown, field: string) => parseTextMap(toObject(value, field), field),
+    extra: parseTextMap,
     signParam: parseText,
     signature: nullOr(parseText),
     secret: nullOr(parseText),
@@ -111,9 +75,7 @@ const parseFields = fields(
  */
 function readSampleFile(text: string, signParam: string | undefined): Sample {
   try {
-    const literal = constantOf(text);
-    if (literal === undefined) throw new SampleError('the sample has too many levels');
-    const given = toObject(parseOrdered(literal), 'sample');
+    const given = membersOf(constantOf(text));
     return sampleOf(
       parseFields({ signParam: defaultSignParam, ...given, ...(signParam && { signParam }) }, 'sample'),
     );
