@@ -27,9 +27,7 @@ import { checkHeaderName } from './headers.js';
 export interface PlatformFile {
   /** For editors: the JSON schema of the file. */
   readonly $schema?: string;
-  /**
-   * The recipes of `app_sign` and `sign` (§5.5, §5.6). Default: the default recipes.
-   */
+  /** The recipes of `app_sign` and `sign` (§5.5, §5.6). Default: the default recipes. */
   readonly signing?: { readonly [Name in keyof SigningRecipes]?: RecipeJson };
   /** The result codes of refusals and their meanings (§7.2). Default: those of this project. */
   readonly result_codes?: PlatformResultCodes | null;
@@ -76,27 +74,20 @@ export type Platform = Required<Omit<PlatformFile, '$schema' | 'signing' | 'resu
   readonly result_codes: PlatformResultCodes | null;
 };
 
-/** Part of a JSON schema. */
-type Schema = Readonly<Record<string, unknown>>;
-
-/** A field of a platform file: its default, its meaning in a line, and what it can be. */
+/** A field of a platform file. */
 interface PlatformField<T> {
+  /** The default. */
   readonly usual: T;
-  readonly meaning: string;
-  readonly schema: Schema;
   /** @throws InvalidInputError that begins with `label` */
   readonly parse: (json: unknown, label: string) => T;
 }
 
 /** One of several values, the default first. */
 function choice<const Values extends readonly (string | number)[]>(
-  meaning: string,
   ...values: Values
 ): PlatformField<Values[number]> {
   return {
     usual: values[0] as Values[number],
-    meaning,
-    schema: { enum: values },
     parse: (json, label) => {
       const found = values.find((value) => value === json);
       if (found !== undefined) return found;
@@ -107,11 +98,9 @@ function choice<const Values extends readonly (string | number)[]>(
   };
 }
 
-function count(meaning: string, usual: number, min: number, max: number): PlatformField<number> {
+function count(usual: number, min: number, max: number): PlatformField<number> {
   return {
     usual,
-    meaning,
-    schema: { type: 'integer', minimum: min, maximum: max },
     parse: (json, label) => {
       if (Number.isSafeInteger(json) && Number(json) >= min && Number(json) <= max) return Number(json);
       throw new InvalidInputError(`${label} is not a whole number from ${min} to ${max}`);
@@ -121,12 +110,11 @@ function count(meaning: string, usual: number, min: number, max: number): Platfo
 
 /** The same, or a word. */
 function countOr<const Word extends string>(
-  { parse, schema, ...field }: PlatformField<number>,
+  { usual, parse }: PlatformField<number>,
   ...words: readonly Word[]
 ): PlatformField<number | Word> {
   return {
-    ...field,
-    schema: { anyOf: [schema, ...words.map((word) => ({ const: word }))] },
+    usual,
     parse: (json, label) => {
       const word = words.find((known) => known === json);
       if (word !== undefined) return word;
@@ -138,14 +126,10 @@ function countOr<const Word extends string>(
   };
 }
 
-const window = (meaning: string) => count(meaning, defaultClockWindowSeconds, 0, maxClockWindowSeconds);
+const window = count(defaultClockWindowSeconds, 0, maxClockWindowSeconds);
 
 const scopes: PlatformField<readonly string[] | 'any'> = {
   usual: [defaultScope],
-  meaning: 'values of scope that are accepted: a list, or "any"',
-  schema: {
-    anyOf: [{ type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 }, { const: 'any' }],
-  },
   parse: (json, label) => {
     if (json === 'any') return 'any';
     const isScope = (value: unknown) => typeof value === 'string' && value !== '';
@@ -156,8 +140,6 @@ const scopes: PlatformField<readonly string[] | 'any'> = {
 
 const chatPrefix: PlatformField<ChatPrefix> = {
   usual: neutralChatPrefix,
-  meaning: 'prefix of the five chat_ names',
-  schema: { type: 'string', pattern: chatPrefixForm.source },
   parse: (json, label) => {
     if (typeof json === 'string' && chatPrefixForm.test(json)) return json as ChatPrefix;
     throw new InvalidInputError(`${label} is not a prefix: letters and digits, with "_" at the end`, {
@@ -168,12 +150,6 @@ const chatPrefix: PlatformField<ChatPrefix> = {
 
 const resultCodes: PlatformField<PlatformResultCodes | null> = {
   usual: null,
-  meaning: 'result codes of refusals, and what they mean',
-  schema: {
-    type: ['object', 'null'],
-    propertyNames: { pattern: '^-?\\d{1,15}$' },
-    additionalProperties: { type: ['string', 'object'] },
-  },
   parse: (json, label) => {
     if (json === null) return null;
     parseResultCodes(json, label);
@@ -210,23 +186,11 @@ export function refuseModule(json: unknown, before: string): void {
     refuseOwnMember(`${before}module`, ownMembers.signing_module as string);
 }
 
-const recipeSchema: Schema = {
-  type: 'object',
-  properties: { message: { type: 'array', items: { type: 'string' } } },
-  required: ['message', 'steps'],
-};
-
 /** A signature that is not given has its default recipe. */
 const parseRecipes = fields<SigningRecipes>({ app_sign: parseRecipe, sign: parseRecipe }, defaultRecipes);
 
 const signing: PlatformField<SigningRecipes> = {
   usual: defaultRecipes,
-  meaning: 'recipes of app_sign and sign (docs/signing.md)',
-  schema: {
-    type: 'object',
-    properties: { app_sign: recipeSchema, sign: recipeSchema },
-    additionalProperties: false,
-  },
   parse: (json, label) => {
     refuseModule(json, `${label}.`);
     for (const [name, recipe] of Object.entries(checkFields(json, label)))
@@ -242,8 +206,6 @@ const signing: PlatformField<SigningRecipes> = {
 
 const headers: PlatformField<readonly string[]> = {
   usual: [],
-  meaning: 'names of headers that every request needs; a profile says where their values are',
-  schema: { type: 'array', items: { type: 'string' } },
   parse: (json, label) => {
     const [sourced] = isObject(json) ? Object.keys(json) : [];
     if (sourced !== undefined) {
@@ -262,27 +224,24 @@ const headers: PlatformField<readonly string[]> = {
   },
 };
 
-/** The fields of a platform file, in the order of docs/platform.md. */
+/** The fields of a platform file, in the order of docs/platform.md and docs/platform.schema.json. */
 export const platformFields: { readonly [Name in keyof Platform]: PlatformField<Platform[Name]> } = {
   signing,
   result_codes: resultCodes,
-  http_status: choice('HTTP status of a refusal: by its result code, or always 200', 'by-code', 200),
-  absent: choice('a requested name without a value: left out, null, or empty text', 'omit', 'null', 'empty'),
-  empty_object: choice('an object without keys: {}, [] as PHP writes it, or null', 'object', 'list', 'null'),
-  refusal_data: choice('data of a refusal: {}, [], null, or left out', 'object', 'list', 'null', 'omit'),
-  values: choice('values that were passed back: as text, or as written (28, true)', 'text', 'as-written'),
-  unknown_parameters: choice('parameters that the document does not list', 'refuse', 'ignore'),
+  http_status: choice('by-code', 200),
+  absent: choice('omit', 'null', 'empty'),
+  empty_object: choice('object', 'list', 'null'),
+  refusal_data: choice('object', 'list', 'null', 'omit'),
+  values: choice('text', 'as-written'),
+  unknown_parameters: choice('refuse', 'ignore'),
   scopes,
-  clock_window_seconds: countOr(window('maximum age of a timestamp, in seconds'), 'unlimited'),
-  clock_ahead_seconds: {
-    ...countOr(window('maximum lead of a timestamp, in seconds'), 'unlimited', 'same'),
-    usual: 'same',
-  },
-  replay: choice('a random that was used before', 'refuse', 'allow'),
-  code_uses: countOr(count('reads that a code is good for', 1, 1, Number.MAX_SAFE_INTEGER), 'unlimited'),
-  code_ttl_seconds: count('time until a code expires, in seconds', defaultCodeTtlSeconds, 1, maxSeconds),
-  unknown_user: choice('a passback for a user that does not exist', 'refuse', 'create'),
-  passback_union_id: choice('union_id that answers a passback by union_id: the same, or any', 'same', 'any'),
+  clock_window_seconds: countOr(window, 'unlimited'),
+  clock_ahead_seconds: { ...countOr(window, 'unlimited', 'same'), usual: 'same' },
+  replay: choice('refuse', 'allow'),
+  code_uses: countOr(count(1, 1, Number.MAX_SAFE_INTEGER), 'unlimited'),
+  code_ttl_seconds: count(defaultCodeTtlSeconds, 1, maxSeconds),
+  unknown_user: choice('refuse', 'create'),
+  passback_union_id: choice('same', 'any'),
   chat_prefix: chatPrefix,
   headers,
 };
@@ -348,19 +307,4 @@ function formatRecipes(recipes: SigningRecipes): NonNullable<PlatformFile['signi
     (name) => !isDeepStrictEqual(recipes[name], defaultRecipes[name]),
   );
   return Object.fromEntries(given.map((name) => [name, formatRecipe(recipes[name])]));
-}
-
-/** The JSON schema of a platform file. */
-export function platformSchema(): Schema {
-  const properties = Object.entries(platformFields).map(([name, { schema, meaning, usual }]) => [
-    name,
-    { description: meaning, ...schema, ...(name === 'signing' ? {} : { default: usual }) },
-  ]);
-  return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'Platform file of userinfo',
-    type: 'object',
-    properties: { $schema: { type: 'string' }, ...Object.fromEntries(properties) },
-    additionalProperties: false,
-  };
 }
