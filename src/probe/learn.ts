@@ -1,7 +1,5 @@
 import type { Platform } from '../platform/platform.js';
-import { parsePlatform, platformFields } from '../platform/platform.js';
 import { defaultScope } from '../protocol/endpoints.js';
-import { InvalidInputError } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { type ChatPrefix, neutralChatPrefix } from '../protocol/info-names.js';
 import { maxClockWindowSeconds } from '../protocol/limits.js';
@@ -68,10 +66,9 @@ export function learn(evidence: Evidence): Learned {
     passback_union_id: findPassbackId(evidence),
     chat_prefix: findPrefix(evidence),
   };
-  const entries = Object.entries(findings).map(([name, finding]) => {
-    const field = name as keyof Platform;
-    return [field, isParsed(field, finding.value) ? finding : open('a platform file cannot say it')] as const;
-  });
+  const entries = Object.entries(findings).map(
+    ([name, finding]) => [name as keyof Platform, finding] as const,
+  );
   return {
     fields: Object.fromEntries(
       entries.flatMap(([field, { value }]) => (value === undefined ? [] : [[field, value]])),
@@ -84,18 +81,6 @@ export function learn(evidence: Evidence): Learned {
     refusals,
     isSigned,
   };
-}
-
-/** Whether a platform file with this value can be read. */
-function isParsed(field: keyof Platform, value: unknown): boolean {
-  if (value === undefined) return true;
-  try {
-    parsePlatform({ [field]: value }, '');
-    return true;
-  } catch (error) {
-    if (error instanceof InvalidInputError) return false;
-    throw error;
-  }
 }
 
 function findStatus(refusals: readonly Refusal[]): Finding<Platform['http_status']> {
@@ -300,9 +285,4 @@ function findPrefix({ whole }: Evidence): Finding<ChatPrefix> {
   if (prefix === undefined) return open('basic_info of that user has none of the names');
   if (others.length > 0) return open('the names have several prefixes');
   return found(prefix as ChatPrefix, 'in basic_info');
-}
-
-/** Names of the fields that were not found. */
-export function unknownFields({ points }: Learned): (keyof Platform)[] {
-  return points.flatMap(({ field, isFound }) => (isFound || !(field in platformFields) ? [] : [field]));
 }
