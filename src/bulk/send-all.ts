@@ -161,16 +161,18 @@ export type OfPassbackRows<Row extends PassbackRow> = [Row] extends [PassbackInp
   ? unknown
   : Iterable<PassbackInput<Row['userInfo']>> | AsyncIterable<PassbackInput<Row['userInfo']>>;
 
-/** The requests of rows, by their operation. */
-const prepareRow: Readonly<Record<OperationName, (row: unknown) => PreparedRow>> = {
-  passback(row) {
+/** The requests of rows, by the operations that are for many rows. */
+const prepareRow = {
+  passback(row: unknown): PreparedRow {
     const input = row as PassbackInput;
     return { request: checkedPassback(input, true), user: userOf(input) };
   },
-  read(row) {
+  read(row: unknown): PreparedRow {
     return { request: readRequest(row as ReadInput, true), user: null };
   },
-};
+} satisfies Partial<Record<OperationName, unknown>>;
+
+type BulkOperation = keyof typeof prepareRow;
 
 const bulkMembers: Shape<BulkRunOptions> = {
   what: 'the options of many rows',
@@ -192,7 +194,7 @@ const bulkMembers: Shape<BulkRunOptions> = {
  * @throws InvalidInputError for an invalid option, for rows that cannot be iterated, or if the client is closed
  */
 export function sendAll<Row>(
-  operation: OperationName,
+  operation: BulkOperation,
   rows: Iterable<Row> | AsyncIterable<Row>,
   client: CallClient,
   given: BulkRunOptions,
@@ -225,7 +227,7 @@ async function* outcomesOf<Row>(
   rows: AsyncIterable<readonly TakenRow<Row>[]>,
   client: CallClient,
   options: Pacing &
-    Pick<EngineOptions<Row>, 'sender' | 'context' | 'headers'> & { readonly operation: OperationName },
+    Pick<EngineOptions<Row>, 'sender' | 'context' | 'headers'> & { readonly operation: BulkOperation },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   client.refuseIfClosed();

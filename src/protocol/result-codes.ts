@@ -1,3 +1,4 @@
+import { endpoints } from './endpoints.js';
 import { defaultClockWindowSeconds } from './limits.js';
 
 /**
@@ -229,7 +230,7 @@ const entries: Readonly<Record<ResultCode, Entry>> = {
   40501: {
     msg: 'wrong method',
     meaning: 'The operation at this address has another method.',
-    hint: 'Read with GET, pass back with PUT.',
+    hint: `Use its method: ${endpoints.map(({ operation, method }) => `${method} for a ${operation}`).join(', ')}.`,
     parameter: null,
   },
   40801: {

@@ -25,24 +25,33 @@ import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from
 import type { CliContext } from '../context.js';
 import { inputName, readText } from '../input.js';
 
-export interface PassbackOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
+interface PassbackOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly unionId?: string;
   readonly primaryKey?: string;
   readonly userInfo?: string;
 }
 
-/** Adds the arguments of a passback that is sent or explained. */
-export function addPassbackArguments(command: Command): Command {
-  return command
-    .argument('[pairs...]', 'key=text, key:=json (a number, true), key=@file')
-    .option(
-      '--union-id <id>',
-      'union ID of the user; takes priority over --primary-key',
-      parseFilled('--union-id'),
-    )
-    .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
-    .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input');
-}
+/** The arguments and the request of a passback that is sent or explained. */
+export const passbackCall = {
+  explained: [
+    ['userinfo sign explain passback name=张三 age:=28 --union-id u001', 'both signatures, stage by stage'],
+    ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
+  ] as const,
+  takes: (command: Command) =>
+    command
+      .argument('[pairs...]', 'key=text, key:=json (a number, true), key=@file')
+      .option(
+        '--union-id <id>',
+        'union ID of the user; takes priority over --primary-key',
+        parseFilled('--union-id'),
+      )
+      .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
+      .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input'),
+  request: async ({ context, options }: Call<PassbackOptions>, pairs: readonly string[]) => {
+    const { unionId, primaryKey, userInfo: json } = options;
+    return namedRequest({ unionId, primaryKey, userInfo: await readUserInfo(context, pairs, json) });
+  },
+};
 
 export const declarePassback = command({
   name: 'passback',
@@ -71,7 +80,7 @@ export const declarePassback = command({
     ],
   ],
   takes: (command) => {
-    addConnectionOptions(addPreviewOptions(addPassbackArguments(command)));
+    addConnectionOptions(addPreviewOptions(passbackCall.takes(command)));
     return addPassbackManyOptions(addBulkOptions(command)).addHelpText(
       'after',
       () => `${listNames(Object.keys(specialUserInfoKeys), 'Keys with a special meaning')}
@@ -87,7 +96,9 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     const more = call.options.from === undefined ? [] : pairs.filter((pair) => !pair.includes('='));
     if (more.length > 0) await refuseFiles(call, more);
     if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
-      return runPassback(call, pairs);
+      const request = await passbackCall.request(call, pairs);
+      const keys = Object.keys(JSON.parse(request.parameters.get('user_info') ?? '{}'));
+      return callService(call, request, ({ key_prefix }) => warnOfKeys(call.io, keys, key_prefix));
     }
     if (queue !== undefined)
       return (await import('./passback-to-queue.late.js')).passbackToQueue(call, queue);
@@ -105,20 +116,12 @@ async function refuseFiles({ context: { args } }: Call, files: readonly string[]
   throw new UsageError(message, 'Run each on its own:', [commandLine(rest, []), ...commands]);
 }
 
-async function runPassback(call: Call<PassbackOptions>, pairs: readonly string[]): Promise<void> {
-  const { context, io, options } = call;
-  const { unionId, primaryKey } = options;
-  const userInfo = await readUserInfo(context, pairs, options.userInfo);
-  const request = namedRequest({ unionId, primaryKey, userInfo });
-  await callService(call, request, ({ key_prefix }) => warnOfKeys(io, userInfo.keys(), key_prefix));
-}
-
 /**
  * Builds the request.
  *
  * @throws InvalidInputError with the missing option in its hint
  */
-export function namedRequest(
+function namedRequest(
   input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
 ): PlainRequest {
   const { unionId, primaryKey, userInfo } = input;
@@ -183,7 +186,7 @@ function refusePasted(what: string, text: string | null | undefined, written: st
 }
 
 /** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */
-export async function readUserInfo(
+async function readUserInfo(
   context: CliContext,
   pairs: readonly string[],
   json: string | undefined,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ReadInput, readRequest } from '../../client/request.js';
+import { readRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { codeFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
@@ -17,40 +17,43 @@ import { readNames, specialNames } from '../info-names.js';
 import { readValue } from '../input.js';
 import { printMessage, write } from '../io.js';
 
-export interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
+interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
   readonly scope?: string;
   /** `true` without a value. */
   readonly names?: string | true;
   readonly anyName?: boolean;
 }
 
-/** Adds the arguments of a read that is sent or explained. */
-export function addReadArguments(command: Command, code = '<code>'): Command {
-  return command
-    .argument(code, 'authorization code; - for standard input')
-    .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
-    .option('--names [list]', 'the same, separated by commas; without a list, print the known names')
-    .option('--any-name', 'send names as they are, also those that look misspelt')
-    .option(
-      '--scope <scope>',
-      'authorization type (default: not sent, the service applies its own)',
-      parseFilled('--scope'),
-    );
-}
-
-export function readInputOf(
-  context: Pick<CliContext, 'args' | 'io'>,
-  code: string,
-  places: readonly string[],
-  { scope, names: listed, anyName }: ReadOptions,
-): ReadInput {
-  const names = typeof listed === 'string' ? [...places, listed] : places;
-  return {
-    code,
-    ...(names.length === 0 ? {} : { infoNames: readNames(context, names, anyName) }),
-    ...(scope === undefined ? {} : { scope }),
-  };
-}
+/** The arguments and the request of a read that is sent or explained. */
+export const readCall = {
+  explained: [
+    ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
+    [
+      'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
+      'with a given timestamp and random string',
+    ],
+  ] as const,
+  takes: (command: Command, code = '<code>') =>
+    command
+      .argument(code, 'authorization code; - for standard input')
+      .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
+      .option('--names [list]', 'the same, separated by commas; without a list, print the known names')
+      .option('--any-name', 'send names as they are, also those that look misspelt')
+      .option(
+        '--scope <scope>',
+        'authorization type (default: not sent, the service applies its own)',
+        parseFilled('--scope'),
+      ),
+  request: async ({ context, options }: Call<ReadOptions>, given: string, places: readonly string[]) => {
+    const { scope, names: listed, anyName } = options;
+    const names = typeof listed === 'string' ? [...places, listed] : places;
+    return readRequest({
+      code: await givenCode(context, given),
+      ...(names.length === 0 ? {} : { infoNames: readNames(context, names, anyName) }),
+      ...(scope === undefined ? {} : { scope }),
+    });
+  },
+};
 
 export const declareRead = command({
   name: 'read',
@@ -74,7 +77,7 @@ export const declareRead = command({
     ],
   ],
   takes: (command, { io }) => {
-    addConnectionOptions(addPreviewOptions(addReadArguments(command, '[code]')));
+    addConnectionOptions(addPreviewOptions(readCall.takes(command, '[code]')));
     return addBulkOptions(command).addHelpText(
       'after',
       () => `${listNames(Object.keys(specialNames(io)), 'Names with a special meaning')}
@@ -83,7 +86,7 @@ Names missing from the answer are reported on stderr.`,
     );
   },
   run: async (call: Call<ReadOptions & BulkOptions>, code: string | undefined, names: string[]) => {
-    const { command, context, options } = call;
+    const { command, options } = call;
     if (options.names === true) return printNames(call);
     const hint =
       'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
@@ -91,8 +94,7 @@ Names missing from the answer are reported on stderr.`,
       return (await import('../bulk/run-many.late.js')).readMany(call);
     }
     if (code === undefined) throw new UsageError('the argument "code" is missing');
-    const input = readInputOf(context, await givenCode(context, code), names, options);
-    return callService(call, readRequest(input));
+    return callService(call, await readCall.request(call, code, names));
   },
 });
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type PlainRequest, readRequest } from '../../../client/request.js';
+import type { PlainRequest } from '../../../client/request.js';
 import { signableRequest } from '../../../client/sign-request.js';
 import { endpoints, type OperationName } from '../../../protocol/endpoints.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
@@ -19,53 +19,31 @@ import { type Call, type CommandSpec, command } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
-import { addPassbackArguments, namedRequest, type PassbackOptions, readUserInfo } from '../passback.js';
-import { addReadArguments, type ReadOptions, readInputOf } from '../read.js';
-import { addSampleOptions, readSampleInput, type SampleOptions } from './sample-input.js';
+import { passbackCall } from '../passback.js';
+import { readCall } from '../read.js';
+import { addSampleOptions, readSampleInputs, type SampleOptions } from './sample-input.js';
 
 type ExplainOptions = SampleOptions & RecipeOptions;
 
-/** Arguments for the request of an operation, as its own command takes them. */
-interface ExplainedOperation {
-  readonly examples: CommandSpec<object, []>['examples'];
+/** The arguments and the request of an operation, as its own command has them. */
+interface ExplainedCall {
+  readonly explained: CommandSpec<object, []>['examples'];
   readonly takes: (command: Command) => Command;
-  readonly request: (call: Call<never>, ...args: never[]) => PlainRequest | Promise<PlainRequest>;
+  readonly request: (call: Call<never>, ...args: never[]) => Promise<PlainRequest>;
 }
 
-const operations: Readonly<Record<OperationName, ExplainedOperation>> = {
-  read: {
-    examples: [
-      ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
-      [
-        'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
-        'with a given timestamp and random string',
-      ],
-    ],
-    takes: addReadArguments,
-    request: ({ context, options }: Call<ReadOptions>, code: string, names: string[]) =>
-      readRequest(readInputOf(context, code, names, options)),
-  },
-  passback: {
-    examples: [
-      ['userinfo sign explain passback name=张三 age:=28 --union-id u001', 'both signatures, stage by stage'],
-      ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
-    ],
-    takes: addPassbackArguments,
-    request: async ({ context, options }: Call<PassbackOptions>, pairs: string[]) => {
-      const { unionId, primaryKey, userInfo: given } = options;
-      return namedRequest({ unionId, primaryKey, userInfo: await readUserInfo(context, pairs, given) });
-    },
-  },
-};
+const calls: Readonly<Record<OperationName, ExplainedCall>> = { read: readCall, passback: passbackCall };
+
+const operationNames = endpoints.map(({ operation }) => `"${operation}"`).join(' or ');
 
 const declareOperations = endpoints.map(({ operation }) => {
-  const { examples, takes, request } = operations[operation];
+  const { explained, takes, request } = calls[operation];
   return command({
     name: operation,
     common: ['profile', 'output'],
     summary: `show how a ${operation} would be signed`,
     description: `Show how "userinfo ${operation}" with these arguments would be signed. Nothing is sent.`,
-    examples,
+    examples: explained,
     takes: (command) => addConnectionOptions(addMomentOptions(takes(command))),
     run: async (call: Call<RequestOptions>, ...args: never[]) =>
       explainRequest(call, await request(call as Call<never>, ...args)),
@@ -78,7 +56,7 @@ export const declareSignExplain = command({
   summary: 'show how a request is signed, stage by stage',
   description:
     'Show the parameters, the message and the digest of a request; the secret is shown as <secret>. The request is ' +
-    'one that "read" or "passback" would send, or any other that "userinfo help requests" lists.',
+    `one that ${operationNames} would send, or any other that "userinfo help requests" lists.`,
   examples: [
     [
       "USERINFO_APP_SECRET=s userinfo sign explain --recipe taobao 'https://example.com/api?b=2&a=1'",
@@ -101,7 +79,7 @@ export const declareSignExplain = command({
 async function explainSample(call: Call<ExplainOptions>, request?: string): Promise<void> {
   const { context, options } = call;
   const signing = await selectSigning(context, options);
-  const sample = await readSampleInput(context, request, options);
+  const [sample] = await readSampleInputs(context, request, options);
   const secret = await selectSecret(context, options, sample.secret);
   const explained =
     signing.kind === 'one'
@@ -143,7 +121,7 @@ type RequestOptions = ExplainOptions & ConnectionOptions & MomentOptions;
 async function explainRequest(call: Call<RequestOptions>, request: PlainRequest): Promise<void> {
   const { context, options } = call;
   if (options.sample !== undefined) {
-    throw new InvalidInputError('--sample is a request: it cannot be combined with read or passback');
+    throw new InvalidInputError('--sample is a request: it cannot be combined with arguments for another');
   }
   const settings = await resolveDeployment(context, options);
   const signing =

@@ -35,43 +35,35 @@ export const signParamOption = [
 ] as const;
 
 /**
- * Reads the request of a command: its argument (`-` for standard input) or `--sample`.
+ * Reads the requests of a command, one at least: from its argument (`-` for standard input) or `--sample`. Says which are
+ * taken of a text that holds more.
  *
  * @throws InvalidInputError if the request is missing or given twice, SampleError for a text that is not a request
  */
-export async function readSampleInput(
-  context: CliContext,
-  argument: string | undefined,
-  options: SampleOptions,
-): Promise<Sample> {
-  const [sample] = await readSampleInputs(context, argument, options);
-  if (sample === undefined) throw new InvalidInputError('no request is given');
-  return sample;
-}
-
-/** `readSampleInput` for a text of which several requests may be taken; it says which, if that is not all of it. */
-async function readSampleInputs(
+export async function readSampleInputs(
   context: CliContext,
   argument: string | undefined,
   { sample, signParam, pick }: SampleOptions,
-): Promise<readonly Sample[]> {
+): Promise<readonly [Sample, ...Sample[]]> {
   if (argument !== undefined && sample !== undefined) {
     throw new InvalidInputError('a request and --sample are both given: use one of them');
   }
   const file = argument === '-' ? argument : sample;
-  if (file === undefined && argument === undefined) {
-    throw new InvalidInputError('no request is given', {
-      hint: 'Give a URL or a curl command in quotes, - for standard input, or --sample <file>.',
-    });
-  }
+  if (file === undefined && argument === undefined) throw noRequest();
   const what = 'a request (URL, curl command, HTTP text, line of a log, HAR, …)';
   const text = file === undefined ? (argument ?? '') : await readText(context, file, what);
-  const { samples, taken } = readOrExplain(text, file === undefined ? 'the request' : inputName(file), {
-    signParam,
-    pick,
-  });
+  const name = file === undefined ? 'the request' : inputName(file);
+  const { samples, taken } = readOrExplain(text, name, { signParam, pick });
   for (const words of taken) await printMessage(context.io, `taken: ${words}`);
-  return samples;
+  const [first, ...others] = samples;
+  if (first === undefined) throw noRequest();
+  return [first, ...others];
+}
+
+function noRequest(): InvalidInputError {
+  return new InvalidInputError('no request is given', {
+    hint: 'Give a URL or a curl command in quotes, - for standard input, or --sample <file>.',
+  });
 }
 
 /** @throws InvalidInputError with the place of the error in a text that is meant to be JSON, SampleError */
@@ -85,22 +77,15 @@ function readOrExplain(text: string, name: string, options: SampleOptions): Take
 }
 
 /**
- * Reads a request whose signature is needed.
+ * Reads requests whose signatures are needed.
  *
- * @throws InvalidInputError if the signature is masked, as `userinfo` and its service show it
+ * @throws InvalidInputError if one is masked, as `userinfo` and its service show it
  */
-export async function readSignedInput(...input: Parameters<typeof readSampleInput>): Promise<Sample> {
-  return refuseMasked(await readSampleInput(...input));
-}
-
-/** `readSignedInput` for a text of which several requests may be taken. */
-export async function readSignedInputs(...input: Parameters<typeof readSampleInputs>): Promise<Sample[]> {
-  return (await readSampleInputs(...input)).map(refuseMasked);
-}
-
-function refuseMasked(sample: Sample): Sample {
-  if (!/…|\*{4}/.test(sample.signature ?? '')) return sample;
-  throw new InvalidInputError(`the signature is masked: ${quoteName(sample.signature ?? '')}`, {
+export async function readSignedInputs(...input: Parameters<typeof readSampleInputs>) {
+  const samples = await readSampleInputs(...input);
+  const masked = samples.find(({ signature }) => /…|\*{4}/.test(signature ?? ''));
+  if (masked === undefined) return samples;
+  throw new InvalidInputError(`the signature is masked: ${quoteName(masked.signature ?? '')}`, {
     hint: 'Take the request as it was sent: userinfo prints it with --print-curl --reveal.',
   });
 }

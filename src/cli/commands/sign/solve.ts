@@ -61,7 +61,7 @@ export const declareSignSolve = command({
 async function readSamples(
   { context, options }: Call<SolveOptions>,
   requests: readonly string[],
-): Promise<Sample[]> {
+): Promise<readonly Sample[]> {
   const { sample: files = [], signParam, pick } = options;
   const samples: Sample[] = [];
   for (const request of requests) {

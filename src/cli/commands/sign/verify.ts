@@ -17,7 +17,7 @@ import type { CliContext } from '../../context.js';
 import { readText } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
-import { addSampleOptions, readSignedInput, type SampleOptions } from './sample-input.js';
+import { addSampleOptions, readSignedInputs, type SampleOptions } from './sample-input.js';
 import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 
 interface VerifyOptions extends SampleOptions, RecipeOptions {
@@ -59,7 +59,7 @@ async function verify(
   request?: string,
 ): Promise<void> {
   const { signing, from } = await selectRule(context, options);
-  const sample = await readSignedInput(context, request, options);
+  const [sample] = await readSignedInputs(context, request, options);
   if (options.theirs === '-' && (request ?? options.sample) === '-') {
     throw new InvalidInputError('the request and --theirs cannot both come from standard input', {
       hint: 'Put one of them into a file: --sample <file>, or --theirs @<file>.',
