@@ -45,7 +45,7 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly lease?: number;
 }
 
-export const takeOverHelp = 'use the files of a run elsewhere that has ended, as in another container';
+export const takeOverHelp = 'use the files of a run elsewhere that has ended, such as in another container';
 const defaultConcurrency = 32;
 /** Milliseconds. */
 export const defaultLeaseMs = 60_000;
@@ -70,7 +70,7 @@ export function addSourceOptions(command: Command): Command {
 export function addBulkOptions(command: Command): Command {
   addSourceOptions(command);
   return addConcurrencyOption(command)
-    .option('--rate <n/s>', 'maximum number of requests a second', parseRate)
+    .option('--rate <n/s>', 'maximum number of requests per second', parseRate)
     .option('--results <file>', 'outcomes, one line per row (default: <from>.results.ndjson)')
     .option('--failed <file>', 'file for the rows to retry, in the format of the input')
     .option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)')
@@ -112,7 +112,7 @@ export function addPassbackManyOptions(command: Command): Command {
       '--union-id-column <name>',
       'the column of user IDs (default: union_id); beside --primary-key, both are sent',
     )
-    .option('--types <list>', 'columns that are not text, as age:number,vip:boolean')
+    .option('--types <list>', 'columns that are not text, such as age:number,vip:boolean')
     .addOption(
       new Option('--empty <what>', 'what to do with empty cells (default: drop)').choices(['drop', 'keep']),
     )

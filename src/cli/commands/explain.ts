@@ -28,7 +28,7 @@ export const declareExplain = command({
   ],
   takes: (command) =>
     command
-      .argument('[code]', 'the code of an answer; all of them unless given')
+      .argument('[code]', 'the code of an answer (default: all codes)')
       .option('--platform <file>', 'platform file with its result codes'),
   run: async ({ context, options, isTable, print }: Call<ConnectionOptions>, code: string | undefined) => {
     const entries = [...(await tableOf(context, options))];

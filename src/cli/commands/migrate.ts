@@ -7,7 +7,7 @@ export const declareMigrate = command({
   summary: 'update the tables of the service',
   description:
     'Create the tables of the service, or bring those of an older version up to date, before "userinfo serve ' +
-    '--no-migrate" of this version starts. Services of the older version go on if the new tables work with it.',
+    '--no-migrate" of this version starts. Services of the older version keep running if it works with the new tables.',
   examples: [
     ['userinfo migrate', 'the default database'],
     ['userinfo migrate --database f.db --json', 'another one; prints {"from":…,"to":…}'],

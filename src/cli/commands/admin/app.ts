@@ -170,7 +170,7 @@ const declareEncryptSecrets = storeCommand({
   summary: 'encrypt the stored secrets of all apps',
   description:
     'Encrypt the stored secrets with the first key of USERINFO_MASTER_KEY: those that are not encrypted, and those of ' +
-    'an older key, which is given after it. The service goes on meanwhile.',
+    'an older key, which is given after it. The service keeps running.',
   examples: [
     ['USERINFO_MASTER_KEY_FILE=master.key userinfo admin app encrypt-secrets', 'with the key of a file'],
     [

@@ -14,9 +14,9 @@ const declareSet = storeCommand({
   name: 'set',
   summary: 'set the keys by which users are found',
   description:
-    'Set the keys by whose values users of a tenant are found: by primary_key in a passback, and by "admin user find". ' +
+    'Set the keys by whose values users of a tenant are found, by primary_key in a passback and by "admin user find". ' +
     'Another primary_key is refused with 40002. Most of the database is the index of these values. The command goes ' +
-    'through all users; until it ends, users are found by no key that is new. The service goes on meanwhile.',
+    'through all users; until it ends, users are not found by a new key. The service keeps running.',
   examples: [
     ['userinfo admin tenant set --tenant-code acme --find-by mobile,id_card', 'by two keys'],
     ['userinfo admin tenant set --tenant-code acme --find-by all', 'by every key, the default'],

@@ -145,7 +145,7 @@ const declareDelete = storeCommand({
   summary: 'delete a user, or all users of a tenant',
   description:
     'Delete the record of a user, its index and the codes issued for the user, and print how many there were. The ' +
-    'audit keeps the masked union ID alone. With --all, delete all users of the tenant, as between two runs of a ' +
+    'audit keeps the masked union ID alone. With --all, delete all users of the tenant, such as between two runs of a ' +
     'test; its apps stay. Asks first.',
   examples: [
     ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],

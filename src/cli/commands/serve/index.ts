@@ -56,7 +56,9 @@ function settings(): Option[] {
     new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
     databaseOption(),
     new Option('--no-migrate', 'refuse an older schema; "userinfo migrate" updates it'),
-    new Option('--pool-size <n>', 'PostgreSQL connections a process (default: 10)').argParser(parseCount),
+    new Option('--pool-size <n>', 'PostgreSQL connections of each process (default: 10)').argParser(
+      parseCount,
+    ),
     new Option('--no-prepare', 'keep nothing in a session: for PgBouncer in transaction mode'),
     new Option(
       '--rate-limit <n/s>',
@@ -66,7 +68,7 @@ function settings(): Option[] {
     ...logOptions(),
     new Option(
       '--admin-port <number>',
-      'port for /livez, /readyz and /metrics (default: that of the service; metrics for this machine alone)',
+      'port for /livez, /readyz and /metrics (default: that of the service; metrics only for this machine)',
     ).argParser(parsePort),
     new Option('--drain-delay <duration>', 'keep serving for this long after SIGTERM (default: 0)').argParser(
       (text) => (text === '0' ? 0 : parseDuration(text)),
@@ -76,7 +78,7 @@ function settings(): Option[] {
     ),
     new Option(
       '--trust-proxy <list>',
-      'addresses of proxies whose X-Forwarded-For is believed, as 10.0.0.0/8,fd00::/8',
+      'addresses of proxies whose X-Forwarded-For is trusted, such as 10.0.0.0/8,fd00::/8',
     ).argParser((text) => text.split(',').map((range) => range.trim())),
     new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser((text) =>
       parseBaseUrl(text, '--public-url'),

@@ -9,9 +9,9 @@ export const declareSignTry = command({
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'try the presets against a test deployment',
   description:
-    'Find the rules of a test deployment without an accepted request: send reads of a code that nobody has, signed by ' +
-    'one preset after the other, until the answer is another one than a wrong app_sign or sign. It asks first, and ' +
-    'stops at the first other answer. The exit status is 4 if no preset fits.',
+    'Find the rules of a test deployment without an accepted request: send reads with an invalid code, signed by one ' +
+    'preset after another, until neither app_sign nor sign is refused. It asks first, and stops at any other answer. ' +
+    'The exit status is 4 if no preset fits.',
   examples: [
     ['userinfo sign try -p local', 'at most two reads a preset, one a second'],
     ['userinfo sign try -p local --save local --yes', 'write the presets found into the profile'],
@@ -20,7 +20,7 @@ export const declareSignTry = command({
     addConnectionOptions(
       command
         .addOption(
-          new Option('--rate <n/s>', 'maximum number of requests a second')
+          new Option('--rate <n/s>', 'maximum number of requests per second')
             .argParser(parseRate)
             .default(1, '1/s'),
         )
