@@ -2,11 +2,11 @@ import { RejectedError } from '../client/errors.js';
 import type { Sender } from '../client/sender.js';
 import { missingInfoNames } from '../protocol/info-names.js';
 import type { Pacing } from './engine/flow-control.js';
-import { type EngineListener, RowEngine } from './engine/row-engine.js';
+import { RowEngine } from './engine/row-engine.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
 import { FailedFile } from './files/failed-file.js';
 import { Recorder, type RunRecord } from './files/recorder.js';
-import { type RowOperation, userOf } from './operations.js';
+import type { RowOperation } from './operations.js';
 import type { OutcomeCounts, RowOutcome } from './outcome.js';
 import { type FileRow, type RowSource, readRows } from './source/rows.js';
 
@@ -66,12 +66,12 @@ export class FileRun {
     const { operation, pacing, sender, failed, source } = options;
     this.#options = options;
     this.#failed = failed && new FailedFile(failed, source.text.encoding === 'utf-8');
-    this.#recorder = new Recorder(operation, options);
+    this.#recorder = new Recorder(operation, options, (outcome) => this.#count(outcome));
     this.#engine = new RowEngine(this.#rowsToSend(), {
       ...pacing,
       sender,
       prepare: (row) => operation.prepare(row.fields()),
-      listener: this.#listener(),
+      listener: this.#recorder,
     });
   }
 
@@ -135,26 +135,6 @@ export class FileRun {
     }
   }
 
-  #listener(): EngineListener<FileRow> {
-    const recorder = this.#recorder;
-    const { source, operation, results } = this.#options;
-    const resume = () => this.#engine.resume();
-    return {
-      onOutcome: (outcome, user) => {
-        // An invalid row may have a valid user.
-        const isInvalid = outcome.outcome === 'invalid';
-        recorder.onOutcome(outcome, isInvalid ? userOf(outcome.row, operation) : user);
-        this.#count(outcome);
-        const isToRetry = outcome.outcome === 'failed' || outcome.outcome === 'unknown';
-        if (isToRetry && source.input.size === null) this.#failed?.add(outcome.row);
-      },
-      onTurn: () => recorder.onTurn(),
-      onSend: (rows) => recorder.onSend(rows),
-      onTakenBack: (row) => recorder.onTakenBack(row),
-      isFull: () => results.isFull(resume),
-    };
-  }
-
   #count(result: RowOutcome<FileRow>): void {
     this.#done += 1;
     if (result.outcome === 'ok') {
@@ -167,6 +147,8 @@ export class FileRun {
       return;
     }
     const { error } = result;
+    const isToRetry = result.outcome !== 'invalid' && this.#options.source.input.size === null;
+    if (isToRetry) this.#failed?.add(result.row);
     const isRefused = error instanceof RejectedError;
     const canSucceed = result.outcome !== 'invalid' && !(isRefused && error.entry?.retry === 'never');
     const reason = isRefused ? { code: error.resultCode, text: error.msg } : { text: error.message };

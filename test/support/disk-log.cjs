@@ -5,7 +5,7 @@ const { basename } = require('node:path');
 
 const events = [];
 const names = new Map();
-const { openSync, writeSync, fsyncSync, fdatasyncSync, renameSync, writeFileSync } = fs;
+const { openSync, writeSync, fsyncSync, fdatasyncSync, ftruncateSync, renameSync, writeFileSync } = fs;
 
 fs.openSync = (path, ...rest) => {
   const fd = openSync(path, ...rest);
@@ -23,6 +23,10 @@ for (const [name, sync] of Object.entries({ fsyncSync, fdatasyncSync })) {
     events.push(['sync', names.get(fd) ?? '']);
   };
 }
+fs.ftruncateSync = (fd, size) => {
+  events.push(['cut', names.get(fd) ?? '']);
+  return ftruncateSync(fd, size);
+};
 fs.renameSync = (from, to) => {
   for (const [fd, name] of names) if (name === basename(from)) names.set(fd, basename(to));
   events.push(['rename', basename(from), basename(to)]);

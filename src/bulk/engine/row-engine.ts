@@ -32,8 +32,8 @@ export interface EngineListener<Row> {
   onSend?(rows: readonly Row[]): void;
   /** A row that was sent has no outcome: it is sent again, or not at all. */
   onTakenBack?(row: Row): void;
-  /** Whether to read no new rows for now; asked again after `resume`. */
-  isFull?(): boolean;
+  /** Whether to read no new rows for now; `onRoom`, the same function each time, asks again. */
+  isFull?(onRoom: () => void): boolean;
 }
 
 /** Number of checks within one time-out. */
@@ -75,7 +75,7 @@ export class RowEngine<Row extends SourceRow> {
     this.#listener = options.listener;
     this.#longestPauseMs = Math.max(options.timeoutMs, longestRetryAfterMs);
     this.flow = options.flow ?? new FlowControl(options, performance.now());
-    this.#feed = new RowFeed(batches, () => this.resume());
+    this.#feed = new RowFeed(batches, this.resume);
     this.#queue = new RowQueue(this.#feed, options.concurrency, options.prepare, (row, error) =>
       this.#listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error }, null),
     );
@@ -141,14 +141,14 @@ export class RowEngine<Row extends SourceRow> {
   }
 
   /** Sends the rows that may be sent, at the end of this turn of the event loop. */
-  resume(): void {
+  readonly resume = (): void => {
     if (this.#isTurnDue || this.#end === null) return;
     this.#isTurnDue = true;
     setImmediate(() => {
       this.#isTurnDue = false;
       if (this.#end !== null) this.#turn(this.#end);
     });
-  }
+  };
 
   #resumeIn(ms: number): void {
     clearTimeout(this.#timer);
@@ -184,7 +184,7 @@ export class RowEngine<Row extends SourceRow> {
   #pick(): OpenRow<Row>[] {
     if (!this.#isPrepared()) return [];
     const now = performance.now();
-    const mayCome = this.#listener.isFull?.() !== true;
+    const mayCome = this.#listener.isFull?.(this.resume) !== true;
     const picked: OpenRow<Row>[] = [];
     while (this.#inFlight + picked.length < this.flow.limit) {
       const waitMs = this.flow.waitMs(now);

@@ -12,6 +12,7 @@ import {
   read,
   readSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
@@ -19,11 +20,25 @@ import { crc32 } from 'node:zlib';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSystemError } from '../../support/errors.js';
 import { unreadable } from '../source/input.js';
-import { type Contents, chunkBytes, noContents, readContents } from './contents.js';
 import { changedEarly, ofAnother, RunFileError, unwritable, writeFailed } from './file-errors.js';
 import { lockBeside, openRegular, placeOf, syncFolder } from './place.js';
 
 const readAsync = promisify(read);
+
+/** The contents of a file: how many bytes, and their CRC-32. */
+export interface Contents {
+  readonly size: number;
+  readonly crc: number;
+}
+
+export const noContents: Contents = { size: 0, crc: 0 };
+
+export function isSame(a: Contents, b: Contents): boolean {
+  return a.size === b.size && a.crc === b.crc;
+}
+
+/** Maximum size of one read, in bytes. */
+const chunkBytes = 65_536;
 
 /** They may hold personal data. */
 const mode = 0o600;
@@ -81,19 +96,21 @@ export class AppendFile implements Contents {
     return Number(this.#found.size);
   }
 
-  /** Whether its path is a symbolic link to it. */
-  get isLinked(): boolean {
-    return lstatSync(this.path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  }
-
-  /** Whether it has another name, too: a hard link, such as a copy that somebody keeps. */
-  get hasOtherNames(): boolean {
-    return this.#found.nlink > 1n;
-  }
-
   /** The contents up to `end`, or to the end of the file; those up to `start` are known. */
   contents(start: Contents = noContents, end = Number.POSITIVE_INFINITY): Contents {
-    return readContents(this.path, this.#fd, start, end);
+    const chunk = Buffer.alloc(chunkBytes);
+    let { size, crc } = start;
+    try {
+      while (size < end) {
+        const bytes = readSync(this.#fd, chunk, 0, Math.min(chunk.length, end - size), size);
+        if (bytes === 0) break;
+        size += bytes;
+        crc = crc32(chunk.subarray(0, bytes), crc);
+      }
+    } catch (error) {
+      throw unreadable(this.path, error);
+    }
+    return { size, crc };
   }
 
   /** The size without NUL at the end, in bytes: a power cut can leave them, and no run writes them. */
@@ -139,24 +156,38 @@ export class AppendFile implements Contents {
   }
 
   /**
-   * Closes the file, moves it to a name that is free, and returns its new path.
+   * Removes the file. Other names of it, such as a copy that somebody keeps, stay.
    *
-   * @throws InvalidInputError if that fails, or another program changed the file since it was opened
+   * @throws InvalidInputError if that fails, and as `requireAsFound`
    */
-  moveAside(): string {
+  remove(): void {
     this.requireAsFound();
+    this.close();
     try {
-      for (let number = 1; ; number += 1) {
-        const suffix = number === 1 ? '.earlier' : `.earlier-${number}`;
-        if (!reserve(this.#place + suffix)) continue;
-        renameSync(this.#place, this.#place + suffix);
-        syncFolder(this.#place);
-        this.close();
-        return this.path + suffix;
-      }
+      rmSync(this.#place);
+      syncFolder(this.#place);
     } catch (error) {
       throw unwritable(this.path, error);
     }
+  }
+
+  /** Removes the file as `remove` does, and creates another in its place. */
+  replace(): AppendFile {
+    this.remove();
+    return AppendFile.create(this.path, this.#place);
+  }
+
+  /**
+   * Moves the file, which is on the disk then, to a path without links, in the place of what is there.
+   *
+   * @throws RunFileError
+   */
+  moveTo(place: string): void {
+    this.#do(() => {
+      fdatasyncSync(this.#fd);
+      renameSync(this.#place, place);
+      syncFolder(place);
+    });
   }
 
   /**
@@ -279,15 +310,4 @@ function makePrivate(fd: number, owner: number): void {
 function isAt(place: string, { ino, dev }: BigIntStats): boolean {
   const there = lstatSync(place, { bigint: true, throwIfNoEntry: false });
   return there?.ino === ino && there.dev === dev;
-}
-
-/** Creates an empty file; `false` if something is there. */
-function reserve(path: string): boolean {
-  try {
-    closeSync(openSync(path, 'wx+', mode));
-    return true;
-  } catch (error) {
-    if (isSystemError(error, 'EEXIST')) return false;
-    throw error;
-  }
 }

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { FileRow } from '../source/rows.js';
-import { type Contents, isSame } from './contents.js';
-import { DraftFile, draftOf, type FoundFile, findFile, removeFile } from './draft-file.js';
+import { AppendFile, type Contents, isSame, noContents } from './append-file.js';
+import { placeOf } from './place.js';
 
 /** Size of one write, in characters. */
 const chunkLength = 65_536;
@@ -13,33 +15,42 @@ const byteOrderMark = '\ufeff';
 export interface FailedPlace {
   readonly path: string;
   readonly ours: readonly Contents[];
-  /** Called before a draft of the file is created, with the path of the draft. */
-  onDraft?(draft: string): void;
   /** Called before the file is written. */
   onWrite?(contents: Contents): void;
 }
 
 /**
- * The file that is there, if any.
+ * The contents of the file that is there, if any.
  *
- * @throws InvalidInputError if its contents are not among `ours`, or it is not a regular file
+ * @throws InvalidInputError if they are not among `ours`, or it is not a regular file
  */
-export function requireOurs({ path, ours }: FailedPlace): FoundFile {
-  const found = findFile(path);
-  if (found.size === 0 || ours.some((contents) => isSame(contents, found))) return found;
+export function requireOurs(place: FailedPlace): Contents {
+  const found = findOurs(place);
+  found?.file.close();
+  return found?.contents ?? noContents;
+}
+
+function findOurs({ path, ours }: FailedPlace): { file: AppendFile; contents: Contents } | null {
+  const file = AppendFile.find(path);
+  if (file === null) return null;
+  const contents = file.contents();
+  if (contents.size === 0 || ours.some((one) => isSame(one, contents))) return { file, contents };
+  file.close();
   throw new InvalidInputError(`${quoteName(path)} is there already, and is not what this run wrote there`, {
     hint: 'Move it away, or name another file with --failed.',
   });
 }
 
 /**
- * The rows to retry, in the format of the input, so that the file can be the input of the next run. It is moved into
- * place when it is complete; without such a row, there is no file.
+ * The rows to retry, in the format of the input, so that the file can be the input of the next run. It is written
+ * beside its path, and moved there when it is complete; without such a row, there is no file.
  */
 export class FailedFile {
   readonly #place: FailedPlace;
-  readonly #draft: DraftFile;
   readonly #mark: string;
+  /** Nobody else can know it. */
+  readonly #draftPath: string;
+  #draft: AppendFile | null = null;
   #text = '';
   #count = 0;
 
@@ -47,14 +58,12 @@ export class FailedFile {
    * Written as UTF-8; if the input is not UTF-8, with a byte-order mark, which overrides `--encoding` of the next
    * run.
    *
-   * @throws InvalidInputError if it cannot be written, or would replace a file that no run wrote
+   * @throws InvalidInputError if it would replace a file that no run wrote
    */
   constructor(place: FailedPlace, inputIsUtf8: boolean) {
     requireOurs(place);
     this.#place = place;
-    const draft = draftOf(place.path);
-    place.onDraft?.(draft);
-    this.#draft = new DraftFile(place.path, draft);
+    this.#draftPath = `${placeOf(place.path)}.${randomBytes(6).toString('hex')}.userinfo-draft`;
     this.#mark = inputIsUtf8 ? '' : byteOrderMark;
   }
 
@@ -62,7 +71,10 @@ export class FailedFile {
     return this.#count;
   }
 
-  /** @throws RunFileError */
+  /**
+   * @throws RunFileError
+   * @throws InvalidInputError if the file cannot be created
+   */
   add(row: FileRow): void {
     if (this.#count === 0) this.#text = this.#mark + row.formatHeader();
     this.#count += 1;
@@ -74,23 +86,28 @@ export class FailedFile {
    * Moves the file into place, or leaves no file there.
    *
    * @throws RunFileError
-   * @throws InvalidInputError if another file was put there meanwhile: neither is replaced
+   * @throws InvalidInputError if it cannot be created, or another file was put there meanwhile: neither is replaced
    */
   finish(): void {
-    this.#flush();
-    if (this.#count > 0) this.#place.onWrite?.(this.#draft.contents);
-    const found = requireOurs(this.#place);
-    if (this.#count > 0) this.#draft.moveIntoPlace(found);
-    else if (found.size > 0) removeFile(found);
+    const draft = this.#count === 0 ? null : this.#flush();
+    if (draft !== null) this.#place.onWrite?.(draft);
+    const found = findOurs(this.#place);
+    if (draft === null && found !== null && found.contents.size > 0) found.file.remove();
+    found?.file.close();
+    draft?.moveTo(placeOf(this.#place.path));
   }
 
-  /** Closes the file, and leaves alone what is in its place unless it was finished. */
+  /** Closes the file, and leaves alone what is in its place unless it was finished. May be called twice. */
   close(): void {
+    if (this.#draft === null) return;
     this.#draft.close();
+    rmSync(this.#draftPath, { force: true });
   }
 
-  #flush(): void {
+  #flush(): AppendFile {
+    this.#draft ??= AppendFile.create(this.#place.path, this.#draftPath);
     this.#draft.append(this.#text);
     this.#text = '';
+    return this.#draft;
   }
 }

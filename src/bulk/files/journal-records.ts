@@ -1,42 +1,35 @@
 import { crc32 } from 'node:zlib';
-import type { Outcome } from '../outcome.js';
-import type { Contents } from './contents.js';
+import type { Contents } from './append-file.js';
 
 /** Journals of other versions are not read. */
-export const journalVersion = 3;
+export const journalVersion = 4;
 
-/** A record of a journal, one a line. Lines of the input are ranges: `2-33,35`. */
+/** A record of a journal, one a line. Rows are given by their lines in the input. */
 export type JournalRecord =
   /** The first record. */
   | { readonly record: 'run'; readonly version: typeof journalVersion; readonly identity: RunIdentity }
   /** The run was stopped before this record. */
   | { readonly record: 'resumed' }
   /** The codes of these rows may be used up from now on. */
-  | { readonly record: 'sent'; readonly lines: string }
+  | { readonly record: 'sent'; readonly lines: readonly number[] }
   /** The codes of these rows are not used up. */
-  | { readonly record: 'taken back'; readonly lines: string }
-  | OutcomesRecord
+  | { readonly record: 'taken back'; readonly lines: readonly number[] }
+  | ResultsRecord
   | FailedRecord
-  /** A draft of the file of failed rows is about to be created; its path is relative to the journal's folder. */
-  | { readonly record: 'draft'; readonly path: string }
   | EndRecord;
 
 /** Properties that must be the same for a run to be resumed: names that a user knows, each with its value as text. */
 export type RunIdentity = Readonly<Record<string, string>>;
 
-/** Rows by their outcomes. */
-export interface OutcomesRecord {
-  readonly record: 'outcomes';
-  /** The size of the results file, in bytes: it holds the lines of the rows with a final outcome. */
-  readonly results: number;
-  /** CRC-32 of these bytes. */
-  readonly crc: number;
-  readonly ok?: string | undefined;
-  readonly failed?: string | undefined;
-  readonly invalid?: string | undefined;
-  /** With their results lines, which are written when the run ends: the outcome may change until then. */
-  readonly unknown?: readonly (readonly [line: number, result: string])[] | undefined;
+/** The contents of the results file: the lines of the rows that have a final outcome. */
+export interface ResultsRecord {
+  readonly record: 'results';
+  readonly results: Contents;
+  /** Rows with an unknown outcome, and their results lines, which are written when the run ends: it may change until then. */
+  readonly unknown?: readonly UnknownRow[];
 }
+
+export type UnknownRow = readonly [line: number, result: string];
 
 /** The file of failed rows is about to be written, or was written: what the run may replace. */
 export interface FailedRecord extends Contents {
@@ -83,45 +76,4 @@ export function isTornRun(text: string): boolean {
 
 function checksum(json: string, before: number): string {
   return crc32(json, before).toString(16).padStart(8, '0');
-}
-
-/** Line numbers as text, ascending: `2-33,35`. */
-export function formatRanges(lines: readonly number[]): string {
-  const sorted = [...lines].sort((a, b) => a - b);
-  const parts: string[] = [];
-  let first = 0;
-  for (const [index, line] of sorted.entries()) {
-    if (sorted[index - 1] !== line - 1) first = line;
-    if (sorted[index + 1] === line + 1) continue;
-    parts.push(first === line ? String(line) : `${first}-${line}`);
-  }
-  return parts.join(',');
-}
-
-/** The line numbers of a text written by `formatRanges`. */
-export function* parseRanges(text: string): Generator<number> {
-  if (text === '') return;
-  for (const part of text.split(',')) {
-    const [first = '', last = first] = part.split('-');
-    for (let line = Number(first); line <= Number(last); line += 1) yield line;
-  }
-}
-
-/** The outcome of a row, and its results line if the outcome is unknown. */
-export type RecordedRow = readonly [line: number, outcome: Outcome, result: string];
-
-/** The record of outcomes; `results` is the contents of the results file. */
-export function outcomesRecord(rows: readonly RecordedRow[], results: Contents): OutcomesRecord {
-  const rowsOf = (outcome: Outcome) => rows.filter((row) => row[1] === outcome);
-  const rangesOf = (outcome: Outcome) => formatRanges(rowsOf(outcome).map(([line]) => line)) || undefined;
-  const unknown = rowsOf('unknown').map(([line, , result]) => [line, result] as const);
-  return {
-    record: 'outcomes',
-    results: results.size,
-    crc: results.crc,
-    ok: rangesOf('ok'),
-    failed: rangesOf('failed'),
-    invalid: rangesOf('invalid'),
-    unknown: unknown.length === 0 ? undefined : unknown,
-  };
 }

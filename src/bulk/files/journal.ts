@@ -2,26 +2,22 @@ import { crc32 } from 'node:zlib';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { linesIn } from '../source/lines.js';
-import type { AppendFile } from './append-file.js';
-import { type Contents, isSame, noContents } from './contents.js';
+import { type AppendFile, type Contents, noContents } from './append-file.js';
 import {
   formatRecord,
   isTornRecord,
   isTornRun,
   type JournalRecord,
   journalVersion,
-  type OutcomesRecord,
-  outcomesRecord,
-  parseRanges,
   parseRecord,
-  type RecordedRow,
   type RunIdentity,
+  type UnknownRow,
 } from './journal-records.js';
-import { JournalState } from './journal-state.js';
+import { RunState } from './run-state.js';
 
 /**
- * The files that make it safe to stop a run at any instant: no row with a recorded outcome is sent again, and the
- * results have the line of every row whose outcome the journal has.
+ * The files that make it safe to stop a run at any instant: the results have the line of each row with a final outcome,
+ * and the journal proves that they are those of the run.
  */
 export interface JournaledFiles {
   readonly journal: AppendFile;
@@ -44,96 +40,63 @@ export function appendRecord(journal: AppendFile, record: JournalRecord): void {
 }
 
 /**
- * Appends the outcomes of rows whose lines are in the results, and on the disk if it `syncsResults`.
+ * Appends the contents of the results, which are on the disk first: no power cut makes them shorter than the journal
+ * says; and rows with an unknown outcome.
  *
  * @throws RunFileError if that fails, or another program changed the results or the journal
  */
-export function appendOutcomes(
-  { journal, results }: JournaledFiles,
-  rows: readonly RecordedRow[],
-  syncsResults: boolean,
-): void {
+export function appendResults({ journal, results }: JournaledFiles, unknown: readonly UnknownRow[]): void {
   results.requireUntouched();
   journal.requireUntouched();
-  if (syncsResults) results.sync();
-  appendRecord(journal, outcomesRecord(rows, results));
+  results.sync();
+  const { size, crc } = results;
+  appendRecord(journal, {
+    record: 'results',
+    results: { size, crc },
+    ...(unknown.length > 0 && { unknown }),
+  });
 }
 
 /** The reliable contents of a journal. */
 export interface ReadJournal extends Contents {
-  readonly state: JournalState;
-  /** Number of bytes that follow. */
-  readonly leftBytes: number;
+  /** Without the outcomes of the results. */
+  readonly state: RunState;
   /**
    * What follows them: at most a `torn` record, which a kill leaves; NUL, which a power cut leaves; or anything else.
    */
   readonly tail: 'torn' | 'zeros' | 'damaged';
-  /** The first record that `results` contradict: what they should be, and the rows that it has; `null` if none. */
-  readonly contradiction: (Contents & { readonly rows: number }) | null;
-  /** The state by the records from the contradiction on alone. */
-  readonly later: JournalState;
-  /** Whether the run came to its end, whatever happened to its results since then. */
-  readonly isFinished: boolean;
 }
 
 /**
- * Reads a journal up to the first record that is incomplete, or contradicts `results`.
+ * Reads a journal up to the first record that is incomplete.
  *
- * @param results the results file to compare the journal with; `null` if there is none
  * @returns `null` if the journal is empty, or its first record was being written when the run was killed
  * @throws InvalidInputError for a file that is not a journal
  */
-export async function readJournal(
-  journal: AppendFile,
-  results: AppendFile | null,
-): Promise<ReadJournal | null> {
-  const state = new JournalState();
-  const later = new JournalState();
-  let found: Contents = noContents;
-  let contradiction: ReadJournal['contradiction'] = null;
-  let kept: Contents = noContents;
-  let [tornBytes, laterBytes] = [0, 0];
-  let tail: ReadJournal['tail'] = 'torn';
+export async function readJournal(journal: AppendFile): Promise<ReadJournal | null> {
+  const state = new RunState();
+  const end = journal.textSize();
+  let kept = noContents;
   let torn = '';
-  for await (const { record, text, before, after } of recordsOf(journal.read(0))) {
-    const length = after.size - before.size;
-    if (record?.record === 'run' && record.version !== journalVersion) throw noJournal(journal.path);
-    if (record === null || tornBytes > 0) {
-      tornBytes += length;
-      torn = text.replace(/\0+$/, '');
-      // More than one line, a line that is whole, or one whose line feed was replaced.
+  let isDamaged = false;
+  for await (const { record, text, before, after } of recordsOf(journal.read(0, end))) {
+    if (record === null) {
+      torn = text;
+      // A line that is whole, or one whose line feed was replaced.
       const isWhole = text.endsWith('\n') || parseRecord(text.slice(0, -1), before.crc) !== null;
-      const isDamaged = tornBytes > length || isWhole || !isTornRecord(torn);
-      tail = isDamaged ? 'damaged' : torn === text ? 'torn' : 'zeros';
-      continue;
+      isDamaged = isWhole || !isTornRecord(text);
+      break;
     }
-    if (record.record === 'outcomes' && contradiction === null) {
-      const contents = { size: record.results, crc: record.crc };
-      found = results?.contents(found, contents.size) ?? noContents;
-      if (!isSame(found, contents)) contradiction = { ...contents, rows: rowsOf(record) };
-    }
-    if (contradiction !== null) {
-      later.take(record, before);
-      laterBytes += length;
-      continue;
-    }
+    if (record.record === 'run' && record.version !== journalVersion) throw noJournal(journal.path);
     state.take(record, before);
     kept = after;
   }
   if (state.identity === null) {
-    if (kept.size === 0 && tail !== 'damaged' && isTornRun(torn)) return null;
+    if (kept.size === 0 && !isDamaged && isTornRun(torn)) return null;
     throw noJournal(journal.path);
   }
-  state.failedFiles.push(...later.failedFiles);
-  state.drafts.push(...later.drafts);
-  const { isFinished } = contradiction === null ? state : later;
-  return { ...kept, state, leftBytes: tornBytes + laterBytes, tail, contradiction, later, isFinished };
-}
-
-/** Number of rows that have a final outcome by a record. */
-function rowsOf({ ok, failed, invalid }: OutcomesRecord): number {
-  const lines = [ok, failed, invalid].flatMap((ranges) => [...parseRanges(ranges ?? '')]);
-  return lines.length;
+  const tail = isDamaged ? 'damaged' : end < journal.foundSize ? 'zeros' : 'torn';
+  return { ...kept, state, tail };
 }
 
 function noJournal(path: string): InvalidInputError {

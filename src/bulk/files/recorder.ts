@@ -1,15 +1,16 @@
 import type { Writable } from 'node:stream';
 import { describeSystemError } from '../../support/errors.js';
-import type { RowOperation } from '../operations.js';
-import type { RowOutcome } from '../outcome.js';
+import type { EngineListener } from '../engine/row-engine.js';
+import { type RowOperation, userOf } from '../operations.js';
+import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
-import { noContents } from './contents.js';
+import { noContents } from './append-file.js';
 import type { FailedPlace } from './failed-file.js';
 import { RunFileError } from './file-errors.js';
-import { appendOutcomes, appendRecord, type JournaledFiles, recordsOf } from './journal.js';
-import { formatRanges, type RecordedRow } from './journal-records.js';
-import { type JournalState, LineSet } from './journal-state.js';
-import { formatLostResult, formatOutcome, placeOutcome } from './result-line.js';
+import { appendRecord, appendResults, type JournaledFiles, recordsOf } from './journal.js';
+import type { UnknownRow } from './journal-records.js';
+import { formatLostResult, formatOutcome, formatResult } from './result-line.js';
+import { LineSet, type RunState } from './run-state.js';
 
 /** The destination of the results. */
 export interface ResultsSink {
@@ -51,56 +52,62 @@ export type RunRecord = (JournaledFiles | { readonly results: ResultsSink; reado
   /** Where the rows to retry are written. */
   readonly failed: FailedPlace | null;
   /** The state at the end of the earlier parts of the run; updated. */
-  readonly state: JournalState;
+  readonly state: RunState;
 };
 
 /**
- * The journal may lag this many rows behind the results, which are read when the run is resumed: a record of many
- * rows costs little more than one of a few,
+ * The journal may lag this long behind the results, which are read when the run is resumed, in milliseconds: each of
+ * its records waits for the disk.
  */
-const recordRows = 512;
-/** and at most this many milliseconds. */
-const recordMs = 100;
+const recordMs = 500;
 /** Maximum size of one write when the run ends, in characters. */
 const chunkLength = 65_536;
 
-/**
- * Writes down the outcome of each row: first its results line, before more rows are sent; then the journal, so
- * that every row of the journal is in the results.
- */
-export class Recorder {
+/** Writes down the outcome of each row: its results line, before more rows are sent; from time to time the journal. */
+export class Recorder implements EngineListener<FileRow> {
   readonly #record: RunRecord;
   readonly #operation: RowOperation;
+  readonly #count: (outcome: RowOutcome<FileRow>) => void;
   readonly #now: () => number;
-  /** Outcomes that the journal does not have yet; the results have the first `#written` of them. */
-  #pending: RecordedRow[] = [];
-  #written = 0;
-  /** The results lines of the others. */
-  #results = '';
+  /** The rows of this turn, with the results lines of those whose outcome is unknown; the lines of the others. */
+  #rows: (readonly [line: number, outcome: Outcome, result: string])[] = [];
+  #lines = '';
+  /** What the journal does not say yet. */
+  #unknown: UnknownRow[] = [];
+  #isAhead = false;
   #takenBack: number[] = [];
   #recordedAt = 0;
   #isBroken = false;
 
-  /** `now` is a monotonic clock, in milliseconds. */
-  constructor(operation: RowOperation, record: RunRecord, now = () => performance.now()) {
+  /** `count` is called with each outcome; `now` is a monotonic clock, in milliseconds. */
+  constructor(
+    operation: RowOperation,
+    record: RunRecord,
+    count: (outcome: RowOutcome<FileRow>) => void,
+    now = () => performance.now(),
+  ) {
     this.#operation = operation;
     this.#record = record;
+    this.#count = count;
     this.#now = now;
   }
 
   /** Number of rows that have an outcome that could not be written. */
   get unwritten(): number {
-    return this.#isBroken ? this.#pending.length - this.#written : 0;
+    return this.#isBroken ? this.#rows.length : 0;
   }
 
-  onOutcome(outcome: RowOutcome<FileRow>, user: string | null): void {
+  onOutcome(outcome: RowOutcome<FileRow>, given: string | null): void {
     const { userKey, endpoint } = this.#operation;
     const { line } = outcome.row;
-    const result = placeOutcome(line, userKey, user, formatOutcome(outcome, !endpoint.repeatable));
+    // An invalid row may have a valid user.
+    const user = outcome.outcome === 'invalid' ? userOf(outcome.row, this.#operation) : given;
+    const result = formatResult(line, userKey, user, formatOutcome(outcome, !endpoint.repeatable));
     const isUnknown = outcome.outcome === 'unknown';
-    this.#pending.push([line, outcome.outcome, isUnknown ? result : '']);
+    this.#rows.push([line, outcome.outcome, isUnknown ? result : '']);
     // Its outcome may change: the line is written when the run ends.
-    if (!isUnknown || this.#record.journal === null) this.#results += `${result}\n`;
+    if (!isUnknown || this.#record.journal === null) this.#lines += `${result}\n`;
+    this.#count(outcome);
   }
 
   /** @throws RunFileError, and then writes nothing more */
@@ -108,12 +115,15 @@ export class Recorder {
     if (this.#isBroken) return;
     try {
       this.#writeResults();
-      if (this.#pending.length >= recordRows || this.#now() - this.#recordedAt >= recordMs)
-        this.#writeJournal();
+      if (this.#isAhead && this.#now() - this.#recordedAt >= recordMs) this.#writeJournal();
     } catch (error) {
       this.#isBroken = true;
       throw error;
     }
+  }
+
+  isFull(onRoom: () => void): boolean {
+    return this.#record.results.isFull(onRoom);
   }
 
   /**
@@ -149,7 +159,7 @@ export class Recorder {
   onSend(rows: readonly FileRow[]): void {
     const { journal } = this.#record;
     if (this.#operation.endpoint.repeatable || journal === null) return;
-    appendRecord(journal, { record: 'sent', lines: formatRanges(rows.map(({ line }) => line)) });
+    appendRecord(journal, { record: 'sent', lines: rows.map(({ line }) => line) });
     journal.sync();
   }
 
@@ -159,28 +169,24 @@ export class Recorder {
 
   #writeResults(): void {
     const { results, journal, state } = this.#record;
-    if (this.#takenBack.length > 0) {
-      if (journal !== null) {
-        appendRecord(journal, { record: 'taken back', lines: formatRanges(this.#takenBack) });
-      }
-      this.#takenBack = [];
+    if (journal !== null && this.#takenBack.length > 0)
+      appendRecord(journal, { record: 'taken back', lines: this.#takenBack });
+    this.#takenBack = [];
+    if (this.#rows.length === 0) return;
+    results.append(this.#lines);
+    for (const [line, outcome, result] of this.#rows) {
+      state.settle(line, outcome);
+      if (outcome === 'unknown') this.#unknown.push([line, result]);
     }
-    if (this.#written === this.#pending.length) return;
-    results.append(this.#results);
-    this.#results = '';
-    for (const [line, outcome] of this.#pending.slice(this.#written)) state.settle(line, outcome);
-    this.#written = this.#pending.length;
+    [this.#rows, this.#lines] = [[], ''];
+    this.#isAhead = true;
   }
 
   #writeJournal(): void {
     this.#recordedAt = this.#now();
-    const rows = this.#pending.slice(0, this.#written);
-    if (rows.length === 0) return;
-    // A code cannot be read again: its data must not be lost.
-    if (this.#record.journal !== null)
-      appendOutcomes(this.#record, rows, !this.#operation.endpoint.repeatable);
-    this.#pending = this.#pending.slice(this.#written);
-    this.#written = 0;
+    const { results, journal } = this.#record;
+    if (journal !== null && this.#isAhead) appendResults({ results, journal }, this.#unknown);
+    [this.#unknown, this.#isAhead] = [[], false];
   }
 
   /** Each row once, with its last result: the journal may have one for each part of the run. */
@@ -194,7 +200,7 @@ export class Recorder {
       const before = state.parts[part] ?? noContents;
       const bytes = journal.read(before.size, state.parts[part + 1]?.size);
       for await (const { record } of recordsOf(bytes, before.crc)) {
-        if (record?.record !== 'outcomes') continue;
+        if (record?.record !== 'results') continue;
         for (const [line, result] of record.unknown ?? []) {
           if (!left.has(line)) continue;
           left.delete(line);

@@ -16,7 +16,7 @@ const ownKeys: readonly string[] = [
 ];
 
 /** The results line of a row, from the text of `formatOutcome`. */
-export function placeOutcome(
+export function formatResult(
   line: number,
   userKey: string | null,
   user: string | null,

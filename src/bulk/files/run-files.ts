@@ -1,28 +1,16 @@
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
-import { AppendFile } from './append-file.js';
-import { noContents } from './contents.js';
-import { removeDraft } from './draft-file.js';
+import { AppendFile, type Contents, noContents } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
-import {
-  appendOutcomes,
-  appendRecord,
-  beginJournal,
-  type JournaledFiles,
-  type ReadJournal,
-  readJournal,
-} from './journal.js';
-import type { JournalRecord, RunIdentity } from './journal-records.js';
-import { JournalState } from './journal-state.js';
-import { placeOf, realPath } from './place.js';
-import { holdsNone, holdsResults, type LeftResults, leftResults } from './results-file.js';
+import { appendRecord, beginJournal, type JournaledFiles, type ReadJournal, readJournal } from './journal.js';
+import type { RunIdentity } from './journal-records.js';
+import { realPath } from './place.js';
+import { readResults } from './results-file.js';
 import { lockFiles } from './run-locks.js';
-
-/** A record that was being written when the run was killed is shorter than this, in bytes. */
-const longestTornRecord = 65_536;
+import { RunState } from './run-state.js';
 
 /** The paths of the files of a run. */
 export interface RunPaths {
@@ -54,14 +42,14 @@ export type RunStart = 'new' | 'resume' | 'restart';
 /** The files of a run, opened, and its state so far. */
 interface OpenRunFiles extends JournaledFiles {
   readonly failed: FailedPlace | null;
-  readonly state: JournalState;
-  /** A note for the user on how they were found. */
-  readonly notes: readonly string[];
+  readonly state: RunState;
+  /** For the user, on how they were found; `null` if all was as expected. */
+  readonly note: string | null;
 }
 
 /**
  * The files of a run, locked against other runs until they are released. Each is opened once: what was checked is what
- * is written to. Only what the journal proves to be written by its run is continued or emptied.
+ * is written to. Only what the journal proves to be written by its run is continued or replaced.
  */
 export class RunFiles {
   readonly #paths: RunPaths;
@@ -72,8 +60,8 @@ export class RunFiles {
   #results: AppendFile | null = null;
   /** The contents of the journal; `null` if there is none. */
   #found: ReadJournal | null = null;
-  /** `null` if there are no results, or none that the journal proves. */
-  #left: LeftResults | null = null;
+  /** The results that stay. */
+  #kept = noContents;
   #unlock = () => {};
 
   /** `takeOver` as in `lockFiles`. */
@@ -100,14 +88,11 @@ export class RunFiles {
     this.#unlock = await lockFiles([journal, results, failed], this.#takeOver);
     this.#journal = AppendFile.find(journal);
     this.#results = AppendFile.find(results);
-    this.#found = this.#journal && (await readJournal(this.#journal, this.#results));
-    this.#requireJournal();
-    if (this.#results !== null && this.#found !== null && this.#isNamed()) {
-      this.#left = await leftResults(this.#results, this.#found, { usesUpCode: this.#usesUpCode });
-    }
+    this.#found = this.#journal && (await readJournal(this.#journal));
+    if (this.#found !== null) this.#requireJournal(this.#found);
     await this.#requireResults();
-    const failedPlace = this.#failedPlace(null);
-    if (failedPlace !== null) requireOurs(failedPlace);
+    const place = this.#failedPlace(null);
+    if (place !== null) requireOurs(place);
   }
 
   /** Closes the files, and ends the locks, also those of a `claim` that failed. May be called twice. */
@@ -128,184 +113,120 @@ export class RunFiles {
     this.#journal?.requireAsFound();
     this.#results?.requireAsFound();
     if (this.#start === 'resume' && this.#found !== null) return this.#continue(this.#found, identity);
-    const notes: string[] = [];
-    const isJournalOurs = this.#found === null || (this.#found.tail !== 'damaged' && this.#isNamed());
     // In this order, there are never results without a journal that knows them.
-    const journal = this.#emptied(
-      this.#journal,
-      this.#paths.journal,
-      this.#start === 'new' || isJournalOurs,
-      notes,
-    );
-    this.#journal = journal;
-    const results = this.#emptied(this.#results, this.#paths.results, this.#left !== null, notes);
+    const results = this.#results?.replace() ?? AppendFile.create(this.#paths.results);
     this.#results = results;
+    const journal = this.#journal?.replace() ?? AppendFile.create(this.#paths.journal);
+    this.#journal = journal;
     results.syncWithName();
     beginJournal(journal, identity);
-    this.#removeDrafts();
     const failed = this.#failedPlace(journal);
     const written = failed && requireOurs(failed);
     if (written !== null && written.size > 0) failed?.onWrite?.(written);
-    if (this.#start === 'resume')
-      notes.push(`there is no journal ${quoteName(this.#paths.journal)}: starting with the first row`);
-    return { journal, results, failed, state: new JournalState(), notes };
+    const isMissing = this.#start === 'resume';
+    const missing = `there is no journal ${quoteName(this.#paths.journal)}: starting with the first row`;
+    return { journal, results, failed, state: new RunState(), note: isMissing ? missing : null };
   }
 
-  #continue(found: ReadJournal, identity: RunIdentity): OpenRunFiles {
-    const { state, size, crc, later, tail } = found;
-    const { journal: journalPath, results: resultsPath } = this.#paths;
-    checkIdentity(journalPath, state.identity ?? {}, identity);
-    const left = this.#left ?? { kept: noContents, adopted: [], lacksLineFeed: false, isCut: false };
-    const journal = this.#journal ?? AppendFile.create(journalPath);
+  #continue({ state, size, crc, tail }: ReadJournal, identity: RunIdentity): OpenRunFiles {
+    const paths = this.#paths;
+    checkIdentity(paths.journal, state.identity ?? {}, identity);
+    const journal = this.#journal ?? AppendFile.create(paths.journal);
     journal.keep({ size, crc });
-    for (const record of later.failedFiles) appendRecord(journal, record);
-    state.take({ record: 'resumed' }, { size: journal.size, crc: journal.crc });
+    state.take({ record: 'resumed' }, { size, crc });
     appendRecord(journal, { record: 'resumed' });
     // Results that are shorter than the journal says would not be known as those of this run.
     journal.sync();
-    const results = this.#results ?? AppendFile.create(resultsPath);
+    const results = this.#results ?? AppendFile.create(paths.results);
     this.#results = results;
-    results.keep(left.kept);
-    if (left.lacksLineFeed) results.append('\n');
-    for (const [line, outcome] of left.adopted) state.settle(line, outcome);
-    if (left.adopted.length > 0) appendOutcomes({ journal, results }, left.adopted, false);
-    this.#removeDrafts();
-    const notes: string[] = [];
-    if (left.isCut) {
-      notes.push(
-        `${quoteName(resultsPath)} ends at byte ${results.size}, earlier than its journal says: ` +
-          'the rows whose lines are missing are sent again',
-      );
-    } else if (tail === 'zeros' || found.leftBytes > longestTornRecord) {
-      notes.push(
-        `${quoteName(journalPath)} is damaged behind byte ${size}: rows done after that may be sent again`,
-      );
-    }
-    return { journal, results, failed: this.#failedPlace(journal), state, notes };
-  }
-
-  /** A file without contents, to write to: the one that is there if it is `ours`; otherwise that is moved aside. */
-  #emptied(file: AppendFile | null, path: string, isOurs: boolean, notes: string[]): AppendFile {
-    if (file === null) return AppendFile.create(path);
-    if (file.foundSize === 0 || (isOurs && !file.hasOtherNames)) {
-      file.keep(noContents);
-      return file;
-    }
-    notes.push(`${quoteName(path)} was moved to ${quoteName(file.moveAside())}`);
-    return AppendFile.create(path);
+    results.keep(this.#kept);
+    const damaged = `${quoteName(paths.journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
+    return {
+      journal,
+      results,
+      failed: this.#failedPlace(journal),
+      state,
+      note: tail === 'zeros' ? damaged : null,
+    };
   }
 
   /** Whether the journal is of a run with these results. */
-  #isNamed(): boolean {
+  get #isNamed(): boolean {
     return this.#found?.state.identity?.['results file'] === resultsOf(this.#paths);
   }
 
-  #requireJournal(): void {
-    const { journal, results } = this.#paths;
-    const found = this.#found;
-    if (this.#start !== 'resume' && this.#journal?.hasOtherNames) {
-      this.#requireMovable(this.#journal, '--journal');
-    }
-    if (found === null) return;
-    const isDamaged = found.tail === 'damaged';
-    if (this.#start === 'restart') {
-      if (isDamaged || !this.#isNamed()) this.#requireMovable(this.#journal, '--journal');
-      return;
-    }
-    if (isDamaged || (this.#start === 'resume' && found.tail === 'zeros' && this.#usesUpCode)) {
+  /** @throws InvalidInputError if the run may not be continued, or replaced */
+  #requireJournal({ state, tail }: ReadJournal): void {
+    const name = quoteName(this.#paths.journal);
+    // A code that was sent could be lost with its record.
+    const isLost = tail === 'zeros' && this.#start === 'resume' && this.#usesUpCode;
+    if (tail === 'damaged' || isLost) {
       const message = this.#usesUpCode
-        ? `${quoteName(journal)} is damaged: which codes are used up is not certain`
-        : `${quoteName(journal)} is damaged: which rows are done is not certain`;
-      throw new RunInputError(message, restartHint(this.#start, this.#usesUpCode), '--restart');
+        ? `${name} is damaged: which codes are used up is not certain`
+        : `${name} is damaged: which rows are done is not certain`;
+      throw new InvalidInputError(message, { hint: restoreHint(this.#usesUpCode) });
     }
-    if (this.#start === 'new' && !found.isFinished) {
-      const message = `${quoteName(journal)} is of a run that is not finished`;
-      throw new RunInputError(message, '--restart sends every row again. To continue it:', '--resume');
+    if (state.isFinished || this.#start === 'resume') return;
+    if (this.#start === 'new') {
+      const hint = '--restart sends every row again. To continue it:';
+      throw new RunInputError(`${name} is of a run that is not finished`, hint, '--resume');
     }
-    const isMissing = this.#results === null && found.contradiction !== null && this.#isNamed();
-    if (this.#start !== 'resume' || !isMissing) return;
-    const message = `the results of the run, ${quoteName(results)}, are missing`;
-    const hint = 'Put the file back, or name it with --results. To send every row again:';
-    throw new RunInputError(message, hint, '--restart');
+    if (this.#isNamed) return;
+    throw new InvalidInputError(`${name} is of another run that is not finished`, {
+      hint: 'Name another file with --journal, or move it away.',
+    });
   }
 
-  /** @throws InvalidInputError if the results that are there may not be continued or replaced */
+  /** @throws InvalidInputError if the results that are there, or are missing, are not those of the journal */
   async #requireResults(): Promise<void> {
     const file = this.#results;
-    const isResumed = this.#start === 'resume' && this.#found !== null;
-    if (file === null || (isResumed ? !this.#isNamed() : file.foundSize === 0)) return;
-    const left = this.#left;
-    // Results of a read are on the disk before the journal has their rows: no power cut makes them shorter.
-    if (left !== null && !(isResumed && this.#usesUpCode && left.isCut)) {
-      if (!isResumed && file.hasOtherNames) this.#requireMovable(file, '--results');
-      return;
+    const state = this.#found?.state;
+    const isResumed = this.#start === 'resume' && state !== undefined;
+    // `open` says that the journal is of another run.
+    if (isResumed && !this.#isNamed) return;
+    if (!isResumed && (file === null || file.foundSize === 0)) return;
+    const name = quoteName(this.#paths.results);
+    if (state === undefined || !this.#isNamed) {
+      throw new InvalidInputError(`${name} is there already, and no journal says that this run wrote it`, {
+        hint: 'Name another file with --results, or move it away.',
+      });
     }
-    if (this.#start === 'restart') {
-      if (!(await holdsResults(file))) throw holdsNone(file.path);
-      this.#requireMovable(file, '--results');
-      return;
+    if (file === null) {
+      if (state.results.size === 0) return;
+      const hint = 'Put the file back, or name it with --results. To send every row again:';
+      throw new RunInputError(`the results of the run, ${name}, are missing`, hint, '--restart');
     }
-    const name = quoteName(file.path);
-    if (!this.#isNamed()) {
-      const message = `${name} is there already, and no journal says that this run wrote it`;
-      const hint = 'Name another file with --results. To move it aside, if it holds the results of a run:';
-      throw new RunInputError(message, hint, '--restart');
+    const kept = await readResults(file, state, { usesUpCode: this.#usesUpCode });
+    if (kept === null) {
+      const journal = quoteName(this.#paths.journal);
+      throw new InvalidInputError(`${name} is not what ${journal} says that the run wrote`, {
+        hint: restoreHint(this.#usesUpCode),
+      });
     }
-    const message = `${name} is not what ${quoteName(this.#paths.journal)} says that the run wrote`;
-    if ((await holdsResults(file)) && !file.isLinked) {
-      throw new RunInputError(message, restartHint(this.#start, this.#usesUpCode), '--restart');
-    }
-    throw new InvalidInputError(message, {
-      hint: isResumed
-        ? 'Move it away, put back the results of the run, and resume.'
-        : 'Move it away, or name another file with --results.',
-    });
-  }
-
-  /** @throws InvalidInputError if the file cannot be moved aside, because its path is a link to it */
-  #requireMovable(file: AppendFile | null, option: string): void {
-    if (!file?.isLinked) return;
-    throw new InvalidInputError(`${quoteName(file.path)} is a link to a file that is not of this run`, {
-      hint: `Remove the link, or name another file with ${option}.`,
-    });
+    this.#kept = kept;
   }
 
   #failedPlace(journal: AppendFile | null): FailedPlace | null {
     const { failed, journal: journalPath } = this.#paths;
     if (failed === null) return null;
     const path = relative(dirname(journalPath), failed);
-    const ours = this.#found?.state.failedFiles.filter((file) => file.path === path) ?? [];
-    const append = (record: JournalRecord) => {
-      if (journal !== null) appendRecord(journal, record);
+    const ours: Contents[] = this.#found?.state.failedFiles.filter((file) => file.path === path) ?? [];
+    const onWrite = ({ size, crc }: Contents) => {
+      ours.push({ size, crc });
+      if (journal === null) return;
+      appendRecord(journal, { record: 'failed file', path, size, crc });
+      // On the disk before the file is: without the record, it would not be known as ours.
+      journal.sync();
     };
-    return {
-      path: failed,
-      ours,
-      onDraft: (draft) => {
-        append({ record: 'draft', path: relative(dirname(placeOf(journalPath)), draft) });
-      },
-      onWrite: ({ size, crc }) => {
-        ours.push({ record: 'failed file', path, size, crc });
-        append({ record: 'failed file', path, size, crc });
-        // On the disk before the file is: without the record, it would not be known as ours.
-        journal?.sync();
-      },
-    };
-  }
-
-  /** A killed run leaves its draft behind. */
-  #removeDrafts(): void {
-    const folder = dirname(placeOf(this.#paths.journal));
-    for (const draft of this.#found?.state.drafts ?? []) removeDraft(resolve(folder, draft));
+    return { path: failed, ours, onWrite };
   }
 }
 
-/** The next step for files that cannot be continued: codes that may have been sent cannot be sent again. */
-function restartHint(start: RunStart, usesUpCode: boolean): string {
-  if (start !== 'resume') return 'To move it aside, and send every row:';
+/** The next step for files that no longer say which rows are done. */
+function restoreHint(usesUpCode: boolean): string {
   return usesUpCode
-    ? 'Put back a copy of results and journal, and resume. To send every code again, used ones too:'
-    : 'Put back a copy of results and journal, and resume. To send every row again:';
+    ? 'Put back what the run wrote, and resume. Or move results and journal away, and send every code again, used ones too.'
+    : 'Put back what the run wrote, and resume. Or move results and journal away, and send every row again.';
 }
 
 /** @throws InvalidInputError if the journal is of another run */

@@ -11,7 +11,7 @@ import { printMessage } from '../io.js';
 import { warn } from '../output/style.js';
 import { withProgress } from './progress.js';
 import type { BulkRun } from './row-source.js';
-import { formatRows } from './summary.js';
+import { formatRows, noRows } from './run-report.js';
 
 /** Maximum number of invalid rows that are shown. */
 const shownFaults = 20;
@@ -201,11 +201,4 @@ export function refuseMisspelt(
   const message = `${slips.map(quoteName).join(', ')}: the ${verb} no special meaning; did you mean ${meant}?`;
   const list = [...(types === undefined ? [] : [types]), ...slips.map((key) => `${key}:text`)].join(',');
   throw new RunInputError(message, 'Rename it, or send it as it is:', '--types', list);
-}
-
-/** The error of an input without rows. */
-export function noRows(name: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(name)} has no row`, {
-    hint: 'A CSV file needs a header line and at least one row.',
-  });
 }

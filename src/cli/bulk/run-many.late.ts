@@ -1,45 +1,33 @@
 import { FileRun, type RunReport } from '../../bulk/file-run.js';
 import { requireOurs } from '../../bulk/files/failed-file.js';
-import { JournalState } from '../../bulk/files/journal-state.js';
 import { type RunRecord, streamSink } from '../../bulk/files/recorder.js';
 import { openResults, requireResults } from '../../bulk/files/results-file.js';
 import { RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
 import { lockFiles } from '../../bulk/files/run-locks.js';
+import { RunState } from '../../bulk/files/run-state.js';
 import {
   passbackOperation,
   type RowOperation,
   readOperation,
   type UserNaming,
 } from '../../bulk/operations.js';
-import { outcomes } from '../../bulk/outcome.js';
-import { checkedInput, InputChangedError } from '../../bulk/source/checked-input.js';
-import { RunInputError } from '../../bulk/source/input.js';
+import { checkedInput } from '../../bulk/source/checked-input.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { showParameter } from '../../client/hooks.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { clientOptions } from '../call/client-options.js';
 import { describeProduction, listKeys, resolveDeployment } from '../call/deployment.js';
 import { explainFailure } from '../call/explain-failure.late.js';
 import { revealAdvice } from '../call/preview.js';
 import type { Call } from '../command.js';
 import { readNames } from '../info-names.js';
-import { printAdvice, printMessage } from '../io.js';
+import { printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 import type { BulkOptions } from './bulk-options.js';
-import { type CheckedFile, checkRows, noRows, refuseMisspelt } from './preflight.js';
+import { type CheckedFile, checkRows, refuseMisspelt } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type BulkRun, openRows } from './row-source.js';
-import {
-  commandLine,
-  FailedRowsError,
-  formatRows,
-  formatSummary,
-  notOk,
-  passwordAdvice,
-  reportData,
-  retryAdvice,
-} from './summary.js';
+import { formatRows, nothingSent, reportRun, totalOf } from './run-report.js';
 
 /** Runs `read --from`. */
 export async function readMany(call: Call<BulkOptions>): Promise<void> {
@@ -90,19 +78,6 @@ export async function withRows<T>(
   }
 }
 
-/** Invalid input that is noticed after rows were sent ends a run with another error. */
-function nothingSent(error: InvalidInputError, args: readonly string[]): InvalidInputError {
-  const { message, hint = '', commands, cause } = error;
-  if (!(error instanceof RunInputError))
-    return new InvalidInputError(message, { sent: 'nothing', hint, commands, cause });
-  return new InvalidInputError(message, {
-    sent: 'nothing',
-    hint: `${passwordAdvice(args)}${hint}`,
-    commands: [commandLine(args, error.options)],
-    cause,
-  });
-}
-
 /**
  * Sends the rows that `--from` names.
  *
@@ -125,7 +100,7 @@ async function runFile(run: BulkRun): Promise<void> {
     await files.claim();
     const { rows, hash, digest, keys } = await checkRows(run);
     await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows), keys);
-    const { notes, ...record } = await files.open({
+    const { note, ...record } = await files.open({
       'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
       ...source.identity,
       ...operation.identity,
@@ -135,7 +110,7 @@ async function runFile(run: BulkRun): Promise<void> {
       channel: settings.channel.value,
       'app key': settings.app_key.value,
     });
-    for (const note of notes) await printMessage(io, note);
+    if (note !== null) await printMessage(io, note);
     const checked = { ...source, input: checkedInput(source.input, digest) };
     await execute({ ...run, source: checked }, record, paths, rows);
   } finally {
@@ -174,7 +149,7 @@ async function runStream(run: BulkRun): Promise<void> {
     const { stdout } = io;
     const show = stdout.isTTY ? showData : undefined;
     const sink = results === undefined ? streamSink(stdout, show) : await openResults(results);
-    const record = { results: sink, journal: null, failed, state: new JournalState() };
+    const record = { results: sink, journal: null, failed, state: new RunState() };
     await execute(run, record, null, null);
   } finally {
     release();
@@ -254,7 +229,7 @@ async function execute(
   paths: RunPaths | null,
   total: number | null,
 ): Promise<void> {
-  const { context, io, options, isTable, print, operation, settings, source } = bulkRun;
+  const { context, io, options, operation, settings, source } = bulkRun;
   const { signal } = context;
   const { concurrency, rate = null, attempts, timeout, maxFailures = null } = options;
   const client = await clientOptions(context, settings, options);
@@ -284,66 +259,8 @@ async function execute(
     signal.removeEventListener('abort', stop);
     await sender.drop();
   }
-  if (!options.quiet) {
-    for (const line of formatSummary(report, bulkRun, paths)) await printMessage(io, line);
-    const isUnusable = report.stoppedBy instanceof InvalidInputError && report.done === 0;
-    if (paths !== null && !report.isFinished && !isUnusable) {
-      await printAdvice(io, { hint: 'resume with:', commands: [commandLine(context.args, ['--resume'])] });
-    }
-  }
-  if (!isTable && paths !== null) await print(reportData(report, bulkRun, paths));
-  const error = errorOf(report, bulkRun, paths, total);
+  const error = await reportRun(report, bulkRun, paths, total);
   if (error === null) return;
   const isCall = error instanceof RejectedError || error instanceof NoAnswerError;
   throw isCall ? explainFailure(error, settings, operation.endpoint.operation) : error;
-}
-
-function errorOf(
-  report: RunReport,
-  run: BulkRun,
-  paths: RunPaths | null,
-  total: number | null,
-): Error | null {
-  const { counts, done, stoppedBy } = report;
-  const rows = totalOf(counts);
-  if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
-  const isChanged = stoppedBy instanceof InputChangedError;
-  if (isChanged || (stoppedBy instanceof InvalidInputError && done > 0)) {
-    // Invalid input usually ends a run before anything is sent.
-    const restart = commandLine(run.context.args, ['--restart']);
-    const advice = isChanged
-      ? 'Restore the file, and resume. To send all rows of the new one:'
-      : (stoppedBy.hint ?? '');
-    const hint = `${formatRows(done)} ${done === 1 ? 'has' : 'have'} an outcome. ${advice}`.trim();
-    const commands = isChanged ? [restart] : stoppedBy.commands;
-    return new FailedRowsError(stoppedBy.message, { hint, commands, cause: stoppedBy });
-  }
-  if (stoppedBy instanceof Error) return stoppedBy;
-  if (rows === 0) return noRows(run.source.input.name);
-  if (counts.ok === rows && stoppedBy === null) return null;
-  if (stoppedBy === 'alike') return alikeError(report, run, paths);
-  const stopped = stoppedBy === 'failures' ? 'stopped: ' : '';
-  return new FailedRowsError(
-    `${stopped}${notOk(rows - counts.ok, total ?? rows)}`,
-    retryAdvice(report, run, paths),
-  );
-}
-
-/** The error of a run whose first rows were all refused alike. */
-function alikeError({ done, failures }: RunReport, run: BulkRun, paths: RunPaths | null): FailedRowsError {
-  const { context, operation } = run;
-  const [{ reason } = { reason: '' }] = failures;
-  const { required } = operation.columns;
-  const question = !operation.endpoint.repeatable
-    ? `Are the codes in ${quoteName(required)} new, and of this tenant?`
-    : `Is ${quoteName(required)} the right column, and this the right tenant?`;
-  const more = ['--max-failures', String(1_000_000), ...(paths === null ? [] : ['--resume'])];
-  return new FailedRowsError(`stopped: the first ${formatRows(done)} were refused alike: ${reason}`, {
-    hint: `${question} To send the others all the same:`,
-    commands: [commandLine(context.args, more)],
-  });
-}
-
-function totalOf(counts: RunReport['counts']): number {
-  return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
 }

@@ -8,7 +8,7 @@ import { type BulkOptions, defaultLeaseMs } from '../bulk/bulk-options.js';
 import { checkRows } from '../bulk/preflight.js';
 import { withProgress } from '../bulk/progress.js';
 import { confirmWrite, reportDryRun, userNaming, withRows } from '../bulk/run-many.late.js';
-import { formatRows } from '../bulk/summary.js';
+import { formatRows } from '../bulk/run-report.js';
 import type { Call } from '../command.js';
 import { printMessage, write } from '../io.js';
 import { withQueue } from '../queue/queue-option.js';

@@ -108,12 +108,12 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
 
 /** @throws UsageError for files after that of --from, as a shell makes of *.csv */
 async function refuseFiles({ context: { args } }: Call, files: readonly string[]): Promise<never> {
-  const { commandLine } = await import('../bulk/summary.js');
+  const { formatCommand } = await import('../bulk/run-report.js');
   const rest = args.filter((arg) => !files.includes(arg));
   const [first = ''] = files;
   const message = `--from takes one file: ${quoteName(first)} is one more`;
-  const commands = files.map((file) => commandLine(rest, ['--from', file], ['--from']));
-  throw new UsageError(message, 'Run each on its own:', [commandLine(rest, []), ...commands]);
+  const commands = files.map((file) => formatCommand(rest, ['--from', file], ['--from']));
+  throw new UsageError(message, 'Run each on its own:', [formatCommand(rest, []), ...commands]);
 }
 
 /**

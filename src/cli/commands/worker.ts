@@ -104,7 +104,7 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
   try {
     const [failed] = await withQueue(options.queue, (queue) => new Worker({ ...given, queue }).run());
     if (failed !== undefined) {
-      const { FailedRowsError } = await import('../bulk/summary.js');
+      const { FailedRowsError } = await import('../bulk/run-report.js');
       const { run, failed_chunks, chunks } = failed;
       throw new FailedRowsError(`run ${run} has failed chunks: ${failed_chunks} of ${chunks}`, {
         hint: 'Their workers died or returned them, again and again. Retry them:',

@@ -1,7 +1,7 @@
 import { FailureGroups } from '../../bulk/failure-groups.js';
 import { FailedFile } from '../../bulk/files/failed-file.js';
 import { type ResultsSink, streamSink } from '../../bulk/files/recorder.js';
-import { placeOutcome } from '../../bulk/files/result-line.js';
+import { formatResult } from '../../bulk/files/result-line.js';
 import { openResults, requireResults } from '../../bulk/files/results-file.js';
 import { refuseSame } from '../../bulk/files/run-files.js';
 import { lockFiles } from '../../bulk/files/run-locks.js';
@@ -14,7 +14,7 @@ import type { Queue } from '../../queue/queue.js';
 import type { QueuedRun } from '../../queue/run.js';
 import type { BulkOptions } from '../bulk/bulk-options.js';
 import { openRows, type RowOptions } from '../bulk/row-source.js';
-import { describeOutcomes, FailedRowsError, formatRows, notOk } from '../bulk/summary.js';
+import { FailedRowsError, formatNotOk, formatOutcomes, formatRows } from '../bulk/run-report.js';
 import { type Io, printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
 import { queueFlag } from '../service/database.js';
@@ -57,7 +57,7 @@ export async function writeResults(
           failures.add(outcome, row.line, { code, text: error ?? msg });
           if (outcome !== 'invalid') failed?.add(row);
         }
-        text += `${placeOutcome(row.line, operation.userKey, userOf(row, operation), result)}\n`;
+        text += `${formatResult(row.line, operation.userKey, userOf(row, operation), result)}\n`;
       }
       sink.append(text);
       await new Promise<void>((resolve) => sink?.isFull(resolve) || resolve());
@@ -65,7 +65,7 @@ export async function writeResults(
     sink.syncWithName();
     failed?.finish();
     if (run.done === run.rows && run.not_ok === 0) return;
-    const summary = describeOutcomes({ counts: run, failures: failures.byRows() });
+    const summary = formatOutcomes({ counts: run, failures: failures.byRows() });
     for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
     throw failedRows(run, queueFlag(url, io.env), failedPath);
   } finally {
@@ -97,7 +97,7 @@ function failedRows(
     failed === undefined
       ? 'Add --failed <file> to get the rows to retry as a file.'
       : `Correct the cause, then pass the rows of ${quoteName(failed)} back.`;
-  return new FailedRowsError(notOk(not_ok, rows), { hint });
+  return new FailedRowsError(formatNotOk(not_ok, rows), { hint });
 }
 
 /**

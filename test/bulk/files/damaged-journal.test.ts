@@ -31,7 +31,7 @@ const operations = {
 interface Killed {
   readonly journal: Buffer;
   readonly results: Buffer;
-  /** How much of the results the journal knows, in bytes: the rest is of the last 100 ms, and has no checksum yet. */
+  /** How much of the results the journal knows, in bytes: the rest is of the last 500 ms, and has no checksum yet. */
   readonly recorded: number;
   /** The results lines by row. */
   readonly lines: ReadonlyMap<number, string>;
@@ -48,11 +48,16 @@ async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   const record = await files.open({ run: operation });
   const { journal, results } = record;
   let now = 0;
-  const recorder = new Recorder(operations[operation], record, () => now);
+  const recorder = new Recorder(
+    operations[operation],
+    record,
+    () => {},
+    () => now,
+  );
   const sent = new Set<number>();
   let inFlight: FileRow[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
-    now += 40; // a record of outcomes every third turn
+    now += 200; // a record of the results every third turn
     for (const row of inFlight) recorder.onOutcome(outcomeOf(row), null);
     recorder.onTurn();
     inFlight = Array.from({ length: 4 }, (_, i) => new NdjsonRow(2 + turn * 4 + i, `{"n":${i}}`));
@@ -64,7 +69,7 @@ async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   results.close();
   files.release();
   const text = readFileSync(paths.results, 'utf8');
-  const recorded = Number(/.*"results":(\d+)/s.exec(readFileSync(paths.journal, 'utf8'))?.[1]);
+  const recorded = Number(/.*"results":\{"size":(\d+)/s.exec(readFileSync(paths.journal, 'utf8'))?.[1]);
   const lines = new Map(
     text
       .trimEnd()
@@ -109,7 +114,7 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
   const files = new RunFiles(paths, 'resume', operations[operation]);
   try {
     await files.claim();
-    const { journal, results, state, notes } = await files.open({ run: operation });
+    const { journal, results, state, note } = await files.open({ run: operation });
     journal?.close();
     results.close();
     const kept = new Map<number, string>();
@@ -122,7 +127,7 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
     const isDone = (line: number) => state.settled.has(line) || (isRead && state.unknown.has(line));
     return {
       isRefused: false,
-      isSaid: notes.length > 0,
+      isSaid: note !== null,
       /** Rows that will not be sent and whose line is gone, or another. */
       lost: settled.filter((line) => kept.get(line) !== lines.get(line)),
       /** Rows that have a line still, and will be sent again. */

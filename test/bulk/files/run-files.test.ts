@@ -15,7 +15,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { DraftFile, draftOf, findFile, removeFile } from '../../../src/bulk/files/draft-file.js';
 import { FailedFile } from '../../../src/bulk/files/failed-file.js';
 import { RunFiles, type RunStart } from '../../../src/bulk/files/run-files.js';
 import { passbackOperation } from '../../../src/bulk/operations.js';
@@ -112,20 +111,4 @@ describe('between the check of a file and its use, another program', () => {
     failed.close();
     expect(snapshot()).toEqual(before);
   });
-
-  it.each(['writes to', 'replaces', 'links another file to'])(
-    '%s a file that a draft would replace',
-    (change) => {
-      const path = place('failed');
-      writeFileSync(path, 'ours\n');
-      const found = findFile(path);
-      const draft = new DraftFile(path, draftOf(path));
-      changes[change]?.(path);
-      const before = snapshot();
-      expect(() => draft.moveIntoPlace(found)).toThrow(/was changed by another program after it was checked/);
-      expect(() => removeFile(found)).toThrow(/was changed by another program after it was checked/);
-      expect(snapshot()).toEqual(before);
-      draft.close();
-    },
-  );
 });

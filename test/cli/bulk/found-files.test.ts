@@ -27,9 +27,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
  * What a run does with files that it finds in the place of its own. `new` finds those of a finished run, `resume` and
  * `restart` those of one that was stopped.
  *
- *   begins     every row is sent once; the files of the run are replaced, links to them stay
+ *   begins     every row is sent once; the files of the run are replaced, links to them and copies of them stay
  *   continues  rows with an outcome are not sent again, all others once (a code that was sent never)
- *   moves X    begins, and X is moved aside unchanged
  *   anything else: the words of the refusal below; nothing is sent, and nothing changed
  *
  * Where two words are joined by /, the first is for a passback, the second for a read.
@@ -37,7 +36,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const table = `
   file     state            new          resume                 restart
 
-  journal  missing          no-record    no-record              moves results
+  journal  missing          no-record    no-record              no-record
   journal  other's          no-journal   no-journal             no-journal
   journal  link to other's  no-journal   no-journal             no-journal
   journal  linked           begins       continues              begins
@@ -45,45 +44,45 @@ const table = `
   journal  pipe             not-regular  not-regular            not-regular
   journal  folder           not-regular  not-regular            not-regular
   journal  first edited     no-journal   no-journal             no-journal
-  journal  last edited      damaged      damaged                moves journal
-  journal  a line missing   damaged      damaged                moves journal/moves journal and results
-  journal  cut              unfinished   continues/not-written  begins/moves results
-  journal  cut, all final   unfinished   continues/not-written  begins/moves results
-  journal  cut in 1st line  no-record    no-record              moves results
-  journal  grown            damaged      damaged                moves journal
+  journal  last edited      damaged      damaged                damaged
+  journal  a line missing   damaged      damaged                damaged
+  journal  cut              unfinished   continues/not-written  begins/not-written
+  journal  cut, all final   unfinished   continues/not-written  begins/not-written
+  journal  cut in 1st line  no-record    no-record              no-record
+  journal  grown            damaged      damaged                damaged
   journal  CRLF             no-journal   no-journal             no-journal
   journal  torn record      unfinished   continues              begins
   journal  NUL behind it    begins       continues/damaged      begins
-  journal  another run's    no-record    other-run              moves journal and results
-  journal  hard link        moves journal continues             moves journal
+  journal  another run's    no-record    other-run              other-unfinished
+  journal  hard link        begins       continues              begins
 
   results  missing          begins       missing                begins
-  results  other's          not-written  not-written            no-results
-  results  link to other's  not-written  not-written            no-results
+  results  other's          not-written  not-written            not-written
+  results  link to other's  not-written  not-written            not-written
   results  linked           begins       continues              begins
   results  dangling link    not-regular  not-regular            not-regular
   results  pipe             not-regular  not-regular            not-regular
   results  folder           not-regular  not-regular            not-regular
-  results  first edited     not-written  not-written            moves results
-  results  last edited      not-written  not-written            moves results
-  results  sorted           not-written  not-written            moves results
-  results  shorter edit     not-written  not-written            moves results
-  results  shorter line     not-written  not-written            moves results
-  results  cut              begins       continues/not-written  begins
-  results  without last LF  begins       continues/not-written  begins
+  results  first edited     not-written  not-written            not-written
+  results  last edited      not-written  not-written            not-written
+  results  sorted           not-written  not-written            not-written
+  results  shorter edit     not-written  not-written            not-written
+  results  shorter line     not-written  not-written            not-written
+  results  cut              not-written  not-written            not-written
+  results  without last LF  not-written  not-written            not-written
   results  killed           unfinished   continues              begins
-  results  killed, doubled  unfinished   not-written            moves results
-  results  killed, mixed    unfinished   not-written            moves results
+  results  killed, doubled  unfinished   not-written            not-written
+  results  killed, mixed    unfinished   not-written            not-written
   results  NUL behind it    begins       continues              begins
-  results  NUL at its end   begins       continues/not-written  begins
-  results  grown            not-written  not-written            no-results
-  results  grown by a row   not-written  not-written            moves results
-  results  grown, no LF     not-written  not-written            no-results
-  results  doubled line     not-written  not-written            moves results
-  results  CRLF             not-written  not-written            no-results
-  results  another run's    not-written  not-written            moves results
-  results  link to another  not-written  not-written            link
-  results  hard link        moves results continues             moves results
+  results  NUL at its end   not-written  not-written            not-written
+  results  grown            not-written  not-written            not-written
+  results  grown by a row   not-written  not-written            not-written
+  results  grown, no LF     not-written  not-written            not-written
+  results  doubled line     not-written  not-written            not-written
+  results  CRLF             not-written  not-written            not-written
+  results  another run's    not-written  not-written            not-written
+  results  link to another  not-written  not-written            not-written
+  results  hard link        begins       continues              begins
 
   failed   missing          begins       continues              begins
   failed   other's          not-ours     not-ours               not-ours
@@ -104,7 +103,6 @@ const table = `
   draft    dangling link    begins       continues              begins
   draft    pipe             begins       continues              begins
   draft    folder           begins       continues              begins
-  draft    link, recorded   unfinished   continues              begins
 `;
 
 /** `R` stands for the results, `J` for the journal, `F` for the file of failed rows. */
@@ -117,8 +115,7 @@ const words: Readonly<Record<string, string>> = {
   'other-run': 'the run of J was begun with another input file',
   missing: 'the results of the run, R, are missing',
   'not-written': 'R is not what J says that the run wrote',
-  'no-results': 'R is there already, and holds no results',
-  link: 'R is a link to a file that is not of this run',
+  'other-unfinished': 'J is of another run that is not finished',
   'not-ours': 'F is there already, and is not what this run wrote there',
 };
 
@@ -144,12 +141,12 @@ const change = (how: (lines: string[], text: string) => string) => (place: strin
 };
 const join1 = (all: readonly string[]) => all.map((line) => `${line}\n`).join('');
 
-/** Removes the last record of outcomes, and those behind it; the failed file is of a time after that. */
+/** Removes the last record of results, and those behind it; the failed file is of a time after that. */
 function unrecord(results: string): void {
   const folder = dirname(results);
   rmSync(join(folder, names.failed));
-  const isOutcomes = (line: string) => line.includes('"outcomes"');
-  change((all) => join1(all.slice(0, all.findLastIndex(isOutcomes))))(join(folder, names.journal));
+  const isResults = (line: string) => line.includes('"record":"results"');
+  change((all) => join1(all.slice(0, all.findLastIndex(isResults))))(join(folder, names.journal));
 }
 
 /** What is put in the place of a file; `another` is the folder of another run that ended alike. */
@@ -183,7 +180,7 @@ const states: Readonly<Record<string, (place: string, another: string, file: Fil
   'first edited': change(([first = '', ...rest]) => join1([edit(first), ...rest])),
   'last edited': change((all) => join1([...all.slice(0, -1), edit(all.at(-1) ?? '')])),
   'a line missing': change((all) => {
-    const first = all.findIndex((line) => line.includes('"record":"outcomes"'));
+    const first = all.findIndex((line) => line.includes('"record":"results"'));
     return join1(all.toSpliced(first, 1));
   }),
   sorted: change((all) => join1([...all].reverse())),
@@ -219,15 +216,6 @@ const states: Readonly<Record<string, (place: string, another: string, file: Fil
     join1(all.filter((line) => !line.includes('unknown'))).replace(/"m"([^\n]*\n)$/, '""$1'),
   ),
   'grown by a row': (place) => appendFileSync(place, '{"line":16,"outcome":"unknown","error":"x"}\n'),
-  // Of a run that was killed while it had a draft, in whose place there is a link now.
-  'link, recorded': (place) => {
-    const folder = dirname(place);
-    const journal = join(folder, names.journal);
-    change((all) => join1(all.slice(0, -1)))(journal);
-    const [draft = ''] = /[^"]*\.userinfo-draft/.exec(text(journal)) ?? [];
-    writeFileSync(`${place}.target`, 'precious\n');
-    symlinkSync(`${place}.target`, join(folder, draft));
-  },
   grown: (place) => appendFileSync(place, 'precious\n'),
   'grown, no LF': (place) => appendFileSync(place, 'precious'),
   'doubled line': change((all, whole) => `${whole}${all[0]}\n`),
@@ -275,8 +263,8 @@ async function platform() {
     const key = parameters.get('code') ?? parameters.get('union_id') ?? '';
     asked.set(key, (asked.get(key) ?? 0) + 1);
     if (state.losesAnswers && key.startsWith('lost')) return request.socket.destroy();
-    // Longer than the journal may lag behind: it has two records of outcomes.
-    if (state.isSlow && /\D5$/.test(key)) await new Promise((resolve) => setTimeout(resolve, 150));
+    // Longer than the journal may lag behind: it has two records of the results.
+    if (state.isSlow && /\D5$/.test(key)) await new Promise((resolve) => setTimeout(resolve, 600));
     const code = !key.startsWith('no') ? 200 : request.method === 'GET' ? 40106 : 40401;
     response.end(JSON.stringify({ code, msg: 'm', data: { union_id: key } }));
   });
@@ -396,15 +384,11 @@ class Lane {
     expect(asked).toEqual(new Map(toSend.map((key) => [key, 1])));
     expect(lines(text(join(folder, names.failed)))).toContain('norows9,abc');
     // Only the files of the run are others than before.
-    const moved = [...expected.matchAll(/journal|results/g)].map(([name]) => names[name as File]);
     for (const [name, what] of before) {
-      if (moved.includes(name)) expect([name, after.get(`${name}.earlier`)]).toEqual([name, what]);
-      else if (!isOfRun(name, state, expected)) expect([name, after.get(name)]).toEqual([name, what]);
+      if (!isOfRun(name, state, expected)) expect([name, after.get(name)]).toEqual([name, what]);
     }
     const added = [...after.keys()].filter((name) => !before.has(name));
-    expect(added.filter((name) => !isOfRun(name, state, expected)).sort()).toEqual(
-      moved.map((name) => `${name}.earlier`).sort(),
-    );
+    expect(added.filter((name) => !isOfRun(name, state, expected))).toEqual([]);
     if (state === 'linked') expect(lstatSync(join(folder, names[file])).isSymbolicLink()).toBe(true);
   }
 }

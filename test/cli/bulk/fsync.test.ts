@@ -1,18 +1,21 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Machine } from '../../support/cli.js';
 import { httpServer } from '../../support/raw-server.js';
 
 const machine = new Machine();
 machine.apart = true;
+/** Whether the answer to one row does not arrive. */
+let losesAnswers = false;
 let server: Awaited<ReturnType<typeof httpServer>>;
 const preload = join(import.meta.dirname, '..', '..', 'support', 'disk-log.cjs');
 const log = join(machine.folder, 'disk.json');
 
 beforeAll(async () => {
-  server = await httpServer(({ query }, response) => {
-    const isRefused = /code=c\d*0(&|$)/.test(query);
+  server = await httpServer(({ query, body }, response) => {
+    if (losesAnswers && /(code|union_id)=c3(&|$)/.test(query + body)) return void response.destroy();
+    const isRefused = /(code|union_id)=c\d*0(&|$)/.test(query + body);
     response.end(`{"code":${isRefused ? 40106 : 200},"msg":"m","data":{"union_id":"u"}}`);
   });
   const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
@@ -24,7 +27,11 @@ afterAll(async () => {
   machine[Symbol.dispose]();
 });
 
-type Event = readonly [kind: 'write' | 'sync' | 'rename' | 'send' | 'say', name: string, more?: string];
+type Event = readonly [
+  kind: 'write' | 'sync' | 'rename' | 'cut' | 'send' | 'say',
+  name: string,
+  more?: string,
+];
 
 /** Names of files with something that is not on the disk, at that point. */
 function unsynced(events: readonly Event[]): Set<string> {
@@ -39,38 +46,70 @@ function unsynced(events: readonly Event[]): Set<string> {
   return names;
 }
 
-it('a code is on disk before it is sent, and all files before a run counts as finished', async () => {
-  const codes = Array.from({ length: 60 }, (_, i) => `c${i}`);
-  writeFileSync(join(machine.folder, 'codes.csv'), `code\n${codes.join('\n')}\n`);
-  const env = { SECRET: 's3cret', NODE_OPTIONS: `--require ${preload}`, DISK_LOG: log };
-  const args = ['-p', 'local', 'read', '--from', join(machine.folder, 'codes.csv'), '--failed'];
-  const done = await machine.run([...args, join(machine.folder, 'failed.csv')], { env });
-  expect(done.status).toBe(6);
-  const events: Event[] = JSON.parse(readFileSync(log, 'utf8'));
+const rows = Array.from({ length: 60 }, (_, i) => `c${i}`);
 
-  const journal = 'codes.csv.userinfo-journal';
-  const sends = events.flatMap(([kind], at) => (kind === 'send' ? [at] : []));
-  expect(sends.map((at) => events[at]?.[1]).sort()).toEqual([...codes].sort());
-  for (const at of sends) expect([...unsynced(events.slice(0, at))]).not.toContain(journal);
-  expect(events.filter(([, , record]) => record === '"record":"sent"').length).toBeGreaterThan(1);
-  // What the journal says about the results is true after a power cut.
-  for (const record of ['outcomes', 'run', 'end']) {
-    const says = events.flatMap(([kind, name, more], at) =>
-      kind === 'write' && name === journal && more === `"record":"${record}"` ? [at] : [],
-    );
-    expect(says, record).not.toEqual([]);
-    for (const at of says)
-      expect([...unsynced(events.slice(0, at))]).not.toContain('codes.csv.results.ndjson');
+describe.each([
+  ['read', 'code'],
+  ['passback', 'union_id,v'],
+])('what a %s does is on the disk', (operation, header) => {
+  const [file, failed] = [`${operation}.csv`, `${operation}.failed.csv`];
+  const [journal, results] = [`${file}.userinfo-journal`, `${operation}.results.ndjson`];
+  /** That of the results, whose name is on the disk when this folder is. */
+  const folder = `${operation}-results`;
+
+  async function run(...more: string[]): Promise<{ events: Event[]; indexesOf(found: RegExp): number[] }> {
+    const env = { SECRET: 's3cret', NODE_OPTIONS: `--require ${preload}`, DISK_LOG: log };
+    const files = ['--from', file, '--failed', failed, '--results', join(folder, results)];
+    const args = ['-p', 'local', operation, ...files, ...more];
+    expect(await machine.run(args, { env })).toMatchObject({ status: 6 });
+    const events: Event[] = JSON.parse(readFileSync(log, 'utf8'));
+    const indexesOf = (found: RegExp) =>
+      events.flatMap((event, at) => (found.test(event.join(' ')) ? [at] : []));
+    return { events, indexesOf };
   }
 
-  const summary = events.findIndex(([kind, text]) => kind === 'say' && text.startsWith('read: 60 rows'));
-  const before = events.slice(0, summary);
-  const written = new Set(
-    before.flatMap(([kind, name, to]) => (kind === 'write' ? [name] : kind === 'rename' ? [to] : [])),
-  );
-  expect([...written].sort()).toEqual(
-    expect.arrayContaining(['codes.csv.results.ndjson', journal, 'failed.csv'].sort()),
-  );
-  const ours = [...unsynced(before)].filter((name) => !name.endsWith('-lock') && !name.endsWith('-draft'));
-  expect(ours).toEqual([]);
+  /** What holds for a run, however it starts; `sent` is the number of rows that it sends. */
+  async function check(more: readonly string[], sent: number): Promise<Event[]> {
+    const { events, indexesOf } = await run(...more);
+    const leftAt = (at: number) => [...unsynced(events.slice(0, at))];
+    // What the journal says about the results is true after a power cut.
+    for (const record of ['results', 'end', ...(more.includes('--resume') ? [] : ['run'])]) {
+      const says = indexesOf(new RegExp(`^write ${journal} "record":"${record}"$`));
+      expect(says, record).not.toEqual([]);
+      for (const at of says) expect(leftAt(at)).not.toContain(results);
+    }
+    for (const at of indexesOf(/"record":"run"/))
+      expect(events.slice(0, at)).toContainEqual(['sync', folder]);
+    // Results are not cut before the journal expects it.
+    for (const at of indexesOf(/^cut /)) expect(leftAt(at)).not.toContain(journal);
+    // A code is on the disk before it is sent.
+    const sends = indexesOf(/^send /);
+    if (operation === 'read') {
+      expect(sends).toHaveLength(sent);
+      for (const at of sends) expect(leftAt(at)).not.toContain(journal);
+      expect(indexesOf(/"record":"sent"/).length).toBeGreaterThan(1);
+    }
+    // All of it is there when the run counts as finished.
+    const [summary = 0] = indexesOf(new RegExp(`^say ${operation}: `));
+    const written = events
+      .slice(0, summary)
+      .flatMap(([kind, name, to]) => (kind === 'write' ? [name] : kind === 'rename' ? [to] : []));
+    expect(written).toEqual(expect.arrayContaining([results, journal, failed]));
+    const isOurs = (name: string) => !name.endsWith('-lock') && !name.endsWith('-draft');
+    expect(leftAt(summary).filter(isOurs)).toEqual([]);
+    return events;
+  }
+
+  it('in a new run, when it is resumed and when it is restarted', async () => {
+    const lines = [header, ...rows.map((row) => (operation === 'read' ? row : `${row},x`))];
+    writeFileSync(join(machine.folder, file), `${lines.join('\n')}\n`);
+    mkdirSync(join(machine.folder, folder));
+    losesAnswers = true;
+    await check(['--concurrency', '1', '--attempts', '1', '--max-failures', '3'], 11);
+    losesAnswers = false;
+    const resumed = await check(['--resume'], 49);
+    // The line of a row with an unknown outcome is written anew.
+    expect(resumed).toContainEqual(['cut', results]);
+    await check(['--restart'], 60);
+  });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { progressLine, withProgress } from '../../../src/cli/bulk/progress.js';
-import { formatDuration, formatRows } from '../../../src/cli/bulk/summary.js';
+import { formatDuration, formatRows } from '../../../src/cli/bulk/run-report.js';
 import { Machine } from '../../support/cli.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../../support/raw-server.js';
 

@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
 import { openRows, type RowOptions } from '../../bulk/row-source.js';
-import { FailedRowsError, formatRows } from '../../bulk/summary.js';
+import { FailedRowsError, formatRows } from '../../bulk/run-report.js';
 import type { CliContext } from '../../context.js';
 
 /** Number of codes in one transaction. */

@@ -1,12 +1,6 @@
 import type { Outcome, OutcomeCounts } from '../outcome.js';
-import { type Contents, noContents } from './contents.js';
-import {
-  type FailedRecord,
-  type JournalRecord,
-  type OutcomesRecord,
-  parseRanges,
-  type RunIdentity,
-} from './journal-records.js';
+import { type Contents, noContents } from './append-file.js';
+import type { FailedRecord, JournalRecord, RunIdentity } from './journal-records.js';
 
 /** Lines to a page: a bit each. */
 const pageLines = 65_536;
@@ -57,27 +51,22 @@ export class LineSet {
   }
 }
 
-/** Rows with these outcomes are never sent again. */
-const finalOutcomes = ['ok', 'failed', 'invalid'] as const;
-
-/** The state of a run according to its journal. */
-export class JournalState {
+/** The state of a run: what its journal says, and the outcomes that its results have. */
+export class RunState {
   identity: RunIdentity | null = null;
-  /** Rows with a final outcome. */
+  /** Rows with a final outcome: they are never sent again. */
   readonly settled = new LineSet();
   /** Rows that failed. */
   readonly failed = new LineSet();
   /** Rows whose outcome is not known. */
   readonly unknown = new LineSet();
-  /** Rows whose codes may be used up, with an unknown outcome. */
+  /** Rows whose codes may be used up. */
   readonly sent = new LineSet();
   readonly #counts = { ok: 0, failed: 0, invalid: 0 };
   /** The contents of the results file at the last record. */
   results: Contents = noContents;
   /** The failed rows that the run wrote, or may have written. */
   readonly failedFiles: FailedRecord[] = [];
-  /** Paths of drafts of the file of failed rows that a kill may have left, relative to the journal's folder. */
-  readonly drafts: string[] = [];
   /** The contents of the results file at the end of the run; `null` if it did not end, or was resumed. */
   resultsAtEnd: Contents | null = null;
   /** Whether no row is left to send. */
@@ -99,26 +88,23 @@ export class JournalState {
         return;
       case 'resumed':
         this.parts.push(before);
-        for (const line of [...this.sent]) this.settle(line, 'unknown');
+        for (const line of this.sent) this.settle(line, 'unknown');
         return;
       case 'sent':
-        for (const line of parseRanges(record.lines)) this.sent.add(line);
+        for (const line of record.lines) this.sent.add(line);
         return;
       case 'taken back':
-        for (const line of parseRanges(record.lines)) this.sent.delete(line);
+        for (const line of record.lines) this.sent.delete(line);
         return;
-      case 'outcomes':
-        this.#takeOutcomes(record);
+      case 'results':
+        this.results = record.results;
+        for (const [line] of record.unknown ?? []) this.settle(line, 'unknown');
         return;
       case 'failed file':
         this.failedFiles.push(record);
         return;
-      case 'draft':
-        this.drafts.push(record.path);
-        return;
       case 'end':
         this.isFinished = record.finished;
-        this.drafts.length = 0;
         this.resultsAtEnd = record.results ?? null;
         return;
     }
@@ -135,12 +121,5 @@ export class JournalState {
     this.unknown.delete(line);
     if (outcome === 'failed') this.failed.add(line);
     this.#counts[outcome] += 1;
-  }
-
-  #takeOutcomes(record: OutcomesRecord): void {
-    for (const outcome of finalOutcomes)
-      for (const line of parseRanges(record[outcome] ?? '')) this.settle(line, outcome);
-    for (const [line] of record.unknown ?? []) this.settle(line, 'unknown');
-    this.results = { size: record.results, crc: record.crc };
   }
 }

@@ -1,24 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatRanges, parseRanges } from '../../../src/bulk/files/journal-records.js';
-import { LineSet } from '../../../src/bulk/files/journal-state.js';
+import { LineSet } from '../../../src/bulk/files/run-state.js';
 
 const line = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 31 }));
-
-describe('line ranges', () => {
-  it('write neighbours as one', () => {
-    expect(formatRanges([35, 3, 2, 4, 33])).toBe('2-4,33,35');
-    expect(formatRanges([])).toBe('');
-  });
-
-  it('are parsed in ascending order', () => {
-    fc.assert(
-      fc.property(fc.uniqueArray(line), (lines) => {
-        expect([...parseRanges(formatRanges(lines))]).toEqual([...lines].sort((a, b) => a - b));
-      }),
-    );
-  });
-});
 
 describe('a line set', () => {
   it('has the elements of a Set', () => {

@@ -1,0 +1,273 @@
+import type { RunReport } from '../../bulk/file-run.js';
+import type { RunPaths } from '../../bulk/files/run-files.js';
+import { type Outcome, type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
+import { InputChangedError } from '../../bulk/source/checked-input.js';
+import { RunInputError } from '../../bulk/source/input.js';
+import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
+import { describeMissing } from '../../protocol/info-names.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
+import { formatCount } from '../../support/count.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
+import { printAdvice, printMessage } from '../io.js';
+import { withoutPassword } from '../service/database.js';
+import type { BulkRun } from './row-source.js';
+
+/** `1 row`, `48,211 rows` */
+export function formatRows(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`;
+}
+
+/** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min` */
+export function formatDuration(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function totalOf(counts: OutcomeCounts): number {
+  return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
+}
+
+/** Options of a run that name its files, each with a value. */
+const fileOptions = ['--from', '--results', '--failed', '--journal'];
+
+/**
+ * The command line that was given as `args`, with `more` at its end. The options that `more` names, those in `without`,
+ * --resume, --restart and --take-over are left out, and the password in the URL of a queue.
+ */
+export function formatCommand(
+  args: readonly string[],
+  more: readonly string[],
+  without: readonly string[] = [],
+): string {
+  const kept: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? '';
+    const [option = ''] = arg.split('=');
+    if (['--resume', '--restart', '--take-over'].includes(option)) continue;
+    const isReplaced = option.startsWith('--') && (more.includes(option) || without.includes(option));
+    if (!isReplaced) kept.push(arg);
+    else if (arg === option) at += 1; // its value
+  }
+  return ['userinfo', ...kept, ...more].map(withoutPassword).map(quoteWhereNeeded).join(' ');
+}
+
+/** A run ended or was stopped, and has rows that are not ok. */
+export class FailedRowsError extends UserInfoError {
+  readonly code = 'FAILED_ROWS';
+}
+
+/** `1 of 48,211 rows is not ok` */
+export function formatNotOk(count: number, rows: number): string {
+  return `${formatCount(count)} of ${formatRows(rows)} ${count === 1 ? 'is' : 'are'} not ok`;
+}
+
+/** The error of an input without rows. */
+export function noRows(name: string): InvalidInputError {
+  return new InvalidInputError(`${quoteName(name)} has no row`, {
+    hint: 'A CSV file needs a header line and at least one row.',
+  });
+}
+
+/** Invalid input before the first row; later it ends a run with another error. */
+export function nothingSent(error: InvalidInputError, args: readonly string[]): InvalidInputError {
+  const { message, hint = '', commands, cause } = error;
+  if (!(error instanceof RunInputError))
+    return new InvalidInputError(message, { sent: 'nothing', hint, commands, cause });
+  const isHidden = args.some((arg) => arg !== withoutPassword(arg));
+  const advice = isHidden ? `Put the password of the queue into PGPASSWORD. ${hint}` : hint;
+  const given = [formatCommand(args, error.options)];
+  return new InvalidInputError(message, { sent: 'nothing', hint: advice, commands: given, cause });
+}
+
+/**
+ * Prints the end of a run; returns its error, `null` if every row is ok. `paths` is `null` if the rows are of a stream:
+ * the run cannot be resumed. `total` is the number of rows, if it is known.
+ */
+export async function reportRun(
+  report: RunReport,
+  run: BulkRun,
+  paths: RunPaths | null,
+  total: number | null,
+): Promise<Error | null> {
+  const { context, io, options, isTable, print } = run;
+  if (!options.quiet) {
+    for (const line of formatSummary(report, run, paths)) await printMessage(io, line);
+    const isUnusable = report.stoppedBy instanceof InvalidInputError && report.done === 0;
+    if (paths !== null && !report.isFinished && !isUnusable) {
+      await printAdvice(io, { hint: 'resume with:', commands: [formatCommand(context.args, ['--resume'])] });
+    }
+  }
+  if (!isTable && paths !== null) await print(reportData(report, run, paths));
+  return errorOf(report, run, paths, total);
+}
+
+/** The summary of a run, for a person. */
+function formatSummary(
+  report: RunReport,
+  { options: { failed }, operation: { endpoint } }: BulkRun,
+  paths: RunPaths | null,
+): string[] {
+  const { done, durationMs } = report;
+  const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
+  const lines = [
+    done === 0 && report.isFinished
+      ? `${endpoint.operation}: nothing was left to do`
+      : `${endpoint.operation}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
+    ...formatOutcomes(report),
+  ];
+  if (paths !== null) lines.push(`results  ${paths.results}`);
+  if (failed !== undefined) lines.push(`failed   ${formatFailedFile(failed, report.failedRows)}`);
+  if (report.unwritten > 0) {
+    const again = paths === null ? '' : ': --resume sends them again';
+    lines.push(
+      `lost     ${formatRows(report.unwritten)}, answered but not written${endpoint.repeatable ? again : ': their codes are used up'}`,
+    );
+  }
+  for (const [warning, rows] of report.warnings) lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
+  const missing = [...report.missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
+  if (missing.length > 0) lines.push(describeMissing(missing));
+  return lines;
+}
+
+/** The number of rows with each outcome, and the reasons of those that are not ok. */
+export function formatOutcomes(report: Pick<RunReport, 'counts' | 'failures'>): string[] {
+  const { counts } = report;
+  const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
+  return outcomes
+    .filter((outcome) => outcome === 'ok' || counts[outcome] > 0)
+    .flatMap((outcome) => [
+      `  ${outcome.padEnd(8)}${formatCount(counts[outcome]).padStart(width)}`,
+      ...formatFailures(report, outcome, width),
+    ]);
+}
+
+/** Maximum number of reasons that are shown for an outcome. */
+const shownReasons = 5;
+/** Maximum length of a reason, and of a line of the summary that has one, in characters. */
+const reasonLength = 40;
+const lineLength = 79;
+
+/** The reasons of the rows of this part with an outcome, and the first lines of each. */
+function formatFailures(
+  { failures, counts }: Pick<RunReport, 'counts' | 'failures'>,
+  outcome: Outcome,
+  width: number,
+): string[] {
+  const groups = failures.filter((group) => group.outcome === outcome);
+  if (groups.length === 0) return [];
+  const describe = (rows: number, words: string) => `${formatCount(rows).padStart(10 + width)}  ${words}`;
+  const shown = groups.slice(0, shownReasons).map(({ reason, rows, lines }) => {
+    const cut = reason.length > reasonLength ? `${reason.slice(0, reasonLength - 1)}…` : reason;
+    const named = [...lines];
+    for (;;) {
+      const more = rows > named.length ? ', …' : '';
+      const line = describe(rows, `${cut}: ${rows === 1 ? 'line' : 'lines'} ${named.join(', ')}${more}`);
+      if (line.length <= lineLength || named.length === 1) return line;
+      named.pop();
+    }
+  });
+  const left = groups.slice(shownReasons).reduce((sum, { rows }) => sum + rows, 0);
+  if (left > 0) shown.push(describe(left, 'for other reasons'));
+  const before = counts[outcome] - groups.reduce((sum, { rows }) => sum + rows, 0);
+  if (before > 0) shown.push(describe(before, 'before this part of the run'));
+  return shown;
+}
+
+function formatFailedFile(path: string, rows: number | null): string {
+  if (rows === null) return 'not written';
+  return rows === 0 ? 'none, so no file' : `${path}, ${formatRows(rows)}`;
+}
+
+/** The summary of a run, for a program. */
+function reportData(
+  report: RunReport,
+  { context: { args }, options: { failed } }: BulkRun,
+  paths: RunPaths,
+): object {
+  const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, warnings, failures } = report;
+  return {
+    ...counts,
+    done,
+    ...(unwritten > 0 ? { unwritten } : {}),
+    duration_ms: Math.round(durationMs),
+    finished: isFinished,
+    ...(failures.length > 0 ? { failures } : {}),
+    ...(warnings.size > 0 ? { warnings: Object.fromEntries(warnings) } : {}),
+    ...(missing.size > 0 ? { not_in_answer: Object.fromEntries(missing) } : {}),
+    results: paths.results,
+    journal: paths.journal,
+    ...(failed !== undefined && (failedRows ?? 0) > 0 ? { failed_rows: failed } : {}),
+    ...(isFinished ? {} : { resume: formatCommand(args, ['--resume']) }),
+  };
+}
+
+function errorOf(
+  report: RunReport,
+  run: BulkRun,
+  paths: RunPaths | null,
+  total: number | null,
+): Error | null {
+  const { counts, done, failures, stoppedBy } = report;
+  const { context, operation, source } = run;
+  const rows = totalOf(counts);
+  if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
+  const isChanged = stoppedBy instanceof InputChangedError;
+  if (isChanged || (stoppedBy instanceof InvalidInputError && done > 0)) {
+    // Invalid input usually ends a run before anything is sent.
+    const advice = isChanged
+      ? 'Restore the file, and resume. To send all rows of the new one:'
+      : (stoppedBy.hint ?? '');
+    const hint = `${formatRows(done)} ${done === 1 ? 'has' : 'have'} an outcome. ${advice}`.trim();
+    const commands = isChanged ? [formatCommand(context.args, ['--restart'])] : stoppedBy.commands;
+    return new FailedRowsError(stoppedBy.message, { hint, commands, cause: stoppedBy });
+  }
+  if (stoppedBy instanceof Error) return stoppedBy;
+  if (rows === 0) return noRows(source.input.name);
+  if (counts.ok === rows && stoppedBy === null) return null;
+  if (stoppedBy === 'alike') {
+    const { endpoint, columns } = operation;
+    const column = quoteName(columns.required);
+    const question = endpoint.repeatable
+      ? `Is ${column} the right column, and this the right tenant?`
+      : `Are the codes in ${column} new, and of this tenant?`;
+    const more = ['--max-failures', '1000000', ...(paths === null ? [] : ['--resume'])];
+    return new FailedRowsError(
+      `stopped: the first ${formatRows(done)} were refused alike: ${failures[0]?.reason}`,
+      {
+        hint: `${question} To send the others all the same:`,
+        commands: [formatCommand(context.args, more)],
+      },
+    );
+  }
+  const stopped = stoppedBy === null ? '' : 'stopped: ';
+  const message = `${stopped}${formatNotOk(rows - counts.ok, total ?? rows)}`;
+  return new FailedRowsError(message, retryAdvice(report, run, paths));
+}
+
+/** The next step for the rows that are not ok. */
+function retryAdvice(
+  { counts, failedRows, retryable, stoppedBy }: RunReport,
+  { context: { args }, options: { from, failed }, operation: { endpoint } }: BulkRun,
+  paths: RunPaths | null,
+): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
+  if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
+    return { hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}` };
+  }
+  const warning =
+    !endpoint.repeatable && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
+  if (failed !== undefined && failedRows !== null) {
+    const retry = formatCommand(args, ['--from', failed], fileOptions);
+    const again =
+      retryable === 0 ? 'They fail again until the cause is corrected. Then' : 'Correct the cause, then';
+    return { hint: `${warning}${again} retry them:`, commands: [retry] };
+  }
+  if (paths === null) return { hint: `${warning}Add --failed <file> to get the rows to retry as a file.` };
+  const file = from.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
+  const collect = formatCommand(args, ['--failed', file, '--resume']);
+  const again = retryable === 0 ? 'They fail again until the cause is corrected. To' : 'To';
+  return { hint: `${warning}${again} retry them, get them as a file:`, commands: [collect] };
+}
