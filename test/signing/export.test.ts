@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { compileRecipes, type SigningChoice, signBoth } from '../../src/signing/app-signatures.js';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { type LanguageName, languageNames } from '../../src/signing/digest-algorithms.js';
@@ -13,6 +13,7 @@ import { Secret } from '../../src/signing/secret.js';
 import { exportRule, exportTest, languages } from '../../src/signing-tools/export/export.js';
 import { vectorSecret } from '../../src/signing-tools/vectors.js';
 import {
+  asExported,
   type ExportedCall,
   ExportedFiles,
   ExportedRules,
@@ -283,44 +284,52 @@ describe.each(languageNames)('%s', (name) => {
     },
   );
 
-  const exported = (signing: SigningChoice, change = (code: string) => code) =>
-    new ExportedFiles(
-      name,
-      change(exportRule(signing, name, { from: 'a test' })),
-      exportTest(signing, name, { from: 'a test' }),
-    );
+  describe.skipIf(!isInstalled(name))(`its files${title}`, () => {
+    let files: ExportedFiles;
+    let linted: Awaited<ReturnType<ExportedFiles['lint']>>;
 
-  it.skipIf(!isInstalled(name))(
-    `the linter has no remark, and the test succeeds, but fails for a rule that was changed${title}`,
-    { timeout: 600_000 },
-    async () => {
-      using template = new ExportedFiles(name, language.templates.rule, language.templates.test);
-      expect(await template.lint()).toMatchObject({ status: 0 });
-      for (const signing of [pair, one(named)]) {
-        using files = exported(signing);
-        expect(await files.lint()).toMatchObject({ status: 0 });
-        expect(await files.run(language.run)).toMatchObject({ status: 0 });
+    beforeAll(async () => {
+      files = new ExportedFiles(name);
+      const add = (folder: string, signing: SigningChoice, change = (code: string) => code) => {
+        const [rule, test] = [exportRule, exportTest].map((make) => make(signing, name, { from: 'a test' }));
+        files.add(folder, change(rule ?? ''), test ?? '');
+      };
+      files.add('template', language.templates.rule, language.templates.test);
+      add(asExported, pair);
+      add('one', one(named));
+      add('changed', pair, (code) => code.replace(/&key=(?=['"])/g, '&kez='));
+      linted = await files.lint();
+    }, 600_000);
+    afterAll(() => files[Symbol.dispose]());
+
+    it('have no remark of the linter', () => {
+      expect(linted).toMatchObject({ status: 0 });
+    });
+
+    it('have a test that succeeds, but fails for a rule that was changed', async () => {
+      for (const folder of [asExported, 'one']) {
+        expect(await files.test(folder)).toMatchObject({ status: 0 });
       }
-      using changed = exported(pair, (code) => code.replace(/&key=(?=['"])/g, '&kez='));
-      expect((await changed.run(language.run)).status).not.toBe(0);
-    },
-  );
+      const changed = await files.test('changed');
+      expect(changed.status).not.toBe(0);
+      expect(changed.stdout + changed.stderr).toContain('app_sign: names that begin alike');
+    });
 
-  it.skipIf(!isInstalled(name))(`signed_query makes time and nonce, and signs${title}`, async () => {
-    using files = exported(pair);
-    const before = Math.floor(Date.now() / 1000);
-    const query = await files.call();
-    const after = Math.floor(Date.now() / 1000);
-    const names = ['tenant_code', 'app_key', 'code', 'random', 'timestamp', 'app_sign', 'sign'];
-    expect(query.map(([name]) => name)).toEqual(names);
-    const { random, timestamp, app_sign, sign } = Object.fromEntries(query);
-    expect(random).toMatch(/^[0-9a-f]{16}$/);
-    expect(Number(timestamp)).toBeGreaterThanOrEqual(before);
-    expect(Number(timestamp)).toBeLessThanOrEqual(after);
-    const params = [...query.slice(0, 5), ['f', '1'] as const];
-    const signed = { method: 'PUT', url: 'https://h/p', params, body: null, extra: {} };
-    const both = signBoth(pair.signers, signed, new Secret('s'));
-    expect({ app_sign, sign }).toEqual({ app_sign: both.app_sign.digest, sign: both.sign.digest });
+    it('have a signed_query that makes time and nonce, and signs', async () => {
+      const before = Math.floor(Date.now() / 1000);
+      const query = await files.call();
+      const after = Math.floor(Date.now() / 1000);
+      const names = ['tenant_code', 'app_key', 'code', 'random', 'timestamp', 'app_sign', 'sign'];
+      expect(query.map(([name]) => name)).toEqual(names);
+      const { random, timestamp, app_sign, sign } = Object.fromEntries(query);
+      expect(random).toMatch(/^[0-9a-f]{16}$/);
+      expect(Number(timestamp)).toBeGreaterThanOrEqual(before);
+      expect(Number(timestamp)).toBeLessThanOrEqual(after);
+      const params = [...query.slice(0, 5), ['f', '1'] as const];
+      const signed = { method: 'PUT', url: 'https://h/p', params, body: null, extra: {} };
+      const both = signBoth(pair.signers, signed, new Secret('s'));
+      expect({ app_sign, sign }).toEqual({ app_sign: both.app_sign.digest, sign: both.sign.digest });
+    });
   });
 
   it('is ASCII in lines that are not too long, without trailing spaces', () => {
@@ -345,7 +354,8 @@ it.skipIf(!isProgram('flake8'))(
   { timeout: 600_000 },
   async () => {
     const { rule, test } = languages.python.templates;
-    using files = new ExportedFiles('python', rule, test);
+    using files = new ExportedFiles('python');
+    files.add('template', rule, test);
     const write = (file: string, code: string) => writeFileSync(join(files.folder, file), code);
     for (const [index, signing] of [
       pair,

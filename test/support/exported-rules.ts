@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -30,11 +30,19 @@ interface Runner {
   readonly fill?: (driver: string, modules: readonly string[]) => string;
   /** Commands in the folder; the last one reads the calls. */
   readonly commands: readonly (readonly string[])[];
-  /** A linter that every installation has, in the folder of a rule and its test. */
+  /** A linter that every installation has, for the folders of rules and their tests. */
   readonly lint: string;
-  /** A program that calls `signed_query` of a pair, and prints `NAME=VALUE` lines; as which file, and how it runs. */
+  /** Runs the test in a folder, where the linter has compiled it. */
+  readonly test?: (folder: string) => string;
+  /**
+   * A program that calls `signed_query` of a pair, and prints `NAME=VALUE` lines; as which file, and how it runs after
+   * the linter.
+   */
   readonly caller: { readonly program: string; readonly as?: string; readonly run: string };
 }
+
+/** The folder whose names are those of an exported file as it stands. */
+export const asExported = 'signing';
 
 const project = join(import.meta.dirname, '..', '..');
 const programs = join(project, 'test', 'signing', 'exported');
@@ -53,7 +61,7 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
     needs: ['python3'],
     driver: 'driver.py',
     commands: [['python3', '-B', 'driver.py']],
-    lint: 'python3 -m py_compile *.py',
+    lint: 'python3 -m py_compile */*.py',
     caller: { program: 'caller.py', run: 'python3 -B caller.py' },
   },
   php: {
@@ -61,7 +69,7 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
     driver: 'driver.php',
     place: (code, module) => code.replace('namespace Signing;', `namespace ${module};`),
     commands: [['php', 'driver.php']],
-    lint: 'php -l signature.php && php -l signature_test.php',
+    lint: 'for file in */*.php; do php -l $file || exit; done',
     caller: { program: 'caller.php', run: 'php caller.php' },
   },
   java: {
@@ -77,8 +85,9 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
       ['sh', '-c', 'javac -encoding US-ASCII -Xlint:all -Werror Driver.java */Signature.java'],
       ['java', 'Driver'],
     ],
-    lint: 'javac -encoding US-ASCII -Xlint:all -Werror -d . Signature.java SignatureTest.java',
-    caller: { program: 'Caller.java', run: 'javac -d . Signature.java Caller.java && java Caller' },
+    lint: 'javac -encoding US-ASCII -Xlint:all -Werror -d . */*.java',
+    test: (folder) => `java ${folder}.SignatureTest`,
+    caller: { program: 'Caller.java', run: 'java -cp .. Caller' },
   },
   csharp: {
     needs: ['mcs', 'mono'],
@@ -93,7 +102,7 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
       ['sh', '-c', 'mcs -warn:4 -warnaserror -out:driver.exe Driver.cs */Signature.cs'],
       ['mono', 'driver.exe'],
     ],
-    lint: 'mcs -warn:4 -warnaserror -out:lint.exe Signature.cs SignatureTest.cs',
+    lint: 'mcs -warn:4 -warnaserror -target:library -out:lint.dll */Signature.cs */SignatureTest.cs',
     caller: { program: 'Caller.cs', run: 'mcs -out:caller.exe Signature.cs Caller.cs && mono caller.exe' },
   },
   go: {
@@ -113,11 +122,11 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
       [
         'sh',
         '-c',
-        'mv driver.go.txt driver.go; echo module signing > go.mod; ! gofmt -d r* | grep . && go vet ./r0 && go build -o driver .',
+        'mv driver.go.txt driver.go; echo module signing > go.mod; ! gofmt -d r* | grep . && go build -o driver .',
       ],
       ['./driver'],
     ],
-    lint: '! gofmt -d . | grep . && go vet signature.go signature_test.go',
+    lint: 'echo module signing > go.mod; ! gofmt -d . | grep . && go vet ./...',
     caller: {
       program: 'caller.go.txt',
       as: 'caller_test.go',
@@ -149,32 +158,47 @@ export function isProgram(name: string): boolean {
   return spawnSync('which', [name]).status === 0;
 }
 
-/** A rule and its test, each a file. */
+/** Rules with their tests, each in a folder of its own: a compiler starts once for all of them. */
 export class ExportedFiles implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'userinfo-exported-'));
   readonly #language: LanguageName;
 
-  constructor(name: LanguageName, rule: string, test: string) {
-    const { files } = languages[name];
-    this.#language = name;
-    writeFileSync(join(this.folder, files.rule), rule);
-    writeFileSync(join(this.folder, files.test), test);
+  constructor(language: LanguageName) {
+    this.#language = language;
   }
 
-  /** The status of a command in the folder, and what it prints. */
-  run(command: string) {
-    return runProgram('sh', ['-c', command], this.folder);
+  add(folder: string, rule: string, test: string): void {
+    const { files } = languages[this.#language];
+    const { place = (code) => code, caller } = runners[this.#language];
+    const write = (file: string, code: string) =>
+      writeFileSync(join(this.folder, folder, file), folder === asExported ? code : place(code, folder));
+    mkdirSync(join(this.folder, folder));
+    write(files.rule, rule);
+    write(files.test, test);
+    if (folder === asExported)
+      write(caller.as ?? caller.program, readFileSync(join(programs, caller.program), 'utf8'));
+  }
+
+  /** The status of a command in a folder, and what it prints. */
+  run(command: string, folder = '.') {
+    return runProgram('sh', ['-c', command], join(this.folder, folder));
   }
 
   lint() {
     return this.run(runners[this.#language].lint);
   }
 
+  /** Runs the test in a folder: as the user of an exported file does, or as it was compiled before. */
+  test(folder: string) {
+    const { test } = runners[this.#language];
+    return folder === asExported || test === undefined
+      ? this.run(languages[this.#language].run, folder)
+      : this.run(test(folder));
+  }
+
   /** The query that the rules of a pair sign. */
   async call(): Promise<(readonly [name: string, value: string])[]> {
-    const { program, as = program, run } = runners[this.#language].caller;
-    copyFileSync(join(programs, program), join(this.folder, as));
-    const { stdout, stderr } = await this.run(run);
+    const { stdout, stderr } = await this.run(runners[this.#language].caller.run, asExported);
     const lines = [...stdout.matchAll(/^(\w+)=(.*?)\r?$/gm)];
     if (lines.length === 0) throw new Error(stderr + stdout);
     return lines.map(([, name = '', value = '']) => [name, value]);
@@ -189,7 +213,8 @@ export class ExportedFiles implements Disposable {
 export class ExportedRules implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'userinfo-exported-'));
   readonly #language: LanguageName;
-  readonly #modules: string[] = [];
+  /** By their code: a rule that is exported again is not compiled again. */
+  readonly #modules = new Map<string, string>();
 
   constructor(language: LanguageName) {
     this.#language = language;
@@ -200,10 +225,12 @@ export class ExportedRules implements Disposable {
     const { place = (code) => code } = runners[this.#language];
     const signing = { kind: 'one', recipe, signer: compileRecipe(recipe) } as const;
     const code = exportRule(signing, this.#language, { from });
-    const module = `r${this.#modules.length}`;
+    const known = this.#modules.get(code);
+    if (known !== undefined) return known;
+    const module = `r${this.#modules.size}`;
     mkdirSync(join(this.folder, module));
     writeFileSync(join(this.folder, module, languages[this.#language].files.rule), place(code, module));
-    this.#modules.push(module);
+    this.#modules.set(code, module);
     return module;
   }
 
@@ -211,7 +238,7 @@ export class ExportedRules implements Disposable {
   async sign(calls: readonly ExportedCall[]): Promise<(string | Error)[]> {
     const { driver, fill = (code) => code, commands } = runners[this.#language];
     const code = readFileSync(join(programs, driver), 'utf8');
-    writeFileSync(join(this.folder, driver), fill(code, this.#modules));
+    writeFileSync(join(this.folder, driver), fill(code, [...this.#modules.values()]));
     const input = calls.map((call) => `${lineOf(call)}\n`).join('');
     let printed = '';
     for (const [index, command] of commands.entries()) {
