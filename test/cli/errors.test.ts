@@ -102,7 +102,7 @@ describe('a refused signature', () => {
   });
 
   it('says its reason once on a terminal', async () => {
-    const { stdout } = await machine.onTerminal(['read', 'c', '-p', 'local'], [], { env });
+    const { stdout } = await machine.run(['read', 'c', '-p', 'local'], { env, shows: true });
     expect(stdout.match(/app_sign is wrong/g)).toHaveLength(1);
     expect(stdout).toContain('the service refused the request');
   });

@@ -234,7 +234,7 @@ describe('profiles', () => {
       /│ plain http +│ allowed +│ profile "shop" +│/,
     );
     // In yellow on a terminal, not with the colour's escapes as text.
-    expect((await machine.onTerminal(['profile', 'show'], [])).stdout).toContain('\u001b[33mallowed');
+    expect((await machine.run(['profile', 'show'], { shows: true })).stdout).toContain('\u001b[33mallowed');
     const shown = await machine.run(['profile', 'show', '--json']);
     expect(JSON.parse(shown.stdout).allow_http).toEqual({ value: true, origin: 'profile "shop"' });
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(0);
@@ -248,7 +248,7 @@ describe('profiles', () => {
 
   it('do not prompt if the name is in use', async () => {
     await add('shop');
-    const done = await machine.onTerminal(['profile', 'add', 'shop'], []);
+    const done = await machine.run(['profile', 'add', 'shop'], { shows: true });
     expect(done).toMatchObject({
       status: 3,
       stdout: expect.stringContaining('there is a profile "shop" already'),
@@ -259,7 +259,7 @@ describe('profiles', () => {
     'show a path with escape sequences as text on a terminal (needs POSIX)',
     async () => {
       const env = { USERINFO_CONFIG_DIR: join(machine.folder, 'a\u001b]0;title\u0007') };
-      const shown = await machine.onTerminal(['profile', 'path'], [], { env });
+      const shown = await machine.run(['profile', 'path'], { env, shows: true });
       expect(shown.stdout).toContain('a\\u001b]0;title\\u0007/profiles.json');
       expect((await machine.run(['profile', 'path'], { env })).stdout).toContain('a\u001b]0;title\u0007/');
     },

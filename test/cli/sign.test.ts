@@ -314,7 +314,7 @@ describe('sign export', () => {
   });
 
   it('says on a terminal how to save and run both files', async () => {
-    const done = await machine.onTerminal(['sign', 'export', '--lang', 'javascript'], []);
+    const done = await machine.run(['sign', 'export', '--lang', 'javascript'], { shows: true });
     expect(done.stdout.replace(/\s+/g, ' ')).toContain(
       'Save it as signature.mjs, and the test (--test) as signature.test.mjs beside it. ' +
         'Run the test: node --test signature.test.mjs',

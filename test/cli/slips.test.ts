@@ -829,7 +829,7 @@ it('a variable that nothing reads, but is near one of a target, stops a call', a
 it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal shows, and no pipe', async () => {
   const { env: all } = newRow();
   const env = { ...all, USERINFO_MASK: '1' };
-  expect((await machine.onTerminal(['read', 'c1'], [], { env })).stdout).toMatch(/mobile +│ \*{4}/);
+  expect((await machine.run(['read', 'c1'], { env, shows: true })).stdout).toMatch(/mobile +│ \*{4}/);
   expect((await machine.run(['read', 'c1'], { env })).stdout).toMatch(/mobile +│ 138/);
   const { status, stderr } = await machine.run(['read', 'c1'], {
     env: { ...env, USERINFO_MASK: 'sometimes' },

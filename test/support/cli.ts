@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The command that starts the program, with its arguments, such as `unshare`. */
   readonly under?: readonly string[];
+  /** Whether its streams are a terminal of 80 columns, on which nothing is typed: `stdout` is all that it shows. */
+  readonly shows?: boolean;
 }
 
 /** A user's machine: a config folder of its own, and the built program. Nothing of ours leaks in from outside. */
@@ -141,10 +143,15 @@ export class Machine implements Disposable {
     return this.#type(['bash', '--rcfile', settings, '-i'], dialogue, {});
   }
 
-  async #runHere(args: readonly string[], { env = {}, stdin = '' }: RunOptions): Promise<Finished> {
+  async #runHere(
+    args: readonly string[],
+    { env = {}, stdin = '', shows = false }: RunOptions,
+  ): Promise<Finished> {
     const commandEnv = this.#environment(env);
     using _ = new Place(this.folder, commandEnv);
-    const [stdout, stderr] = [new Captured(), new Captured()];
+    const terminal = shows ? { isTTY: true, columns: 80 } : {};
+    const stdout = Object.assign(new Captured(), terminal);
+    const stderr = shows ? stdout : new Captured();
     const input = stdin.length > 0 ? [Buffer.from(stdin)] : [];
     const { main } = createRequire(import.meta.url)(builtProgram);
     const status = await new Promise<number>((resolve, reject) => {
@@ -152,14 +159,14 @@ export class Machine implements Disposable {
         argv: [process.execPath, bin, ...args],
         // The compile cache would be the one of the test runner.
         env: { ...commandEnv, NODE_DISABLE_COMPILE_CACHE: '1' },
-        stdin: Readable.from(input),
+        stdin: Object.assign(Readable.from(input), terminal),
         stdout,
         stderr,
         exit: resolve,
       });
       main(host).catch(reject);
     });
-    return this.#keep(status, stdout.bytes, stderr.bytes);
+    return this.#keep(status, stdout.bytes, shows ? Buffer.of() : stderr.bytes);
   }
 
   #type(

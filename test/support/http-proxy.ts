@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TestServer } from './raw-server.js';
 
 /** What a proxy was asked for: `CONNECT host:port`, or a method and a whole URL. */
@@ -42,7 +43,9 @@ export async function httpProxy(
       }),
     );
   });
+  const tunnels = new Set<Duplex>();
   server.on('connect', (incoming: IncomingMessage, client) => {
+    tunnels.add(client.once('close', () => tunnels.delete(client)));
     const refusal = admit(incoming);
     if (refusal > 0) {
       client.end(`HTTP/1.1 ${refusal} Refused\r\n\r\n`);
@@ -61,6 +64,7 @@ export async function httpProxy(
     asked,
     async close() {
       server.closeAllConnections();
+      for (const tunnel of tunnels) tunnel.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };

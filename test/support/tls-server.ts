@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
 import type { TestServer } from './raw-server.js';
@@ -51,9 +51,16 @@ export async function tlsServer(
     inner.on('error', () => client.destroy()).pipe(client);
   });
   server.on('tlsClientError', () => {});
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `https://localhost:${(server.address() as AddressInfo).port}`,
-    close: () => new Promise((resolve) => void server.close(() => resolve())),
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
   };
 }

@@ -33,11 +33,13 @@ beforeAll(async () => {
 
 afterAll(() => machine[Symbol.asyncDispose]());
 
-/** What a terminal is given, its own line ends as line feeds, and without what draws the line of progress. */
+/** What a terminal is given, without what draws the line of progress. */
 async function shown(args: readonly string[]): Promise<string> {
-  const done = await machine.onTerminal(args, [], { env: { NO_COLOR: '1' } });
-  return done.stdout.replaceAll('\r\n', '\n').replaceAll(/\r(?=[█░\u001b])|\u001b\[K/g, '');
+  const done = await machine.run(args, { env: { NO_COLOR: '1' }, shows: true });
+  return withoutBar(done.stdout);
 }
+
+const withoutBar = (text: string) => text.replaceAll(/\r(?=[█░\u001b])|\u001b\[K/g, '');
 
 const database = () => ['--database', machine.database];
 
@@ -73,6 +75,17 @@ describe('no control character reaches a terminal from', () => {
     const text = await shown(args());
     expect(text).not.toBe('');
     expect(text.search(acting) < 0 ? '' : JSON.stringify(text)).toBe('');
+  });
+
+  it.each([
+    ['read', () => ['read', code]],
+    ['a run', () => ['passback', '--from', name, '--failed', `${name}.f`, '--restart']],
+    ['an error', () => ['-p', name, 'read', 'c']],
+  ])('%s, on a terminal of its own', async (_, args) => {
+    const done = await machine.onTerminal(args(), [], { env: { NO_COLOR: '1' } });
+    const text = withoutBar(done.stdout.replaceAll('\r\n', '\n'));
+    expect(text).toContain('\\u001b');
+    expect(text).not.toMatch(acting);
   });
 
   it('the results of a stream', async () => {
