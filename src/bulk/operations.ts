@@ -1,5 +1,5 @@
 import { passbackRequest, readRequest } from '../client/request.js';
-import { type Endpoint, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import { type Endpoint, endpointNamed } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
 import { codeFault, type PasteFault, pasteFault } from '../protocol/pasted-text.js';
@@ -110,7 +110,7 @@ export function passbackOperation(naming: UserNaming): RowOperation {
   const primaryKey = byUnionId ? naming.primaryKey : naming.key;
   const isKey = (key: string) => !byUnionId || key !== name;
   return {
-    endpoint: passbackEndpoint,
+    endpoint: endpointNamed.passback,
     infoNames: [],
     columns: {
       required: name,
@@ -146,7 +146,7 @@ const codeColumn = 'code';
 /** Reads with the code of each row (§4.1); other columns are ignored. */
 export function readOperation(infoNames: readonly string[], scope: string | undefined): RowOperation {
   return {
-    endpoint: readEndpoint,
+    endpoint: endpointNamed.read,
     infoNames,
     columns: {
       required: codeColumn,

@@ -2,7 +2,7 @@ import type { CallClient, PassbackAnswer, ReadAnswer } from '../client/client.js
 import { CancelledError, NoAnswerError } from '../client/errors.js';
 import { type CallOptions, clientDefaults } from '../client/options.js';
 import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
-import { findEndpoint, type OperationName } from '../protocol/endpoints.js';
+import { endpointNamed, type OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
 import {
   checkMembers,
@@ -290,7 +290,7 @@ async function* outcomesOf<Row>(
       throw new CancelledError(reason, engine.isInDoubt, hint).withDetails({
         operation,
         attempts: engine.openRequests,
-        retryable: !engine.isInDoubt || findEndpoint(operation)?.repeatable === true,
+        retryable: !engine.isInDoubt || endpointNamed[operation].repeatable,
       });
     }
   } finally {

@@ -1,4 +1,4 @@
-import { findEndpoint, type OperationName } from '../protocol/endpoints.js';
+import { endpointNamed, type OperationName } from '../protocol/endpoints.js';
 import { type InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import {
   entryOf,
@@ -41,11 +41,6 @@ export type NoAnswerReason =
   | 'wrong-data'
   /** A function of the caller, such as `appSecret` or a signer, failed or took too long: the request was not signed. */
   | 'secret';
-
-/** Whether an operation may be carried out twice. */
-function isRepeatable(operation: OperationName): boolean {
-  return findEndpoint(operation)?.repeatable === true;
-}
 
 type CallDetails = Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable' | 'retryAfterMs'>;
 
@@ -117,7 +112,7 @@ export class NoAnswerError extends CallError {
     this.#body = options.body;
     this.#answer = options.answer;
     const { operation = 'read', attempts = 1, requestId, retryAfterMs } = options;
-    const { retryable = !options.received || isRepeatable(operation) } = options;
+    const { retryable = !options.received || endpointNamed[operation].repeatable } = options;
     this.withDetails({ operation, attempts, requestId, retryAfterMs, retryable });
   }
 
@@ -220,7 +215,7 @@ export class RejectedError extends CallError {
     this.#answer = answer;
     this.#entry = entry;
     if ('envelope' in given) return;
-    const { operation = 'read', retryable = mayRepeat(entry, isRepeatable(operation)) } = given;
+    const { operation = 'read', retryable = mayRepeat(entry, endpointNamed[operation].repeatable) } = given;
     const { attempts, requestId } = answer;
     this.withDetails({ operation, retryable, attempts, requestId, retryAfterMs: given.retryAfterMs });
   }

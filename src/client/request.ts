@@ -1,4 +1,4 @@
-import { type Endpoint, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import { type Endpoint, endpointNamed } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { kindOf } from '../protocol/fields.js';
 import { checkInfoNames } from '../protocol/info-names.js';
@@ -84,7 +84,7 @@ export function readRequest<Name extends string>(input: ReadInput<Name>, isRow =
     throw new InvalidInputError('parameter code is missing', { resultCode: resultCode.missingParameter });
   }
   const names = infoNames === undefined ? [] : checkInfoNames(infoNames);
-  return plainRequest(readEndpoint, { code, scope, info_name: names.join(',') || undefined }, names);
+  return plainRequest(endpointNamed.read, { code, scope, info_name: names.join(',') || undefined }, names);
 }
 
 /**
@@ -107,7 +107,7 @@ export function checkedPassback<Info extends object>(
  */
 export function passbackRequest(target: PassbackTarget, readUserInfo: () => UserInfoEntries): PlainRequest {
   const { userInfo } = checkPassback(target, readUserInfo);
-  return plainRequest(passbackEndpoint, {
+  return plainRequest(endpointNamed.passback, {
     union_id: target.unionId || undefined,
     primary_key: target.primaryKey || undefined,
     user_info: formatFlatJson(userInfo),

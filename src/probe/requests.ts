@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PlainRequest } from '../client/request.js';
-import { type Parameter, passbackEndpoint, readEndpoint } from '../protocol/endpoints.js';
+import { endpointNamed, type Parameter } from '../protocol/endpoints.js';
 import type { RefusalDetail } from '../protocol/errors.js';
 import type { ResultCodeName } from '../protocol/result-codes.js';
 import type { Signers } from '../signing/app-signatures.js';
@@ -40,7 +40,7 @@ export const absentName = `${invented}_absent`;
 const probeNumber = '1.50';
 
 function readOf(values: Readonly<Record<string, string>>, infoNames: readonly string[] = []): PlainRequest {
-  return { endpoint: readEndpoint, parameters: new Map(Object.entries(values)), infoNames };
+  return { endpoint: endpointNamed.read, parameters: new Map(Object.entries(values)), infoNames };
 }
 
 /** The control, to compare faults with: a read that is correct except for its code, which was never issued. */
@@ -140,9 +140,9 @@ export const faults = {
       request: {
         ...readOf({}),
         endpoint: {
-          ...passbackEndpoint,
+          ...endpointNamed.passback,
           method: 'GET',
-          parameters: passbackEndpoint.parameters.filter((parameter) => parameter.in === 'query'),
+          parameters: endpointNamed.passback.parameters.filter((parameter) => parameter.in === 'query'),
         },
       },
     }),
@@ -151,7 +151,7 @@ export const faults = {
     title: 'a path without an operation',
     means: 'noSuchPath',
     change: (request) => ({
-      request: { ...request, endpoint: { ...readEndpoint, path: `/api/v1/server/user/${invented}` } },
+      request: { ...request, endpoint: { ...endpointNamed.read, path: `/api/v1/server/user/${invented}` } },
     }),
   },
   unknownParameter: {
@@ -219,7 +219,11 @@ function passback(
   values: Readonly<Record<string, string>>,
   means?: ResultCodeName,
 ): ProbeRequest {
-  const request = { endpoint: passbackEndpoint, parameters: new Map(Object.entries(values)), infoNames: [] };
+  const request = {
+    endpoint: endpointNamed.passback,
+    parameters: new Map(Object.entries(values)),
+    infoNames: [],
+  };
   return { title, request, isPersonal: true, ...(means === undefined ? {} : { means }) };
 }
 

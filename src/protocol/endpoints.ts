@@ -19,9 +19,8 @@ export interface Parameter {
 }
 
 /** The facts of an operation of §4: what the client, the commands, the service and the documents know of it. */
-interface EndpointFacts<Operation extends string, Method extends string> {
-  readonly operation: Operation;
-  readonly method: Method;
+interface EndpointFacts {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Appended to the base URL. */
   readonly path: string;
   /** The section of the spec. */
@@ -69,74 +68,69 @@ const signature = [
   query('sign', `Data signature, length ${signLength}; a recipe other than the default may yield another`),
 ];
 
-/** Keeps the literal types of a row. */
-function row<const Operation extends string, const Method extends string>(
-  facts: EndpointFacts<Operation, Method>,
-): EndpointFacts<Operation, Method> {
-  return facts;
-}
-
-const read = row({
-  operation: 'read',
-  method: 'GET',
-  path: '/api/v1/server/user/user_info_for_third',
-  section: '§4.1',
-  summary: 'Read user information',
-  description: 'Reads the user that an authorization code was issued to.',
-  parameters: [
-    ...application,
-    query('code', 'Authorization code'),
-    query('scope', 'Authorization type', { required: false, default: defaultScope }),
-    ...signature,
-    query('info_name', 'Names of the wanted pieces of information, joined by the ASCII comma', {
-      required: false,
-      isList: true,
-    }),
-  ],
-  writes: false,
-  repeatable: false,
-  doubt: 'Whether the code was used is not known: if it is refused now, have a new one issued.',
-  success: 'information',
-  examples: {
-    whole: {
-      summary: 'Without info_name',
-      data: {
-        union_id: 'u001',
-        basic_info: { mobile: '13800138000', chat_nickname: '张三' },
-        extension_info: { acme_level: 'gold' },
-        login_device_info: [{ brand: 'acme', os: 'linux', device_token: 't1' }],
+/** The operations, by their names. */
+const table = {
+  read: {
+    method: 'GET',
+    path: '/api/v1/server/user/user_info_for_third',
+    section: '§4.1',
+    summary: 'Read user information',
+    description: 'Reads the user that an authorization code was issued to.',
+    parameters: [
+      ...application,
+      query('code', 'Authorization code'),
+      query('scope', 'Authorization type', { required: false, default: defaultScope }),
+      ...signature,
+      query('info_name', 'Names of the wanted pieces of information, joined by the ASCII comma', {
+        required: false,
+        isList: true,
+      }),
+    ],
+    writes: false,
+    repeatable: false,
+    doubt: 'Whether the code was used is not known: if it is refused now, have a new one issued.',
+    success: 'information',
+    examples: {
+      whole: {
+        summary: 'Without info_name',
+        data: {
+          union_id: 'u001',
+          basic_info: { mobile: '13800138000', chat_nickname: '张三' },
+          extension_info: { acme_level: 'gold' },
+          login_device_info: [{ brand: 'acme', os: 'linux', device_token: 't1' }],
+        },
+      },
+      named: {
+        summary: 'With info_name',
+        data: { union_id: 'u001', mobile: '13800138000', acme_level: 'gold' },
       },
     },
-    named: {
-      summary: 'With info_name',
-      data: { union_id: 'u001', mobile: '13800138000', acme_level: 'gold' },
-    },
   },
-});
-
-const passback = row({
-  operation: 'passback',
-  method: 'PUT',
-  path: '/api/v1/server/user/passback_user_info',
-  section: '§4.2',
-  summary: 'Pass back user information',
-  description: 'Writes key/value pairs about a user, who is named by `union_id` or by one of the pairs.',
-  parameters: [
-    ...application,
-    ...signature,
-    form('union_id', 'User ID; takes priority where primary_key is sent too', 'conditional'),
-    form('primary_key', 'Name of the key inside user_info that uniquely identifies the user', 'conditional'),
-    form('user_info', 'A JSON-encoded object of key/value pairs, one level only', true),
-  ],
-  writes: true,
-  repeatable: true,
-  doubt:
-    'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
-  success: 'union_id',
-  examples: { written: { data: { union_id: 'u001' } } },
-});
-
-const rows = [read, passback] as const;
+  passback: {
+    method: 'PUT',
+    path: '/api/v1/server/user/passback_user_info',
+    section: '§4.2',
+    summary: 'Pass back user information',
+    description: 'Writes key/value pairs about a user, who is named by `union_id` or by one of the pairs.',
+    parameters: [
+      ...application,
+      ...signature,
+      form('union_id', 'User ID; takes priority where primary_key is sent too', 'conditional'),
+      form(
+        'primary_key',
+        'Name of the key inside user_info that uniquely identifies the user',
+        'conditional',
+      ),
+      form('user_info', 'A JSON-encoded object of key/value pairs, one level only', true),
+    ],
+    writes: true,
+    repeatable: true,
+    doubt:
+      'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
+    success: 'union_id',
+    examples: { written: { data: { union_id: 'u001' } } },
+  },
+} satisfies Readonly<Record<string, EndpointFacts>>;
 
 /**
  * The name of an operation of §4.
@@ -144,22 +138,21 @@ const rows = [read, passback] as const;
  * @example
  * const counts: Record<OperationName, number> = { read: 0, passback: 0 };
  */
-export type OperationName = (typeof rows)[number]['operation'];
+export type OperationName = keyof typeof table;
 
 /** An operation of §4. */
-export type Endpoint = EndpointFacts<OperationName, (typeof rows)[number]['method']>;
-
-/** §4.1 */
-export const readEndpoint: Endpoint = read;
-/** §4.2 */
-export const passbackEndpoint: Endpoint = passback;
-
-export const endpoints: readonly Endpoint[] = rows;
-
-/** The operation with this name; undefined if there is none. */
-export function findEndpoint(name: string): Endpoint | undefined {
-  return endpoints.find(({ operation }) => operation === name);
+export interface Endpoint extends EndpointFacts {
+  readonly operation: OperationName;
 }
+
+const names = Object.keys(table) as OperationName[];
+
+export const endpoints: readonly Endpoint[] = names.map((operation) => ({ operation, ...table[operation] }));
+
+/** The operations by their names. */
+export const endpointNamed = Object.fromEntries(
+  endpoints.map((endpoint) => [endpoint.operation, endpoint]),
+) as Readonly<Record<OperationName, Endpoint>>;
 
 /** Whether an operation has a body: a form. */
 export function hasForm({ parameters }: Pick<Endpoint, 'parameters'>): boolean {

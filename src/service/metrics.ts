@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { findEndpoint } from '../protocol/endpoints.js';
+import { endpointNamed } from '../protocol/endpoints.js';
 import type { Log, LogEvent } from './log.js';
 import type { Store } from './store/store.js';
 
@@ -88,7 +88,7 @@ export function countEvents(log: Log, version: string): Log {
 function count(event: LogEvent): void {
   if (event.event === 'request') {
     const { operation, means, code, ms } = event;
-    const label = findEndpoint(operation)?.operation ?? 'other';
+    const label = Object.hasOwn(endpointNamed, operation) ? operation : 'other';
     requests.inc({ operation: label, means, code });
     durations.observe({ operation: label }, ms / 1000);
   } else if ('problem' in event) problems.inc({ event: event.event });

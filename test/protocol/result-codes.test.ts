@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RejectedError } from '../../src/client/errors.js';
 import { mayRetry } from '../../src/client/retry.js';
-import { passbackEndpoint, readEndpoint } from '../../src/protocol/endpoints.js';
+import { endpointNamed } from '../../src/protocol/endpoints.js';
 import { entryOf, httpStatusOf, ownResultCodes, resultCodes } from '../../src/protocol/result-codes.js';
 
 describe('the table of result codes', () => {
@@ -18,11 +18,11 @@ describe('the table of result codes', () => {
       const refused = (operation: 'read' | 'passback') => new RejectedError({ resultCode: code, operation });
       const [read, passback] = [refused('read'), refused('passback')];
       expect(read).toMatchObject({ msg, httpStatus: httpStatusOf(code) });
-      expect(mayRetry(readEndpoint, read)).toBe(retry === 'always' || retry === 'later');
-      expect(mayRetry(passbackEndpoint, passback)).toBe(retry !== 'never');
+      expect(mayRetry(endpointNamed.read, read)).toBe(retry === 'always' || retry === 'later');
+      expect(mayRetry(endpointNamed.passback, passback)).toBe(retry !== 'never');
       expect([read.retryable, passback.retryable]).toEqual([
-        mayRetry(readEndpoint, read),
-        mayRetry(passbackEndpoint, passback),
+        mayRetry(endpointNamed.read, read),
+        mayRetry(endpointNamed.passback, passback),
       ]);
     },
   );

@@ -4,14 +4,13 @@ import type { PlainRequest } from '../../client/request.js';
 import type { Settings } from '../../profiles/settings.js';
 import { describeMissing, missingInfoNames } from '../../protocol/info-names.js';
 import type { Call } from '../command.js';
-import type { ConnectionOptions } from '../command-line/options.js';
 import { type Io, printMessage } from '../io.js';
 import { printAnswer } from '../output/print-answer.js';
 import { warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
 import { clientOptions } from './client-options.js';
 import { describeProduction, listKeys, resolveDeployment } from './deployment.js';
-import { isPreview, type PreviewOptions, printPreview } from './preview.js';
+import { isPreview, printPreview, type RequestOptions } from './preview.js';
 
 /**
  * Makes one call, from options to output: resolves settings, calls `beforeSending` (a warning), asks before a write to
@@ -21,7 +20,7 @@ import { isPreview, type PreviewOptions, printPreview } from './preview.js';
  * closing it takes 3 ms.
  */
 export async function callService(
-  call: Call<ConnectionOptions & PreviewOptions>,
+  call: Call<RequestOptions>,
   request: PlainRequest,
   beforeSending: (settings: Settings) => Promise<void> = async () => {},
 ): Promise<void> {
@@ -56,7 +55,7 @@ export async function callService(
 
 /** @throws InvalidInputError unless a request that writes to production is confirmed */
 async function confirmWrite(
-  { context, options }: Call<PreviewOptions>,
+  { context, options }: Call<RequestOptions>,
   { endpoint, parameters }: PlainRequest,
   settings: Settings,
 ): Promise<void> {

@@ -5,26 +5,31 @@ import type { Settings } from '../../profiles/settings.js';
 import { encodePairs } from '../../protocol/percent-encoding.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import type { Call } from '../command.js';
+import { addConnectionOptions, type ConnectionOptions } from '../command-line/options.js';
 import { printMessage, write } from '../io.js';
 import { showProxy } from './network.js';
 
-/** Options that show a request instead of sending it. */
-export interface PreviewOptions {
+/** Options of a command that sends a request, or shows it instead. */
+export interface RequestOptions extends ConnectionOptions {
   readonly printCurl?: true;
   readonly dryRun?: true;
   readonly reveal?: true;
 }
 
-export function addPreviewOptions(command: Command): Command {
-  return command
-    .optionsGroup('Preview:')
-    .addOption(new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'))
-    .addOption(new Option('--print-curl', 'print a signed curl command without sending it').conflicts('from'))
-    .option('--reveal', 'with --dry-run or --print-curl, show masked values')
-    .optionsGroup('');
+export function addRequestOptions(command: Command): Command {
+  return addConnectionOptions(
+    command
+      .optionsGroup('Preview:')
+      .addOption(new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'))
+      .addOption(
+        new Option('--print-curl', 'print a signed curl command without sending it').conflicts('from'),
+      )
+      .option('--reveal', 'with --dry-run or --print-curl, show masked values')
+      .optionsGroup(''),
+  );
 }
 
-export function isPreview({ printCurl, dryRun }: PreviewOptions): boolean {
+export function isPreview({ printCurl, dryRun }: RequestOptions): boolean {
   return printCurl === true || dryRun === true;
 }
 
@@ -33,7 +38,7 @@ export const revealAdvice = 'Codes, signatures and personal data are masked: --r
 
 /** Prints a request without sending it: as a curl command for a POSIX shell, or part by part. */
 export async function printPreview(
-  { io, options: { printCurl, reveal }, isTable, print }: Call<PreviewOptions>,
+  { io, options: { printCurl, reveal }, isTable, print }: Call<RequestOptions>,
   request: WireRequest,
   { ca_file, client_cert, client_key, proxy }: Settings,
 ): Promise<void> {

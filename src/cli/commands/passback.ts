@@ -16,16 +16,15 @@ import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
 import { parsePairs, refuseSlips, warnOfKeys } from '../call/pairs.js';
-import { addPreviewOptions, type PreviewOptions } from '../call/preview.js';
+import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { type Call, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
 import { inputName, readText } from '../input.js';
 
-interface PassbackOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
+interface PassbackOptions extends RequestOptions {
   readonly unionId?: string;
   readonly primaryKey?: string;
   readonly userInfo?: string;
@@ -80,7 +79,7 @@ export const declarePassback = command({
     ],
   ],
   takes: (command) => {
-    addConnectionOptions(addPreviewOptions(passbackCall.takes(command)));
+    addRequestOptions(passbackCall.takes(command));
     return addPassbackManyOptions(addBulkOptions(command)).addHelpText(
       'after',
       () => `${listNames(Object.keys(specialUserInfoKeys), 'Keys with a special meaning')}

@@ -6,18 +6,17 @@ import { quoteName } from '../../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
-import { addPreviewOptions, type PreviewOptions } from '../call/preview.js';
+import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { type Call, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { formatColumns, listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
-import { addConnectionOptions, type CommonOptions, type ConnectionOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
 import { readNames, specialNames } from '../info-names.js';
 import { readValue } from '../input.js';
 import { printMessage, write } from '../io.js';
 
-interface ReadOptions extends CommonOptions, ConnectionOptions, PreviewOptions {
+interface ReadOptions extends RequestOptions {
   readonly scope?: string;
   /** `true` without a value. */
   readonly names?: string | true;
@@ -77,7 +76,7 @@ export const declareRead = command({
     ],
   ],
   takes: (command, { io }) => {
-    addConnectionOptions(addPreviewOptions(readCall.takes(command, '[code]')));
+    addRequestOptions(readCall.takes(command, '[code]'));
     return addBulkOptions(command).addHelpText(
       'after',
       () => `${listNames(Object.keys(specialNames(io)), 'Names with a special meaning')}

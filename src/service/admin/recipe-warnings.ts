@@ -1,4 +1,4 @@
-import { type Endpoint, endpoints, type Parameter, passbackEndpoint } from '../../protocol/endpoints.js';
+import { type Endpoint, endpointNamed, endpoints, type Parameter } from '../../protocol/endpoints.js';
 import { encodePairs } from '../../protocol/percent-encoding.js';
 import { compileRecipes, expectedSignatures, type Signers, signBoth } from '../../signing/app-signatures.js';
 import type { SigningRecipes } from '../../signing/recipe.js';
@@ -47,7 +47,7 @@ function withoutSecret(name: string): string {
 
 function dependsOnSecret(signers: Signers, name: (typeof names)[number]): boolean {
   const digests = [secret, otherSecret].map(
-    (one) => expectedSignatures(signers, sampleRequest(passbackEndpoint), one)[name].digest,
+    (one) => expectedSignatures(signers, sampleRequest(endpointNamed.passback), one)[name].digest,
   );
   return digests[0] !== digests[1];
 }
@@ -71,7 +71,7 @@ function unsignedParameters(signers: Signers, keyed: readonly (typeof names)[num
 }
 
 function tooShort(signers: Signers, name: (typeof names)[number]): string[] {
-  const { digest } = expectedSignatures(signers, sampleRequest(passbackEndpoint), secret)[name];
+  const { digest } = expectedSignatures(signers, sampleRequest(endpointNamed.passback), secret)[name];
   const bits = digest.length * (/^[0-9a-f]*$/i.test(digest) ? 4 : 6);
   if (bits >= 8 * minBytes) return [];
   return [`${name} has ${Math.floor(bits / 8)} bytes: with less than ${minBytes} it can be guessed`];

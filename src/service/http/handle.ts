@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Endpoint } from '../../protocol/endpoints.js';
+import type { Endpoint, OperationName } from '../../protocol/endpoints.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { exchangeChatPrefix, splitInfoNames } from '../../protocol/info-names.js';
 import { maxRecordKeys } from '../../protocol/limits.js';
@@ -9,7 +9,7 @@ import { type DecodedPair, decodePairs } from '../../protocol/percent-encoding.j
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
-import { type AnyReadData, applyPassback, checkRecordSize, readData } from '../../protocol/user-record.js';
+import { applyPassback, checkRecordSize, readData } from '../../protocol/user-record.js';
 import type { Param } from '../../signing/request.js';
 import { randomHex } from '../admin/admin-context.js';
 import type { ServiceContext } from '../context.js';
@@ -107,20 +107,16 @@ function admit({ app_key, tenant_code }: App, parameters: Parameters, context: S
 /** Size of what stands for a random, and of the ID of a user that a passback creates. */
 const idBytes = 16;
 
-/** Each carries out a request of an authenticated app, notes its user, and returns `data` of the answer. */
-const operations = { read, passback };
-
-/**
- * §4.1, for an authenticated app.
- *
- * @throws RefusedError (40106)
- */
-async function read(
+/** Carries out a request of an authenticated app, notes its user, and returns `data` of the answer. */
+type Operation = (
   info: RequestInfo,
   parameters: Parameters,
   app: App,
   context: ServiceContext,
-): Promise<AnyReadData | Obstacle> {
+) => Promise<object | Obstacle>;
+
+/** §4.1. Throws a RefusedError (40106). */
+const read: Operation = async (info, parameters, app, context) => {
   const { platform } = context.settings;
   const [random, code] = [randomOf(parameters, context), parameterText(parameters, 'code')];
   const outcome = await context.store.readUser({ app, random, code });
@@ -131,7 +127,7 @@ async function read(
   const infoName = parameterText(parameters, 'info_name');
   const names = infoName === '' ? null : splitInfoNames(infoName);
   return readData(outcome.record, names, outcome.infoNames, platform);
-}
+};
 
 /** The random that a request uses up: one of its own where the platform allows a random twice. */
 function randomOf(parameters: Parameters, context: ServiceContext): string {
@@ -139,18 +135,8 @@ function randomOf(parameters: Parameters, context: ServiceContext): string {
   return replay === 'allow' ? randomHex(context, idBytes) : parameterText(parameters, 'random');
 }
 
-/**
- * §4.2, for an authenticated app.
- *
- * @throws InvalidInputError (40003 to 40006, 41301)
- * @throws RefusedError (40401, 40901)
- */
-async function passback(
-  info: RequestInfo,
-  parameters: Parameters,
-  app: App,
-  context: ServiceContext,
-): Promise<{ readonly union_id: string } | Obstacle> {
+/** §4.2. Throws an InvalidInputError (40003 to 40006, 41301) or a RefusedError (40401, 40901). */
+const passback: Operation = async (info, parameters, app, context) => {
   const { store } = context;
   const { values, chat_prefix, unknown_user } = context.settings.platform;
   const random = randomOf(parameters, context);
@@ -187,4 +173,6 @@ async function passback(
   if (typeof outcome === 'string') return outcome;
   info.user = { by: 'union_id', unionId: outcome.union_id };
   return { union_id: outcome.union_id };
-}
+};
+
+const operations: Readonly<Record<OperationName, Operation>> = { read, passback };

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UserInfoClient } from '../../../src/index.js';
 import { defaultPlatform, formatPlatform, parsePlatform } from '../../../src/platform/platform.js';
-import { passbackEndpoint, readEndpoint } from '../../../src/protocol/endpoints.js';
+import { endpointNamed } from '../../../src/protocol/endpoints.js';
 import { openApiDocument } from '../../../src/protocol/openapi.js';
 import {
   type Answer,
@@ -55,7 +55,7 @@ function faults(path: readonly string[], value: unknown, of = 'document'): unkno
   return validate(value) ? [] : validate.errors;
 }
 
-const answerSchema = ({ path, method }: typeof readEndpoint, status: number) => [
+const answerSchema = ({ path, method }: typeof endpointNamed.read, status: number) => [
   'paths',
   path,
   method.toLowerCase(),
@@ -95,11 +95,11 @@ describe('the OpenAPI document', () => {
 
   it('declares the length of sign, the precedence of identifiers, and optional parameters', () => {
     const schemaOf = (at: number) => {
-      const place = ['paths', readEndpoint.path, 'get', 'parameters', String(at), 'schema'];
+      const place = ['paths', endpointNamed.read.path, 'get', 'parameters', String(at), 'schema'];
       return (value: unknown) => faults(place, value);
     };
     const placeOf = (name: string) =>
-      readEndpoint.parameters.findIndex((parameter) => parameter.name === name);
+      endpointNamed.read.parameters.findIndex((parameter) => parameter.name === name);
     expect(schemaOf(placeOf('sign'))('0'.repeat(32))).toEqual([]);
     for (const length of [31, 33]) expect(schemaOf(placeOf('sign'))('0'.repeat(length))).not.toEqual([]);
     expect(schemaOf(placeOf('scope'))('')).toEqual([]);
@@ -123,8 +123,8 @@ describe('the OpenAPI document', () => {
       userInfo: { mobile: '1', age: 28 },
     });
     for (const [{ path, method, parameters }, request] of [
-      [readEndpoint, read],
-      [passbackEndpoint, passback],
+      [endpointNamed.read, read],
+      [endpointNamed.passback, passback],
     ] as const) {
       const place = ['paths', path, method.toLowerCase()];
       const inQuery = parameters.filter((parameter) => parameter.in === 'query');
@@ -137,7 +137,7 @@ describe('the OpenAPI document', () => {
       }
     }
     const form = Object.fromEntries(new URLSearchParams(passback.body ?? ''));
-    const body = ['paths', passbackEndpoint.path, 'put', 'requestBody', 'content'];
+    const body = ['paths', endpointNamed.passback.path, 'put', 'requestBody', 'content'];
     const schema = [...body, 'application/x-www-form-urlencoded', 'schema'];
     expect(faults(schema, form)).toEqual([]);
     expect(faults(schema, { user_info: '{}' })).toMatchObject([{}, {}, { keyword: 'anyOf' }]);
@@ -148,14 +148,14 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the answers of the service match the document:', () => {
-  const check = (endpoint: typeof readEndpoint, { status, envelope }: Answer) =>
+  const check = (endpoint: typeof endpointNamed.read, { status, envelope }: Answer) =>
     expect(faults(answerSchema(endpoint, status), envelope)).toEqual([]);
 
   it('users, whole and in named pieces', async () => {
     for (const names of [undefined, 'mobile,level', 'device_info,location_info,level', 'union_id']) {
       const answer = await running.read('u1', names);
       expect(answer.status).toBe(200);
-      check(readEndpoint, answer);
+      check(endpointNamed.read, answer);
     }
     const { envelope } = await running.read('u1', 'device_info,location_info');
     for (const name of ['device_info', 'location_info']) {
@@ -165,7 +165,7 @@ describe('the answers of the service match the document:', () => {
   });
 
   it('passbacks', async () => {
-    check(passbackEndpoint, await running.passback({ union_id: 'u1', user_info: '{"a":1}' }));
+    check(endpointNamed.passback, await running.passback({ union_id: 'u1', user_info: '{"a":1}' }));
   });
 
   const spoilt: readonly [number, (draft: Draft) => void][] = [
@@ -196,20 +196,20 @@ describe('the answers of the service match the document:', () => {
       spoil(draft);
       const answer = await send(running.service.url, draft);
       expect(answer.envelope.code).toBe(code);
-      check(index === 0 ? readEndpoint : passbackEndpoint, answer);
+      check(index === 0 ? endpointNamed.read : endpointNamed.passback, answer);
     }
   });
 
   it.each(spoiltPassback)('%i, for a passback', async (code, form) => {
     const answer = await running.passback(form);
     expect(answer.envelope.code).toBe(code);
-    check(passbackEndpoint, answer);
+    check(endpointNamed.passback, answer);
   });
 
   it('40106, for a read alone', async () => {
     const answer = await send(running.service.url, draftRead(running.app, 'nobody'));
-    check(readEndpoint, answer);
-    expect(faults(answerSchema(passbackEndpoint, 401), answer.envelope)).not.toEqual([]);
+    check(endpointNamed.read, answer);
+    expect(faults(answerSchema(endpointNamed.passback, 401), answer.envelope)).not.toEqual([]);
   });
 });
 
@@ -217,7 +217,7 @@ it('the answers of the service match the document of its platform', async () => 
   const other = await runService({ platform: formatPlatform(php) });
   await other.service.admin.putUser(user('u1', { basic_info: { chat_nickname: 'Ming' } }));
   const check = ({ status, envelope }: Answer) =>
-    expect(faults(answerSchema(readEndpoint, status), envelope, 'php')).toEqual([]);
+    expect(faults(answerSchema(endpointNamed.read, status), envelope, 'php')).toEqual([]);
   await other.passback({ union_id: 'u1', user_info: '{"n":1.5,"yes":true}' });
   for (const names of [undefined, 'wx_nickname,n,yes,nothing,device_info'])
     check(await other.read('u1', names));
@@ -229,6 +229,6 @@ it('the answers of the service match the document of its platform', async () => 
   expect(refused).toMatchObject({ status: 200, envelope: { code: 1001, data: [] } });
   check(refused);
   const unlike = { code: 40001, msg: 'missing parameter', data: [] };
-  expect(faults(answerSchema(readEndpoint, 200), unlike, 'php')).not.toEqual([]);
+  expect(faults(answerSchema(endpointNamed.read, 200), unlike, 'php')).not.toEqual([]);
   await other.service.close();
 });

@@ -32,7 +32,10 @@ interface ExplainedCall {
   readonly request: (call: Call<never>, ...args: never[]) => Promise<PlainRequest>;
 }
 
-const calls: Readonly<Record<OperationName, ExplainedCall>> = { read: readCall, passback: passbackCall };
+const calls: Readonly<Record<OperationName, ExplainedCall>> = {
+  read: readCall,
+  passback: passbackCall,
+};
 
 const operationNames = endpoints.map(({ operation }) => `"${operation}"`).join(' or ');
 
@@ -45,7 +48,7 @@ const declareOperations = endpoints.map(({ operation }) => {
     description: `Show how "userinfo ${operation}" with these arguments would be signed. Nothing is sent.`,
     examples: explained,
     takes: (command) => addConnectionOptions(addMomentOptions(takes(command))),
-    run: async (call: Call<RequestOptions>, ...args: never[]) =>
+    run: async (call: Call<ExplainedOptions>, ...args: never[]) =>
       explainRequest(call, await request(call as Call<never>, ...args)),
   });
 });
@@ -115,10 +118,10 @@ function addMomentOptions(command: Command): Command {
     );
 }
 
-type RequestOptions = ExplainOptions & ConnectionOptions & MomentOptions;
+type ExplainedOptions = ExplainOptions & ConnectionOptions & MomentOptions;
 
 /** Shows how a request would be signed, stage by stage. Sends nothing. */
-async function explainRequest(call: Call<RequestOptions>, request: PlainRequest): Promise<void> {
+async function explainRequest(call: Call<ExplainedOptions>, request: PlainRequest): Promise<void> {
   const { context, options } = call;
   if (options.sample !== undefined) {
     throw new InvalidInputError('--sample is a request: it cannot be combined with arguments for another');
