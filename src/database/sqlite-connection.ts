@@ -190,7 +190,7 @@ export class SqliteConnection {
     // numbers `$2` by its appearance, `?2` by its number.
     const inStore = sql
       .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
-      .replace(/^(?:LOCK TABLE|SET LOCAL) .*/, 'SELECT 1')
+      .replace(/^SET LOCAL .*/, 'SELECT 1')
       .replace(/ FOR (?:UPDATE|KEY SHARE)(?: SKIP LOCKED)?(?= RETURNING|\)|$)/, '')
       .replace('pg_advisory_xact_lock(hashtextextended($1, 0))', '$1')
       .replace(/\$(?=\d)/g, '?');

@@ -24,7 +24,6 @@ export { NotFoundError } from './admin/admin-context.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
 export type { AuditFilter, NamedUser } from './admin/audit.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
-export type { FindableKeys, ListedTenant } from './admin/tenants.js';
 export type { UserKey } from './admin/users.js';
 export type { FaultSettings } from './fault-settings.js';
 export {

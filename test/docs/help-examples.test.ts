@@ -18,8 +18,6 @@ const story = [
   'admin app create',
   'admin app list',
   'admin user put',
-  'admin tenant set',
-  'admin tenant list',
   'admin user find',
   'admin user show',
   'admin user list',

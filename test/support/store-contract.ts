@@ -9,7 +9,6 @@ import type { Code } from '../../src/service/store/codes.js';
 import type { PassbackRequest, ReadRequest } from '../../src/service/store/operations.js';
 import { statements, storeSchema } from '../../src/service/store/statements.js';
 import { createStore, type Store } from '../../src/service/store/store.js';
-import type { StoredKeys } from '../../src/service/store/tenants.js';
 import { Users } from '../../src/service/store/users.js';
 import { Secret } from '../../src/signing/secret.js';
 import { user } from './running-service.js';
@@ -296,53 +295,6 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await passback(['level', 'platinum'], '{"level":null}')).toMatchObject({ union_id: 'u1' });
       expect(await passback(['level', 'platinum'], '{"a":"1"}')).toBe('no user');
       expect((await find('u1'))?.extension_info).toEqual({});
-    });
-
-    it('finds users by a new key once all are indexed by it, and stops where other keys are set', async () => {
-      await put(
-        user('u1', { extension_info: { a: '1', b: '1' } }),
-        user('u2', { extension_info: { b: '1' } }),
-      );
-      const set = (keys: StoredKeys) => store.write(({ tenants }) => tenants.setKeys('acme', keys));
-      const index = (keys: StoredKeys, after: string, limit: number) =>
-        store.write(({ users }) => users.indexAgain('acme', keys, after, limit));
-      const finish = (keys: StoredKeys) => store.write(({ tenants }) => tenants.finish('acme', keys));
-      await set(',a,');
-      // The keys are fewer: that counts at once.
-      expect(await passback(['b', '1'], '{"x":"1"}')).toBe('not findable');
-      expect(await passback(['a', '1'], '{"x":"1"}')).toMatchObject({ union_id: 'u1' });
-      await index(',a,', '', 10);
-      await set(',a,b,');
-      // One of two users that have the value: nobody may be taken for the only one.
-      expect(await index(',a,b,', '', 1)).toMatchObject([{ union_id: 'u1' }]);
-      expect(await passback(['b', '1'], '{"x":"1"}')).toBe('not findable');
-      expect(await passback(['a', '1'], '{"x":"1"}')).toMatchObject({ union_id: 'u1' });
-      expect(await index(',a,', 'u1', 10)).toBeNull();
-      expect(await finish(',a,')).toBe(false);
-      expect(await index(',a,b,', 'u1', 10)).toMatchObject([{ union_id: 'u2' }]);
-      expect(await finish(',a,b,')).toBe(true);
-      expect(await passback(['b', '1'], '{"x":"1"}')).toBe('several users');
-      expect(await passback(['x', '1'], '{"x":"1"}')).toBe('not findable');
-      await set(null);
-      expect(await passback(['x', '1'], '{"x":"1"}')).toBe('not findable');
-      expect(await index(null, '', 10)).toHaveLength(2);
-      expect(await finish(null)).toBe(true);
-      expect(await passback(['x', '1'], '{"x":"1"}')).toMatchObject({ union_id: 'u1' });
-    });
-
-    it('sets other keys after the users that are being added, whom nobody else sees yet', async () => {
-      let isSet = false;
-      let setting: Promise<void> | undefined;
-      await store.write(async ({ users }) => {
-        await users.putAll([user('u1', { extension_info: { a: '1', b: '1' } })]);
-        const set = other.write(({ tenants }) => tenants.setKeys('acme', ',a,'));
-        setting = set.then(() => {
-          isSet = true;
-        });
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        expect(isSet).toBe(false);
-      });
-      await setting;
     });
 
     it('looks again where a user loses the value between its look-up and its lock', async () => {

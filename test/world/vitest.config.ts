@@ -51,7 +51,7 @@ export default defineConfig({
                   'test/cli/queue/*.test.ts',
                   'test/cli/migrate.test.ts',
                   'test/database/{migrations,postgres-*}.test.ts',
-                  'test/service/{clocks,ended-backend,failover,locked-rows,lost-database,pgbouncer,several-processes}.test.ts',
+                  'test/service/{clocks,ended-backend,locked-rows,lost-database,pgbouncer,several-processes}.test.ts',
                   'test/service/http/{order-of-checks,passback,read}.test.ts',
                 ],
               },

@@ -2,7 +2,6 @@ import type { AdminContext } from './admin-context.js';
 import { type AppOperations, appOperations } from './apps.js';
 import { type AuditOperations, auditOperations } from './audit.js';
 import { type CodeOperations, codeOperations } from './codes.js';
-import { type TenantOperations, tenantOperations } from './tenants.js';
 import { type UserOperations, userOperations } from './users.js';
 
 /**
@@ -12,17 +11,11 @@ import { type UserOperations, userOperations } from './users.js';
  * const admin: AdminOperations = service.admin;
  * const { app_key } = await admin.createApp({ tenantCode: 'acme', channel: 'web' });
  */
-export interface AdminOperations
-  extends AppOperations,
-    TenantOperations,
-    UserOperations,
-    CodeOperations,
-    AuditOperations {}
+export interface AdminOperations extends AppOperations, UserOperations, CodeOperations, AuditOperations {}
 
 export function createAdmin(context: AdminContext): AdminOperations {
   return {
     ...appOperations(context),
-    ...tenantOperations(context),
     ...userOperations(context),
     ...codeOperations(context),
     ...auditOperations(context),

@@ -1,11 +1,9 @@
-import { InvalidInputError } from '../../protocol/errors.js';
 import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
 import type { AuditLine } from '../store/audit.js';
 import type { Store } from '../store/store.js';
-import { hasKey, splitKeys } from '../store/tenants.js';
 import type { DeletedRows } from '../store/users.js';
 import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './admin-context.js';
 
@@ -45,8 +43,6 @@ export interface UserOperations {
   /**
    * The users of a tenant that have a value under a key, as a passback with `primary_key` finds them (§4.2), ordered by
    * ID; all of them where several have it.
-   *
-   * @throws InvalidInputError for a key by which users of the tenant are not found
    */
   findUsers(value: {
     readonly tenantCode: string;
@@ -126,9 +122,7 @@ export function userOperations(context: AdminContext): UserOperations {
       await audited(context, line, async () => undefined);
       yield* listAll(
         (after, limit) =>
-          store.write(async ({ tenants, users, audit }) => {
-            const { findable } = await tenants.find(tenantCode);
-            if (findable !== null && !hasKey(findable, key)) throw notFindable(tenantCode, key, findable);
+          store.write(async ({ users, audit }) => {
             const page = await users.listByValue(tenantCode, wanted, after, limit);
             const found = page.map(({ union_id: unionId }) => {
               return { unionId, digest: store.digestOf(tenantCode, { by: 'union_id', unionId }) };
@@ -178,15 +172,6 @@ export function noSuchUser({ tenantCode, unionId }: UserKey): NotFoundError {
   return new NotFoundError(
     resultCode.noSuchUser,
     `tenant ${quoteName(tenantCode)} has no user ${quoteName(unionId)}`,
-  );
-}
-
-function notFindable(tenantCode: string, key: string, findable: string): InvalidInputError {
-  return new InvalidInputError(
-    `users of tenant ${quoteName(tenantCode)} are not found by the key ${quoteName(key)}`,
-    {
-      hint: `They are found by these: ${splitKeys(findable).join(', ') || 'none'}. "admin tenant set" sets them.`,
-    },
   );
 }
 

@@ -7,7 +7,7 @@ import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { checkPassback } from '../../protocol/passback.js';
 import { type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName, textFault } from '../../protocol/unsafe-text.js';
+import { textFault } from '../../protocol/unsafe-text.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { applyPassback, checkRecordSize, readData } from '../../protocol/user-record.js';
 import type { Param } from '../../signing/request.js';
@@ -165,10 +165,6 @@ const passback: Operation = async (info, parameters, app, context) => {
   });
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
-  if (outcome === 'not findable') {
-    const msg = `primary_key ${quoteName(target.primaryKey ?? '')} is no key by which users of the tenant are found`;
-    throw new RefusedError(resultCode.malformedParameter, { msg });
-  }
   if (outcome instanceof UserInfoError) throw outcome;
   if (typeof outcome === 'string') return outcome;
   info.user = { by: 'union_id', unionId: outcome.union_id };

@@ -6,13 +6,11 @@ import type { App, Apps, Obstacle } from './apps.js';
 import type { Audit } from './audit.js';
 import { type Codes, namesOf } from './codes.js';
 import { readUser } from './statements.js';
-import type { Tenants } from './tenants.js';
 import { type NoSingleUser, toRecord, type Users } from './users.js';
 
 /** The tables of the store, inside one read or one transaction. */
 export interface Records {
   readonly apps: Apps;
-  readonly tenants: Tenants;
   readonly users: Users;
   readonly codes: Codes;
   readonly audit: Audit;

@@ -13,7 +13,6 @@ export const storeSchema: Schema = {
       app_key TEXT NOT NULL PRIMARY KEY, app_secret TEXT NOT NULL, tenant_code TEXT NOT NULL, channel TEXT NOT NULL,
       recipes TEXT, created_at BIGINT NOT NULL, old_secret TEXT, old_until BIGINT NOT NULL DEFAULT 0,
       disabled BIGINT NOT NULL DEFAULT 0, revision BIGINT NOT NULL DEFAULT 0)`,
-      'CREATE TABLE tenants (tenant_code TEXT NOT NULL PRIMARY KEY, find_by TEXT, findable TEXT) WITHOUT ROWID',
       `CREATE TABLE users (
       tenant_code TEXT NOT NULL, union_id TEXT NOT NULL, record TEXT NOT NULL, revision BIGINT NOT NULL,
       PRIMARY KEY (tenant_code, union_id))`,
@@ -67,7 +66,7 @@ const appColumns =
  * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
  * `tenant_code`, except where an app is found by its key alone; the number in `$1` identifies a value, not its
  * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ. A
- * transaction of SQLite that writes is alone: its driver leaves out `LOCK TABLE`, `FOR UPDATE` and `FOR KEY SHARE`.
+ * transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE` and `FOR KEY SHARE`.
  */
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
@@ -101,23 +100,8 @@ export const statements = {
   setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
-  findTenant: 'SELECT find_by, findable FROM tenants WHERE tenant_code = $1',
-  listTenants:
-    'SELECT tenant_code, find_by, findable FROM tenants WHERE tenant_code > $1 ORDER BY tenant_code LIMIT $2',
-  setTenant:
-    'INSERT INTO tenants (tenant_code, find_by, findable) VALUES ($1, $2, $3)' +
-    ' ON CONFLICT (tenant_code) DO UPDATE SET find_by = excluded.find_by, findable = excluded.findable',
-  finishTenant: "UPDATE tenants SET findable = find_by WHERE tenant_code = $1 AND COALESCE(find_by, '') = $2",
-  /** For a transaction that adds users, whom nobody else sees yet: it ends before `lockTenants`, or waits for it. */
-  shareTenants: "SELECT find_by FROM tenants WHERE tenant_code = '' FOR KEY SHARE",
-  lockUsers:
-    'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3 FOR UPDATE',
-
-  /** Two users show that a value is ambiguous. The row without a user has the keys of the tenant at the same moment. */
-  findUsersByValue:
-    'SELECT NULL AS union_id, findable FROM tenants WHERE tenant_code = $1 UNION ALL' +
-    ' SELECT union_id, NULL FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 3',
-
+  /** Two users show that a value is ambiguous. */
+  findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
   /** A join with `users` would read all users of the tenant, with statistics that are old. */
   listUsersByValue:
     'SELECT (SELECT record FROM users WHERE tenant_code = $1 AND union_id = user_values.union_id) AS record' +
@@ -201,14 +185,6 @@ function purge(table: string, key: string, column = 'expires_at', less = ''): st
   );
 }
 
-/** Whether the values of the key `given.name` are among those by which users of a tenant are found. */
-export function isIndexed(tenantCode: string): string {
-  return (
-    `NOT EXISTS (SELECT 1 FROM tenants WHERE tenants.tenant_code = ${tenantCode}` +
-    " AND replace(tenants.find_by, ',' || given.name || ',', '') = tenants.find_by)"
-  );
-}
-
 /**
  * A read as one statement, for PostgreSQL: uses up a random `$5`, unless the app has changed, and a code `$6`; returns the
  * record and the names that the code authorizes to read, and the user of the code, valid or not.
@@ -237,11 +213,9 @@ export const rowStatements = {
   replaceRecord:
     'INSERT INTO users (tenant_code, union_id, record, revision) VALUES ($1, $2, $3, 1)' +
     ' ON CONFLICT (tenant_code, union_id) DO UPDATE SET record = excluded.record',
-  /** Of a key by which users of the tenant are found. */
   addValue:
-    'INSERT INTO user_values (tenant_code, digest, union_id) SELECT tenant_code, digest, union_id' +
-    ' FROM (SELECT $1 AS tenant_code, $2 AS digest, $3 AS union_id, $4 AS name) AS given' +
-    ` WHERE ${isIndexed('given.tenant_code')} ON CONFLICT (tenant_code, digest, union_id) DO NOTHING`,
+    'INSERT INTO user_values (tenant_code, digest, union_id) VALUES ($1, $2, $3)' +
+    ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
   addAudit:
@@ -249,14 +223,8 @@ export const rowStatements = {
     ' SELECT unixepoch(), $1, $2, $3, $4, $5, $6',
 } as const;
 
-/**
- * A lock that a transaction holds that sets the keys of a tenant, once all that add users have ended. A lock of the table and not of a row, which those that add users
- * without a pause would share for ever.
- */
-export const lockTenants = ['SET LOCAL lock_timeout = 5000', 'LOCK TABLE tenants IN EXCLUSIVE MODE'];
-
 /** Empties the store. */
-export const emptyStatements = ['apps', 'tenants', 'users', 'user_values', 'codes', 'nonces'].map(
+export const emptyStatements = ['apps', 'users', 'user_values', 'codes', 'nonces'].map(
   (table) => `DELETE FROM ${table}`,
 );
 

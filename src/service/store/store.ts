@@ -21,7 +21,6 @@ import {
 import { Purge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
-import { Tenants } from './tenants.js';
 import { Users } from './users.js';
 
 /** Maximum number of apps in memory. */
@@ -176,7 +175,6 @@ export class Store {
   #recordsOf(sql: Sql): Records {
     return {
       apps: new Apps(sql, this.#cipher),
-      tenants: new Tenants(sql),
       users: new Users(sql),
       codes: new Codes(sql),
       audit: new Audit(sql, this.#process),

@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
-import { allEnded, type Sql, type SqlRow } from '../../database/sql-driver.js';
+import { allEnded, type Sql } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues, type UserRecord } from '../../protocol/user-record.js';
 import { rowStatements, statements } from './statements.js';
-import { hasKey, type StoredKeys } from './tenants.js';
 
-/** Why a change did not find exactly one user; users of the tenant may not be found by its key. */
-export type NoSingleUser = 'no user' | 'several users' | 'not findable';
+/** Why a change did not find exactly one user. */
+export type NoSingleUser = 'no user' | 'several users';
 
 /**
  * The rows of a deleted user, by kind. The audit keeps its masked ID.
@@ -67,7 +66,6 @@ export class Users {
    * indexed in the order of their keys: several processes do not deadlock, and each page is written once.
    */
   async putAll(records: readonly UserRecord[]): Promise<void> {
-    await this.#sql.all(statements.shareTenants);
     const lastOfEach = [...new Map(records.map((record) => [keyOf(record), record]))].sort(byFirst);
     const rows = lastOfEach.map(([, record]) => rowOf(record));
     const before = new Map<string, UserRecord>();
@@ -80,30 +78,6 @@ export class Users {
     await this.#changeValues(
       lastOfEach.map(([key, record]) => [record, changedValues(before.get(key) ?? null, record)]),
     );
-  }
-
-  /**
-   * Indexes the users after an ID by the values of some keys, and by no others. Returns the users, or `null` if other
-   * keys are set.
-   */
-  async indexAgain(
-    tenantCode: string,
-    keys: StoredKeys,
-    after: string,
-    limit: number,
-  ): Promise<UserRecord[] | null> {
-    const rows = await this.#sql.all(statements.lockUsers, [tenantCode, after, limit]);
-    // The users are locked: whoever sets other keys from now on changes their values after this.
-    const [tenant] = await this.#sql.all(statements.findTenant, [tenantCode]);
-    if (tenant?.find_by !== keys) return null;
-    const records = rows.map(({ record }) => toRecord(record));
-    await this.#changeValues(
-      records.map((record) => {
-        const { added } = changedValues(null, record);
-        return [record, { removed: added.filter(({ name }) => !hasKey(keys, name)), added }];
-      }),
-    );
-    return records;
   }
 
   /** Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. */
@@ -160,7 +134,7 @@ export class Users {
   async delete(tenantCode: string, unionId: string): Promise<DeletedRows | null> {
     const record = await this.#lockById(tenantCode, unionId);
     if (record === null) return null;
-    const values = changedValues(record, null).removed.map(({ digest }) => [tenantCode, digest, unionId]);
+    const values = changedValues(record, null).removed.map((digest) => [tenantCode, digest, unionId]);
     const indexed_values = (await this.#sql.each(rowStatements.removeValue, values)).length;
     const codes = await this.#sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
     return {
@@ -176,9 +150,7 @@ export class Users {
     const digest = valueDigest(user.name, user.value);
     for (let lookUp = 0; lookUp < lookUps; lookUp++) {
       const rows = await this.#sql.all(statements.findUsersByValue, [tenantCode, digest]);
-      const tenant = rows.find(({ union_id }) => union_id === null);
-      if (tenant !== undefined && !isFindable(tenant, user.name)) return 'not findable';
-      const [first, second] = rows.filter((row) => row !== tenant);
+      const [first, second] = rows;
       if (first === undefined) return 'no user';
       if (second !== undefined) return 'several users';
       const record = await this.#lockById(tenantCode, String(first.union_id));
@@ -193,18 +165,14 @@ export class Users {
   }
 
   async #changeValues(changes: readonly (readonly [UserKey, ChangedValues])[]): Promise<void> {
-    const removed: string[][] = [];
-    const added: (readonly [tenant: string, digest: string, ...string[]])[] = [];
-    for (const [{ tenant_code, union_id }, changed] of changes) {
-      for (const { digest } of changed.removed) removed.push([tenant_code, digest, union_id]);
-      for (const { name, digest } of changed.added) added.push([tenant_code, digest, union_id, name]);
-    }
+    const rowsOf = (kind: keyof ChangedValues) =>
+      changes.flatMap(([{ tenant_code, union_id }, changed]) =>
+        changed[kind].map((digest) => [tenant_code, digest, union_id]),
+      );
+    const added = rowsOf('added').sort(([, one = ''], [, other = '']) => (one < other ? -1 : 1));
     await allEnded([
-      this.#sql.each(rowStatements.removeValue, removed),
-      this.#sql.each(
-        rowStatements.addValue,
-        added.sort(([, one], [, other]) => (one < other ? -1 : 1)),
-      ),
+      this.#sql.each(rowStatements.removeValue, rowsOf('removed')),
+      this.#sql.each(rowStatements.addValue, added),
     ]);
   }
 }
@@ -220,11 +188,6 @@ function byFirst([one]: readonly [string, unknown], [other]: readonly [string, u
 /** Neither part holds U+0000. */
 function keyOf({ tenant_code, union_id }: UserKey): string {
   return `${tenant_code}\0${union_id}`;
-}
-
-/** Whether users of the tenant of a row are found by the values of a key. */
-function isFindable({ findable }: SqlRow, name: string): boolean {
-  return findable == null || hasKey(String(findable), name);
 }
 
 /** Whether a user has a value by which users are found. */
@@ -245,15 +208,10 @@ function tryChange(
   }
 }
 
-/** A named value of a record. */
-interface NamedDigest {
-  readonly name: string;
-  readonly digest: string;
-}
-
+/** Digests of named values. */
 interface ChangedValues {
-  readonly removed: readonly NamedDigest[];
-  readonly added: readonly NamedDigest[];
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
 }
 
 /** The values that are only in the old record, and those that are only in the new one. */
@@ -264,12 +222,9 @@ function changedValues(old: UserRecord | null, record: UserRecord | null): Chang
 }
 
 /** The values that the others do not have. */
-function valuesMissing(
-  values: ReadonlyMap<string, string>,
-  others: ReadonlyMap<string, string>,
-): NamedDigest[] {
+function valuesMissing(values: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>): string[] {
   const missing = [...values].filter(([name, value]) => others.get(name) !== value);
-  return missing.map(([name, value]) => ({ name, digest: valueDigest(name, value) }));
+  return missing.map(([name, value]) => valueDigest(name, value));
 }
 
 /** Hides the text in the error: it holds personal data. */

@@ -218,17 +218,17 @@ describe('the warnings of recipes', () => {
     [
       'no secret',
       { app_sign, sign: recipe(['$params'], ['md5']) },
-      [noSecret('sign'), 'not signed with the secret: tenant_code, channel, code, '],
+      [noSecret('sign'), 'not signed with the secret: tenant_code, channel, code, scope, '],
     ],
     [
       'no secret at all',
       { app_sign: recipe(['$params'], ['md5']), sign: recipe(['$params'], ['md5']) },
-      [noSecret('app_sign'), noSecret('sign'), 'no parameter is signed', 'timestamp is', 'random is'],
+      [noSecret('app_sign'), noSecret('sign'), 'random, timestamp, '],
     ],
     [
       'nothing but the secret',
       { app_sign: recipe(['$secret'], ['md5']), sign: recipe(['$secret'], ['md5']) },
-      ['no parameter is signed', 'timestamp is not signed', 'random is not signed'],
+      ['random, timestamp, '],
     ],
     [
       'an HMAC by the app key, and one by no key',
@@ -236,7 +236,7 @@ describe('the warnings of recipes', () => {
         app_sign: recipe(['$params'], ['hmac-sha256'], { key: { tokens: ['$param:app_key'] } }),
         sign: recipe(['$params'], ['hmac-sha256'], { key: { tokens: [] } }),
       },
-      [noSecret('app_sign'), noSecret('sign'), 'no parameter is signed', 'timestamp is', 'random is'],
+      [noSecret('app_sign'), noSecret('sign'), 'random, timestamp, '],
     ],
     [
       'the body left out',
@@ -246,9 +246,8 @@ describe('the warnings of recipes', () => {
     [
       'random and timestamp left out',
       { app_sign: recipe(['$param:app_key', '$secret'], ['md5']), sign: withoutTime(sign) },
-      ['timestamp is not signed', 'random is not signed'],
+      ['not signed with the secret: random, timestamp'],
     ],
-    ['four characters', { app_sign, sign: { ...sign, steps: ['md5', 'slice:0:4'] } }, ['sign has 2 bytes']],
   ])('name what is weak: %s', (_, recipes, expected) => {
     const found = recipeWarnings(recipes);
     expect(found).toEqual(expected.map((part) => expect.stringContaining(part)));

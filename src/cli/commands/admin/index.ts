@@ -2,7 +2,6 @@ import { command } from '../../command.js';
 import { declareApp } from './app.js';
 import { declareAudit } from './audit.js';
 import { declareCode } from './code.js';
-import { declareTenant } from './tenant.js';
 import { declareUser } from './user.js';
 
 export const declareAdmin = command({
@@ -15,5 +14,5 @@ export const declareAdmin = command({
     ['userinfo admin user list --tenant-code acme', 'the users'],
     ['userinfo admin code issue --tenant-code acme --union-id u001', 'a code for a read'],
   ],
-  commands: [declareApp, declareTenant, declareUser, declareCode, declareAudit],
+  commands: [declareApp, declareUser, declareCode, declareAudit],
 });
