@@ -4,7 +4,6 @@ import { folderOf } from './source-files.mjs';
 
 /** Texts of others, which have nothing but the text to tell them apart. */
 const foreignTexts = {
-  'src/cli/call/explain-failure.late.ts': 'the service, of a sign of another length',
   'src/database/postgres-errors.ts': 'pg, of a lost connection',
   'src/probe/answer.ts': 'the platform, which may number its answers',
   'src/protocol/masking.ts': 'a refusal, whose quoted names are masked for the log',

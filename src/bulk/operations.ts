@@ -2,7 +2,7 @@ import { passbackRequest, readRequest } from '../client/request.js';
 import { type Endpoint, endpointNamed } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
-import { codeFault, type PasteFault, pasteFault } from '../protocol/pasted-text.js';
+import { codeFault, type PasteFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import {
   checkUserInfo,
@@ -12,6 +12,7 @@ import {
   JsonNumber,
   pastedKeyFault,
   reservedKeys,
+  userFault,
 } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
 import type { ColumnRules } from './source/columns.js';
@@ -64,11 +65,7 @@ function refusePasted(name: string, text: string, fault: PasteFault | null): str
 }
 
 function identifier(name: string, text: string): string {
-  if (isDamagedNumber(text))
-    throw new InvalidInputError(`${quoteName(name)} is a number that a spreadsheet damaged, like 1001.0`, {
-      hint: 'Export the column as text.',
-    });
-  return refusePasted(name, text, pasteFault(text, 'identifier'));
+  return refusePasted(name, text, userFault(text));
 }
 
 /**

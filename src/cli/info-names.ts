@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../protocol/info-names.js';
 import { pasteFault } from '../protocol/pasted-text.js';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { hasUnsafe, quoteName } from '../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { isSlipOf } from './call/pairs.js';
 import type { CliContext } from './context.js';
@@ -29,13 +29,18 @@ export function readNames(
   const known = Object.keys(specialNames(io));
   for (const name of names) {
     const meant = known.includes(name) ? null : (known.find((one) => isSlipOf(name, one)) ?? null);
-    const fault = pasteFault(name, 'identifier')?.what ?? (noName.test(name) ? 'is no name' : undefined);
+    const pasted = pasteFault(name, 'identifier');
+    const fault = pasted?.what ?? (noName.test(name) ? 'is no name' : undefined);
     if (meant === null && fault === undefined) continue;
     const why = meant === null ? fault : `has no special meaning: did you mean ${quoteName(meant)}?`;
+    const isHidden = hasUnsafe(args.join('')); // such a command cannot be printed to be pasted
+    const asIs = ['userinfo', ...args, '--any-name'].map(quoteWhereNeeded).join(' ');
     throw new InvalidInputError(`the name ${quoteName(name)} ${why}`, {
       sent: 'nothing',
-      hint: 'A read uses up its code. If that is its name:',
-      commands: [['userinfo', ...args, '--any-name'].map(quoteWhereNeeded).join(' ')],
+      hint: isHidden
+        ? `A read uses up its code. ${pasted?.meant ? `Write ${quoteWhereNeeded(pasted.meant)}` : 'Correct it.'}`
+        : 'A read uses up its code. If that is its name:',
+      commands: isHidden ? [] : [asIs],
     });
   }
   return names;

@@ -1,4 +1,4 @@
-import { sameDeployment } from '../protocol/base-url.js';
+import { sameDeployment, sameHost } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { describeOrigin, type GivenValues, type Setting } from './flags-and-environment.js';
 import type { Environment, Profile } from './profile.js';
@@ -13,7 +13,7 @@ export interface GuardedEnvironment {
  * Decides whether a request goes to test or production. A production profile is always production: a flag that
  * says otherwise is refused, a variable causes a warning. A test profile can be switched to production by either.
  * A base URL that is also that of a production profile means production, whoever chose the profile, unless it is the
- * test profile's own: then there is a warning.
+ * test profile's own: then there is a warning. One from elsewhere that no profile has is production by its host alone.
  *
  * @throws InvalidInputError for `--environment test` with a production profile
  */
@@ -27,8 +27,13 @@ export function decideEnvironment(
   const environment = given.environment ?? (profile && environmentOf(profile)) ?? byDefault;
   if (environment.value === 'production') return { environment, warnings: [] };
 
-  const production = [...profiles].find(
-    (other) => other.environment === 'production' && sameDeployment(other.base_url, baseUrl.value),
+  const known = [...profiles];
+  const isElsewhere =
+    baseUrl.origin.kind !== 'profile' &&
+    !known.some((other) => sameDeployment(other.base_url, baseUrl.value));
+  const isSame = isElsewhere ? sameHost : sameDeployment;
+  const production = known.find(
+    (other) => other.environment === 'production' && isSame(other.base_url, baseUrl.value),
   );
   if (production === undefined) return { environment, warnings: [] };
   const shared = `the base URL (${describeOrigin(baseUrl.origin)}) belongs to the production profile "${production.name}"`;

@@ -3,15 +3,15 @@ import { defaultPlatform, formatPlatform, parsePlatform, refuseSignedHeaders } f
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkFields } from '../protocol/fields.js';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { quoteName, textFault } from '../protocol/unsafe-text.js';
 import { Secret } from '../signing/secret.js';
 import { parseHeaderSources } from './header-source.js';
 import {
+  checkIdentifiers,
   checkProfileName,
   environments,
   type Profile,
   parseEnvironment,
-  parseIdentifier,
 } from './profile.js';
 import type { SecretSource } from './secret.js';
 
@@ -43,6 +43,13 @@ export const parseVariableName = textBy((name, label) => {
   });
 });
 
+/** An identifier in the file: `checkIdentifiers` judges that of a profile which is used or changed. */
+const parseStored = textBy((text, label) => {
+  const fault = text.trim() === '' ? 'is empty' : textFault(text);
+  if (fault === null) return text;
+  throw new InvalidInputError(`${label} ${fault}`);
+});
+
 const parsePath = textBy((path, label) => {
   if (isAbsolute(path)) return path;
   throw new InvalidInputError(`${label} is not an absolute path`);
@@ -68,18 +75,18 @@ const profileFields: {
 } = {
   environment: textBy(parseEnvironment),
   base_url: textBy(parseBaseUrl),
-  tenant_code: textBy(parseIdentifier),
-  channel: textBy(parseIdentifier),
-  app_key: textBy(parseIdentifier),
+  tenant_code: parseStored,
+  channel: parseStored,
+  app_key: parseStored,
   secret: parseSecret,
   platform: parsePlatform,
   headers: parseHeaderSources,
   signing_module: parsePath,
-  key_prefix: textBy(parseIdentifier),
+  key_prefix: parseStored,
   ca_file: parsePath,
   client_cert: parsePath,
   client_key: parsePath,
-  proxy: textBy(parseIdentifier),
+  proxy: parseStored,
   allow_http: (json, label) => {
     if (json === true) return true;
     throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });
@@ -225,5 +232,5 @@ export function exportProfile(profile: Profile): JsonObject {
  * @throws InvalidInputError for an invalid field
  */
 export function checkProfile(profile: Profile): Profile {
-  return parseProfile(profile.name, formatProfile(profile));
+  return parseProfile(profile.name, formatProfile(checkIdentifiers(profile)));
 }

@@ -81,6 +81,20 @@ export function parseIdentifier(text: string, label: string): string {
   return text;
 }
 
+/**
+ * Checks a profile before it is used: the file may have a text that a later version refuses, and its other profiles stay
+ * usable.
+ *
+ * @throws InvalidInputError that names the profile and the field
+ */
+export function checkIdentifiers(profile: Profile): Profile {
+  for (const field of ['tenant_code', 'channel', 'app_key', 'key_prefix', 'proxy'] as const) {
+    const text = profile[field];
+    if (text !== undefined) parseIdentifier(text, `${field} of profile ${quoteName(profile.name)}`);
+  }
+  return profile;
+}
+
 /** The name, environment and host of a profile, for messages. */
 export function describeProfile({ name, environment, base_url }: Profile): string {
   return `"${name}" (${environment}, ${new URL(base_url).host})`;

@@ -15,7 +15,7 @@ import {
 } from './flags-and-environment.js';
 import type { HeaderSources } from './header-source.js';
 import { decideEnvironment } from './production-guard.js';
-import type { Environment, Profile } from './profile.js';
+import { checkIdentifiers, type Environment, type Profile } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
 import { readSecret, type SecretSource } from './secret.js';
@@ -192,9 +192,12 @@ async function chooseSigning(
 
 /** @throws ProfileError if the profile does not exist */
 function selectProfile(list: ProfileList, named: Setting<string> | null): Profile | null {
-  if (named === null) return activeProfile(list);
+  if (named === null) {
+    const active = activeProfile(list);
+    return active && checkIdentifiers(active);
+  }
   const { value, origin } = named;
-  return findProfile(list, value, origin.kind === 'environment' ? origin.name : undefined);
+  return checkIdentifiers(findProfile(list, value, origin.kind === 'environment' ? origin.name : undefined));
 }
 
 function findSecret(sources: SettingSources, profile: Profile | null): SecretSetting | null {

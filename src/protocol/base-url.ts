@@ -78,13 +78,20 @@ export function sameDeployment(one: string, other: string): boolean {
   return deploymentKey(one) === deploymentKey(other);
 }
 
+/** Whether two base URLs lead to the same host and port, as `sameDeployment` compares them. */
+export function sameHost(one: string, other: string): boolean {
+  return hostKey(new URL(one)) === hostKey(new URL(other));
+}
+
 function deploymentKey(baseUrl: string): string {
-  const { hostname, port, pathname } = new URL(baseUrl);
+  const url = new URL(baseUrl);
+  const path = unescapePath(url.pathname).toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '');
+  return hostKey(url) + path;
+}
+
+function hostKey({ hostname, port }: URL): string {
   const isHere = isLoopback(hostname) || ['0.0.0.0', '[::]'].includes(normalizeHost(hostname));
-  const host = isHere ? 'localhost' : normalizeHost(hostname);
-  const ownPort = ['80', '443'].includes(port) ? '' : port;
-  const path = unescapePath(pathname).toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '');
-  return `${host}:${ownPort}${path}`;
+  return `${isHere ? 'localhost' : normalizeHost(hostname)}:${['80', '443'].includes(port) ? '' : port}`;
 }
 
 function unescapePath(path: string): string {

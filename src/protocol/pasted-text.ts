@@ -3,9 +3,10 @@ import { spaceAround } from './unsafe-text.js';
 /**
  * Where a text from a person goes. `identifier`: it names somebody, or is a key: a user ID, the value of a key that
  * identifies, a tenant, a channel, a name of a column. `special`: a value of a key with a special meaning (§4.2 rule
- * 4). `value`: any other value, in which a typographic space or a quotation may well be meant.
+ * 4), `mobile` one of them, of digits alone. `value`: any other value, in which a typographic space or a quotation may
+ * well be meant.
  */
-export type PastedKind = 'identifier' | 'special' | 'value';
+export type PastedKind = 'identifier' | 'special' | 'mobile' | 'value';
 
 /** A likely mistake in a text. */
 export interface PasteFault {
@@ -19,12 +20,12 @@ interface Rule {
   readonly kinds: readonly PastedKind[];
   /** What follows the name of the text; `null` if nothing is wrong. */
   find(text: string): string | null;
-  /** The text without it; without it the text cannot be restored. */
-  restore?(text: string): string;
+  /** The text without it; `null`, or no function, where the text cannot be restored. */
+  restore?(text: string): string | null;
 }
 
-const all: readonly PastedKind[] = ['identifier', 'special', 'value'];
-const exact: readonly PastedKind[] = ['identifier', 'special'];
+const all: readonly PastedKind[] = ['identifier', 'special', 'mobile', 'value'];
+const exact: readonly PastedKind[] = ['identifier', 'special', 'mobile'];
 
 /** Characters that no screen shows, and the spaces that look like the usual one. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|(?! )\p{Zs}/u;
@@ -101,14 +102,28 @@ const rules: readonly Rule[] = [
     find: (text) => (named.test(text) ? 'begins with the name of the parameter' : null),
     restore: (text) => text.replace(named, ''),
   },
+  {
+    kinds: ['mobile'],
+    find: (text) => (/^\+?[\d ().-]+$/.test(text) && /\D/.test(text.slice(1)) ? 'is not digits alone' : null),
+    restore: (text) => text.replace(/[ ().-]/g, ''),
+  },
+  {
+    kinds: ['mobile'],
+    find: (text) => (/^\+\d/.test(text) ? 'begins with a dialling code, which has a key of its own' : null),
+    restore: (text) => /^\+86(1\d{10})$/.exec(text)?.[1] ?? null,
+  },
 ];
 
 /** A text in which no rule finds anything but a missing value. The common case, in one look. */
 const plain = /^[\w.@:/+\u3040-\u30ff\u4e00-\u9fff-]+$/;
 
+/** Whether a text is what templates, spreadsheets, databases and programs write for a missing value. */
+export const isNoValue = (text: string): boolean => noValue.test(text);
+
 /** Finds a likely mistake in a text; `null` if nothing is suspicious. An empty text is not checked. */
 export function pasteFault(text: string, kind: PastedKind): PasteFault | null {
-  if (text === '' || (plain.test(text) && !noValue.test(text) && !named.test(text))) return null;
+  const isPlain = kind === 'mobile' ? /^\w+$/ : plain;
+  if (text === '' || (isPlain.test(text) && !noValue.test(text) && !named.test(text))) return null;
   let what: string | null = null;
   let meant: string | null = text;
   // What is found below quotes or a space may be within quotes again.
@@ -158,6 +173,7 @@ function codeWithin(text: string): PasteFault | null {
     const plainText = decoded(text);
     return { what: 'is percent-encoded', meant: codeWithin(plainText)?.meant ?? plainText };
   }
+  if (/[^.][.]$/.test(text)) return { what: 'ends with a full stop', meant: text.slice(0, -1) };
   if (/[\s,;，；。、]/.test(text)) {
     const [first = ''] = text.split(/[\s,;，；。、]/);
     const isBroken = /^\S+ \S+$/.test(text);

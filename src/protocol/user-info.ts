@@ -1,7 +1,7 @@
 import { InvalidInputError } from './errors.js';
 import { kindOf } from './fields.js';
 import { closingQuote } from './json-tokens.js';
-import { pasteFault } from './pasted-text.js';
+import { type PastedKind, type PasteFault, pasteFault } from './pasted-text.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './unsafe-text.js';
 
@@ -229,6 +229,20 @@ const damagedNumber = /^\d(?:[.,]\d+)?E\+?\d+$|^\d+\.0+$/i;
 /** Whether a value that identifies is a long number that a spreadsheet or a data frame has damaged. */
 export function isDamagedNumber(value: FlatValue): boolean {
   return damagedNumber.test(value instanceof JsonNumber ? value.text : String(value));
+}
+
+/** What a person can paste with the value of a key. */
+export function pastedKindOf(key: string): PastedKind {
+  if (key === 'mobile') return key;
+  return Object.hasOwn(specialUserInfoKeys, key) ? 'special' : 'value';
+}
+
+/** A likely mistake in the text that names a user: that of a person or of a spreadsheet, or several users. */
+export function userFault(text: string): PasteFault | null {
+  if (isDamagedNumber(text))
+    return { what: 'is a number that a spreadsheet damaged, like 1001.0', meant: null };
+  if (/^\w+(?:[,;]\w+)+$/.test(text)) return { what: 'has more than one user', meant: null };
+  return pasteFault(text, 'identifier');
 }
 
 /** Why a key can hardly be read again by its name (§4.1), such as white space around it, which names are listed without. */

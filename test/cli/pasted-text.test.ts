@@ -156,7 +156,8 @@ describe('another value that was pasted with something is sent, with a warning',
     ([kind]) => !/line break inside|full width|encoding|a mask|angle brackets/.test(kind),
   );
 
-  it.each(odd)('in a pair: %s', async (_, paste, says) => {
+  const sent = odd.filter(([, , says]) => says !== 'stands for a missing value');
+  it.each(sent)('in a pair: %s', async (_, paste, says) => {
     const { status, stderr } = await run(() => [
       'passback',
       `acme_note=${paste('1001')}`,

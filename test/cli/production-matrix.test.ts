@@ -135,6 +135,17 @@ describe('probe', () => {
   });
 });
 
+it('a production profile becomes a test one only after a question', async () => {
+  const at = ['--base-url', listeners.unknown.url, '--environment', 'production'];
+  await machine.run(['profile', 'add', 'live', ...values, ...at, '--app-secret-env', 'SECRET']);
+  const set = ['profile', 'set', 'live', '--environment', 'test'];
+  const question = `Profile "live" (production, ${new URL(listeners.unknown.url).host}) becomes a test profile`;
+  expect(await machine.run(set)).toMatchObject({ status: 2, stderr: expect.stringContaining(question) });
+  expect((await machine.run(['profile', 'list'])).stdout).toMatch(/live +production/);
+  expect(await machine.run([...set, '--yes'])).toMatchObject({ status: 0 });
+  await machine.run(['profile', 'delete', 'live', '--yes']);
+});
+
 it('a profile of the other environment at the same address is asked about: add, set, import', async () => {
   const { url } = listeners.production;
   const question =

@@ -110,7 +110,7 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo passback "mobile=138 " --primary-key mobile',
     cause: 'the value of key "mobile" has a space after it',
-    next: 'Nothing was sent. Correct it.',
+    next: 'Nothing was sent. Write mobile=138\n',
   },
   {
     typed: file('union_id,a\\n u001,b\\nu002 ,b\\n'),
@@ -211,6 +211,70 @@ const refused: readonly Slip[] = [
     typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read --from $d/c.csv --names moblie",
     cause: 'did you mean "mobile"?',
     next: 'Nothing was sent.',
+  },
+  {
+    typed: `userinfo passback moblie=1 ${to}`,
+    cause: 'the key "moblie" has no special meaning: did you mean "mobile"?',
+    next: `Nothing was sent. If that is its name:\n  userinfo passback moblie=1 ${to} --any-name\n`,
+    paste: { sends: '{"moblie":"1"}' },
+  },
+  ...['null', `\${LEVEL}`, '{{level}}', 'undefined', '#N/A'].map((text) => ({
+    typed: `userinfo passback 'acme_level=${text}' ${to}`,
+    cause: 'the value of key "acme_level" stands for a missing value',
+    next: 'To store this very text, write it as JSON: acme_level:=\'"…"\'',
+    paste: {
+      line: `userinfo passback 'acme_level:="${text}"' ${to}`,
+      sends: `{"acme_level":"${text}"}`,
+    },
+  })),
+  ...['138 0013 8000', '138-0013-8000', '(138)00138000'].map((text) => ({
+    typed: `userinfo passback 'mobile=${text}' ${to}`,
+    cause: 'the value of key "mobile" is not digits alone',
+    next: 'Nothing was sent. Write mobile=13800138000\n',
+    paste: { line: `userinfo passback mobile=13800138000 ${to}`, sends: '{"mobile":"13800138000"}' },
+  })),
+  ...['+8613800138000', '+86 138 0013 8000'].map((text) => ({
+    typed: `userinfo passback 'mobile=${text}' --primary-key mobile`,
+    cause: 'the value of key "mobile" ',
+    next: 'Write mobile=13800138000\n',
+    paste: { line: `userinfo passback 'mobile:="${text}"' ${to}`, sends: `{"mobile":"${text}"}` },
+  })),
+  {
+    typed: file('union_id,mobile\\nu001,138 0013 8000\\n'),
+    cause: 'the cell of column "mobile" is not digits alone',
+    next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo passback',
+    paste: { sends: '{"mobile":"138 0013 8000"}' },
+  },
+  {
+    typed: `userinfo passback age=28,level=gold ${to}`,
+    cause: 'the value of key "age" has another pair: level=…',
+    next: 'Put a space between pairs, not a comma.',
+    paste: { line: `userinfo passback age=28 level=gold ${to}`, sends: '{"age":"28","level":"gold"}' },
+  },
+  ...['1001.0', '1.00123E+17'].map((id) => ({
+    typed: `userinfo passback a=b --union-id ${id}`,
+    cause: '--union-id is a number that a spreadsheet damaged',
+    next: 'Nothing was sent. Correct it.',
+  })),
+  ...['u001,u002', 'u001;u002'].map((ids) => ({
+    typed: `userinfo passback a=b --union-id '${ids}'`,
+    cause: '--union-id has more than one user',
+    next: 'Nothing was sent.',
+  })),
+  {
+    typed: file('union_id,a\\n"u001,u002",b\\n'),
+    cause: '"union_id" has more than one user',
+    next: 'Nothing was sent.',
+  },
+  {
+    typed: 'userinfo read 2474ab. mobile',
+    cause: 'the code ends with a full stop',
+    next: 'The code alone:\n  userinfo read 2474ab mobile',
+  },
+  {
+    typed: 'userinfo read abc "mob$(printf \'\\342\\200\\213\')ile"',
+    cause: 'the name "mob\\u200bile" has no special meaning: did you mean "mobile"?',
+    next: 'Write mobile\n',
   },
   {
     typed: `userinfo passback acme_level==gold ${to}`,
@@ -647,11 +711,7 @@ interface Noticed {
 
 const noticed: readonly Noticed[] = [
   { typed: `userinfo passback a=b ${to} --env test`, says: '', sends: '{"a":"b"}' },
-  {
-    typed: `userinfo passback moblie=1 ${to}`,
-    says: 'warning: key "moblie" has no special meaning: did you mean "mobile"?\n',
-    sends: '{"moblie":"1"}',
-  },
+  { typed: `userinfo passback moblie=1 ${to} --any-name`, says: '', sends: '{"moblie":"1"}' },
   {
     typed: `printf '{"a":"b"}' > $d/a.json; userinfo passback --user-info @$d/a.json ${to}`,
     says: '',
@@ -661,11 +721,6 @@ const noticed: readonly Noticed[] = [
     typed: `userinfo passback acme_level=$unset ${to}`,
     says: 'warning: the value of key "acme_level" is empty: is the variable set?',
     sends: '{"acme_level":""}',
-  },
-  {
-    typed: `userinfo passback acme_old=null ${to}`,
-    says: 'warning: the value of key "acme_old" stands for a missing value\n',
-    sends: '{"acme_old":"null"}',
   },
   {
     typed: file('union_id,a,,\\nu001,b,,\\n'),
@@ -824,6 +879,13 @@ it('a variable that nothing reads, but is near one of a target, stops a call', a
   const { status, stderr } = await machine.run(['passback', 'a=b', '--union-id', 'u001'], more);
   expect([status, sent()]).toEqual([2, []]);
   expect(stderr).toContain('nothing reads the variable USERINFO_ENV: did you mean USERINFO_ENVIRONMENT?');
+});
+
+it('a variable of an option that has none is warned of', async () => {
+  const { env } = newRow();
+  const done = await machine.run(['read', 'c1'], { env: { ...env, USERINFO_TIMEOUT: 'abc' } });
+  const says = 'warning: nothing reads the variable USERINFO_TIMEOUT: the option is --timeout\n';
+  expect(done).toMatchObject({ status: 0, stderr: says });
 });
 
 it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal shows, and no pipe', async () => {

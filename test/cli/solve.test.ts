@@ -275,10 +275,10 @@ describe('sign solve', () => {
     const args = ['--sample', sampleOf('digiflazz'), '--jobs', jobs, ...unhurried];
     const { status, stdout } = await machine.onTerminal(
       ['sign', 'solve', ...args],
-      [...Array.from({ length: updates }, () => ['recipes tried', ''] as const), ['recipes tried', null]],
+      [...Array.from({ length: updates }, () => [' recipes', ''] as const), [' recipes', null]],
     );
     expect(status).toBe(130);
-    expect(stdout).toMatch(/searching: [\d,]+ recipes tried/);
+    expect(stdout).toMatch(/[█░]+ searching \d+% +[\d,]+ recipes .*\/s/);
   });
 
   it('fails fast on invalid input and unwritable output', async () => {

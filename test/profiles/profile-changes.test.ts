@@ -72,7 +72,7 @@ describe('the list of profiles', () => {
   it('refuses a field that breaks its rule', () => {
     expect(() => updateProfile(both, 'shop', { base_url: 'nowhere' })).toThrow(InvalidInputError);
     expect(() => addProfile(both, sampleProfile({ name: 'new', tenant_code: ' ' }))).toThrow(
-      'tenant_code is empty',
+      'tenant_code of profile "new" is empty',
     );
   });
 

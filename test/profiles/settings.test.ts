@@ -7,7 +7,7 @@ import { parsePlatform } from '../../src/platform/platform.js';
 import { CredentialError, ProfileError, ProfileFileError } from '../../src/profiles/errors.js';
 import type { SettingFlags } from '../../src/profiles/flags-and-environment.js';
 import type { Profile } from '../../src/profiles/profile.js';
-import { addProfile, ProfileStore, removeProfile } from '../../src/profiles/profile-store.js';
+import { addProfile, ProfileStore, removeProfile, updateProfile } from '../../src/profiles/profile-store.js';
 import { resolveSettings, resolveSigning } from '../../src/profiles/settings.js';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { Secret } from '../../src/signing/secret.js';
@@ -277,10 +277,37 @@ describe('test or production', () => {
     );
   });
 
+  it('is production at another path of the host of a production profile, unless another profile has that', async () => {
+    const store = await storeOf(sampleProfile({ base_url: 'https://api.example.com/test' }), live);
+    const at = async (baseUrl: string) => (await resolve(store, { baseUrl })).environment.value;
+    expect(await at('https://api.example.com')).toBe('production');
+    expect(await at('http://API.example.com:443/other')).toBe('production');
+    expect(await at('https://api.example.com/test')).toBe('test');
+    expect(await at('https://api.example.com:8443/open')).toBe('test');
+    expect((await resolve(store)).warnings).toEqual([]);
+  });
+
   it('is not warned about between production profiles of one deployment', async () => {
     const store = await storeOf(live, sampleProfile({ ...live, name: 'live-2' }));
     expect((await resolve(store)).warnings).toEqual([]);
   });
+});
+
+it('a profile with a text that is refused today is refused by its name, and the others are usable', async () => {
+  const store = await storeOf(sampleProfile(), live);
+  const file = readFileSync(store.path, 'utf8');
+  writeFileSync(store.path, file.replace('"t1"', '"t\u200b1"'));
+  expect(await resolve(store, { profile: 'live' })).toMatchObject({ profile: 'live' });
+  expect((await rejection(resolve(store, { profile: 'shop' }))).message).toBe(
+    'tenant_code of profile "shop" has an invisible character (U+200B)',
+  );
+  await expect(store.change((list) => updateProfile(list, 'shop', { channel: 'c2' }))).rejects.toThrow(
+    'U+200B',
+  );
+  await store.change((list) => updateProfile(list, 'live', { channel: 'c2' }));
+  expect(readFileSync(store.path, 'utf8')).toContain('t\u200b1');
+  await store.change((list) => updateProfile(list, 'shop', { tenant_code: 't1' }));
+  expect(await resolve(store, { profile: 'shop' })).toMatchObject({ profile: 'shop' });
 });
 
 describe('the secret', () => {

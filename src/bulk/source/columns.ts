@@ -6,6 +6,7 @@ import {
   identifyingKeys,
   isDamagedNumber,
   JsonNumber,
+  pastedKindOf,
   specialUserInfoKeys,
 } from '../../protocol/user-info.js';
 import { RunInputError } from './input.js';
@@ -50,7 +51,7 @@ export function parseCell(
 
 /** @throws InvalidInputError for a value with a special meaning that was pasted with something else */
 function refusePasted(cell: string, column: string, canBeTyped: boolean): void {
-  const fault = pasteFault(cell, 'special');
+  const fault = pasteFault(cell, pastedKindOf(column));
   if (fault === null) return;
   const message = `the cell of column ${quoteName(column)} ${fault.what}`;
   if (!canBeTyped) throw new InvalidInputError(message, { hint: 'Correct it in the file.' });

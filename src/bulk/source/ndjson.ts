@@ -5,6 +5,7 @@ import {
   FlatJsonError,
   type FlatValue,
   parseFlatJson,
+  pastedKindOf,
   specialUserInfoKeys,
 } from '../../protocol/user-info.js';
 import { type LineBlock, splitLines } from './lines.js';
@@ -47,7 +48,7 @@ export class NdjsonRow implements FileRow {
 
 /** @throws InvalidInputError for a value with a special meaning that was pasted with something else */
 function refusePasted(key: string, value: FlatValue | undefined): void {
-  const fault = typeof value === 'string' ? pasteFault(value, 'special') : null;
+  const fault = typeof value === 'string' ? pasteFault(value, pastedKindOf(key)) : null;
   if (fault === null) return;
   throw new InvalidInputError(`${quoteName(key)} ${fault.what}`, { hint: 'Correct it in the file.' });
 }

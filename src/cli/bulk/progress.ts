@@ -8,6 +8,8 @@ import { formatDuration } from './run-report.js';
 interface Progress {
   /** The name of the work, one word. */
   readonly doing: string;
+  /** What is counted. Default: rows. */
+  readonly unit?: string;
   readonly rows: number;
   /** The part that is done, 0 to 1; `null` if it is not known. */
   readonly share: number | null;
@@ -30,7 +32,7 @@ const shownPauseMs = 1_000;
 /** Shows the progress of work: a bar on a terminal, else a line every ten seconds. `--quiet` shows nothing. */
 export async function withProgress<T>(
   io: Io,
-  { quiet }: { readonly quiet?: true },
+  { quiet }: { readonly quiet?: boolean | undefined },
   progressNow: () => Progress,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -75,7 +77,10 @@ export function progressLine(
 /**
  * The same progress in lines that become shorter: all of them have the count, the failures and the time that is left.
  */
-function linesOf({ doing, rows, share, total, counts, pausedMs = 0 }: Progress, rowsPerMs: number): string[] {
+function linesOf(
+  { doing, unit = 'rows', rows, share, total, counts, pausedMs = 0 }: Progress,
+  rowsPerMs: number,
+): string[] {
   const done = total === null ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
   const percent = share === null ? '' : `${Math.floor(share * 100)}%`;
   const failures = outcomes
@@ -93,7 +98,7 @@ function linesOf({ doing, rows, share, total, counts, pausedMs = 0 }: Progress, 
   const short = isPaused ? [`waiting ${brief(pausedMs)}`] : ms === null ? [] : [`${brief(ms)} left`];
   const named = `${doing} ${percent}`.trim();
   return [
-    [named, `${done} rows`, ...each, ...pause, ...left, ...rate].join('  '),
+    [named, `${done} ${unit}`, ...each, ...pause, ...left, ...rate].join('  '),
     [named, done, ...each, ...pause, ...left].join('  '),
     [done, ...each, ...(isPaused ? short : left)].join('  '),
     [done, ...notOk, ...short].join(' '),

@@ -108,7 +108,7 @@ export async function reportRun(
 /** The summary of a run, for a person. */
 function formatSummary(
   report: RunReport,
-  { options: { failed }, operation: { endpoint } }: BulkRun,
+  { io, options: { failed }, operation: { endpoint } }: BulkRun,
   paths: RunPaths | null,
 ): string[] {
   const { done, durationMs } = report;
@@ -117,7 +117,7 @@ function formatSummary(
     done === 0 && report.isFinished
       ? `${endpoint.operation}: nothing was left to do`
       : `${endpoint.operation}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
-    ...formatOutcomes(report),
+    ...formatOutcomes(report, io.stderr.isTTY),
   ];
   if (paths !== null) lines.push(`results  ${paths.results}`);
   if (failed !== undefined) lines.push(`failed   ${formatFailedFile(failed, report.failedRows)}`);
@@ -133,15 +133,15 @@ function formatSummary(
   return lines;
 }
 
-/** The number of rows with each outcome, and the reasons of those that are not ok. */
-export function formatOutcomes(report: Pick<RunReport, 'counts' | 'failures'>): string[] {
+/** The number of rows with each outcome, and the reasons of those that are not ok, each with a bar if `hasBars`. */
+export function formatOutcomes(report: Pick<RunReport, 'counts' | 'failures'>, hasBars = false): string[] {
   const { counts } = report;
   const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
   return outcomes
     .filter((outcome) => outcome === 'ok' || counts[outcome] > 0)
     .flatMap((outcome) => [
       `  ${outcome.padEnd(8)}${formatCount(counts[outcome]).padStart(width)}`,
-      ...formatFailures(report, outcome, width),
+      ...formatFailures(report, outcome, width, hasBars),
     ]);
 }
 
@@ -150,16 +150,23 @@ const shownReasons = 5;
 /** Maximum length of a reason, and of a line of the summary that has one, in characters. */
 const reasonLength = 40;
 const lineLength = 79;
+/** Length of the bar of all rows that are not ok. */
+const barLength = 10;
 
 /** The reasons of the rows of this part with an outcome, and the first lines of each. */
 function formatFailures(
   { failures, counts }: Pick<RunReport, 'counts' | 'failures'>,
   outcome: Outcome,
   width: number,
+  hasBars: boolean,
 ): string[] {
   const groups = failures.filter((group) => group.outcome === outcome);
   if (groups.length === 0) return [];
-  const describe = (rows: number, words: string) => `${formatCount(rows).padStart(10 + width)}  ${words}`;
+  const all = totalOf(counts) - counts.ok;
+  const barOf = (rows: number) =>
+    hasBars ? `${'█'.repeat(Math.ceil((rows / all) * barLength)).padEnd(barLength)}  ` : '';
+  const describe = (rows: number, words: string) =>
+    `${formatCount(rows).padStart(10 + width)}  ${barOf(rows)}${words}`;
   const shown = groups.slice(0, shownReasons).map(({ reason, rows, lines }) => {
     const cut = reason.length > reasonLength ? `${reason.slice(0, reasonLength - 1)}…` : reason;
     const named = [...lines];

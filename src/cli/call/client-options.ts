@@ -50,16 +50,19 @@ async function headersOf(
   const { headers, profile } = settings;
   const [missing] = lackingHeaders(settings);
   if (missing !== undefined) {
-    const source = `${missing}=env:${missing.toUpperCase().replace(/\W/g, '_')}`;
     throw new InvalidInputError(`the platform needs the header ${missing}`, {
       sent: 'nothing',
       hint: `Say where its value is${profile === null ? ', in a profile such as shop' : ''}:`,
-      commands: [
-        `userinfo profile set ${quoteWhereNeeded(profile ?? 'shop')} --header ${quoteWhereNeeded(source)}`,
-      ],
+      commands: [headerCommand(profile ?? 'shop', missing)],
     });
   }
   return readHeaders(headers, io.env);
+}
+
+/** The command by which a profile takes the value of a header from a variable. */
+export function headerCommand(profile: string, header: string): string {
+  const source = `${header}=env:${header.toUpperCase().replace(/\W/g, '_')}`;
+  return `userinfo profile set ${quoteWhereNeeded(profile)} --header ${quoteWhereNeeded(source)}`;
 }
 
 /** The options of a client: settings, command-line options, and the secret, which is read here unless given. */

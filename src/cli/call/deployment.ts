@@ -8,6 +8,9 @@ import type { CliContext } from '../context.js';
 import { type Io, printMessage } from '../io.js';
 import { warn } from '../output/style.js';
 
+/** Options of every call that no variable sets. */
+const withoutVariable = ['--timeout', '--attempts', '--attempt-timeout', '--yes', '--allow-http'];
+
 /** Resolves the settings of a command that calls the service, and prints their warnings. */
 export async function resolveDeployment(
   context: CliContext,
@@ -17,6 +20,10 @@ export async function resolveDeployment(
   const [misnamed] = misnamedVariables(io.env);
   if (misnamed !== undefined)
     throw new InvalidInputError(misnamed, { sent: 'nothing', hint: 'Give it that name, or unset it.' });
+  for (const name of withoutVariable) {
+    const variable = `USERINFO_${name.slice(2).replaceAll('-', '_').toUpperCase()}`;
+    if (io.env[variable]) await warn(io, `nothing reads the variable ${variable}: the option is ${name}`);
+  }
   const settings = await resolveSettings(settingSources(context, options));
   for (const warning of settings.warnings) await warn(io, warning);
   refuseUnfitUrl(settings);

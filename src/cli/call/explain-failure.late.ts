@@ -4,8 +4,11 @@ import { describeOrigin, settingNames } from '../../profiles/flags-and-environme
 import { describeSecretSource, settingSecretAgain } from '../../profiles/secret.js';
 import type { Settings } from '../../profiles/settings.js';
 import type { OperationName } from '../../protocol/endpoints.js';
+import { signLength } from '../../protocol/limits.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
+import { compileRecipe } from '../../signing/compile-recipe.js';
 import { defaultRecipes } from '../../signing/presets.js';
+import type { SigningRecipes } from '../../signing/recipe.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { ExplainedError, type UsedSetting } from '../report-error.js';
 
@@ -46,9 +49,10 @@ function refusedSignature(settings: Settings, operation: Failed, isLength: boole
   };
 }
 
-/** Whether the service refuses the length of `sign` (§5.4): a rule that is wrong may give another one. */
-export function refusesSignLength({ means, msg }: RejectedError): boolean {
-  return means === 'malformedParameter' && msg.startsWith('sign ');
+/** Whether a refusal is about the length of `sign` (§5.4): a rule that is wrong may give another one. */
+function refusesSignLength({ means }: RejectedError, { sign }: Pick<SigningRecipes, 'sign'>): boolean {
+  const { digestLength } = compileRecipe(sign);
+  return means === 'malformedParameter' && digestLength !== null && digestLength !== signLength;
 }
 
 /** The error of a call, with where the settings come from that may be wrong. */
@@ -74,7 +78,8 @@ function aboutBaseUrl({ reason }: NoAnswerError, settings: Settings) {
 
 function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed) {
   const { means } = error;
-  const isLength = refusesSignLength(error);
+  const isLength =
+    settings.signing_module === null && refusesSignLength(error, settings.platform.value.signing);
   if (means === 'wrongAppSign' || means === 'wrongSign' || isLength)
     return refusedSignature(settings, operation, isLength);
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};

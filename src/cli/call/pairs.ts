@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { pasteFault } from '../../protocol/pasted-text.js';
+import { isNoValue, pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import {
   FlatJsonError,
@@ -9,6 +9,7 @@ import {
   JsonNumber,
   parseFlatJson,
   pastedKeyFault,
+  pastedKindOf,
   specialUserInfoKeys,
 } from '../../protocol/user-info.js';
 import { isSlip } from '../../support/nearest-name.js';
@@ -50,7 +51,6 @@ export async function parsePairs(io: Io, pairs: readonly string[]): Promise<Map<
 /** Refuses, or warns of, a text that was probably not meant so. */
 async function judgeText(io: Io, key: string, text: string): Promise<void> {
   if (text === '') return noteEmpty(io, key);
-  const isSpecial = Object.hasOwn(specialUserInfoKeys, key);
   if (identifyingKeys.includes(key) && isDamagedNumber(text)) throw damaged(key);
   if (text.startsWith('=')) {
     throw new InvalidInputError(`the value of key ${quoteName(key)} begins with "="`, {
@@ -58,14 +58,25 @@ async function judgeText(io: Io, key: string, text: string): Promise<void> {
       hint: `Write ${key}=text for text, ${key}:=28 for JSON. If the = is meant: ${key}:='"=…"'`,
     });
   }
-  const fault = pasteFault(text, isSpecial ? 'special' : 'value');
+  const [, second] = /^[^\s,=]*,([A-Za-z_]\w*)(?::?=)[^=]*$/.exec(text) ?? [];
+  if (second !== undefined) {
+    throw new InvalidInputError(`the value of key ${quoteName(key)} has another pair: ${second}=…`, {
+      sent: 'nothing',
+      hint: `Put a space between pairs, not a comma. ${asText(key)}`,
+    });
+  }
+  const kind = pastedKindOf(key);
+  const fault = pasteFault(text, kind);
   if (fault === null) return;
   const message = `the value of key ${quoteName(key)} ${fault.what}`;
-  if (!isSpecial) return warn(io, message);
-  throw new InvalidInputError(message, {
-    sent: 'nothing',
-    hint: `Correct it. To store this very text, write it as JSON: ${key}:='"…"'`,
-  });
+  if (kind === 'value' && !isNoValue(text)) return warn(io, message);
+  const meant = fault.meant === null ? 'Correct it.' : `Write ${quoteWhereNeeded(`${key}=${fault.meant}`)}`;
+  throw new InvalidInputError(message, { sent: 'nothing', hint: `${meant}\n${asText(key)}` });
+}
+
+/** How a text is written that is meant as it stands. */
+function asText(key: string): string {
+  return `To store this very text, write it as JSON: ${key}:='"…"'`;
 }
 
 /** The text of a pair is empty, most often because of a variable. */
@@ -146,20 +157,15 @@ function parseScalar(key: string, json: string): FlatValue {
   });
 }
 
-/**
- * Warns of custom keys that are probably mistakes: one letter away from a special key, or without the tenant's prefix,
- * if the profile has one (§4.2 rules 4 and 6).
- */
+/** Warns of custom keys without the tenant's prefix, if the profile has one (§4.2 rule 6). */
 export async function warnOfKeys(io: Io, keys: Iterable<string>, prefix: string | null): Promise<void> {
+  if (prefix === null) return;
   for (const key of keys) {
-    const hasPrefix = prefix !== null && key.startsWith(prefix);
-    if (hasPrefix || Object.hasOwn(specialUserInfoKeys, key)) continue;
-    const meant = meantKey(key, prefix);
-    const why =
-      meant === null
-        ? prefix && `does not begin with the prefix ${quoteName(prefix)} of the profile`
-        : `has no special meaning: did you mean ${quoteName(meant)}?`;
-    if (why !== null) await warn(io, `key ${quoteName(key)} ${why}`);
+    if (key.startsWith(prefix) || Object.hasOwn(specialUserInfoKeys, key)) continue;
+    await warn(
+      io,
+      `key ${quoteName(key)} does not begin with the prefix ${quoteName(prefix)} of the profile`,
+    );
   }
 }
 

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { type PassbackInput, type PlainRequest, passbackRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { identifyingText } from '../../protocol/passback.js';
-import { pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import {
   parseUserInfo,
@@ -10,12 +9,13 @@ import {
   specialUserInfoKeys,
   toUserInfo,
   type UserInfoEntries,
+  userFault,
 } from '../../protocol/user-info.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
-import { parsePairs, refuseSlips, warnOfKeys } from '../call/pairs.js';
+import { meantKey, parsePairs, refuseSlips, warnOfKeys } from '../call/pairs.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { type Call, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
@@ -28,6 +28,7 @@ interface PassbackOptions extends RequestOptions {
   readonly unionId?: string;
   readonly primaryKey?: string;
   readonly userInfo?: string;
+  readonly anyName?: boolean;
 }
 
 /** The arguments and the request of a passback that is sent or explained. */
@@ -45,7 +46,8 @@ export const passbackCall = {
         parseFilled('--union-id'),
       )
       .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
-      .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input'),
+      .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input')
+      .option('--any-name', 'send keys as they are, also those that look misspelt'),
   request: async ({ context, options }: Call<PassbackOptions>, pairs: readonly string[]) => {
     const { unionId, primaryKey, userInfo: json } = options;
     return namedRequest({ unionId, primaryKey, userInfo: await readUserInfo(context, pairs, json) });
@@ -97,7 +99,10 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
       const request = await passbackCall.request(call, pairs);
       const keys = Object.keys(JSON.parse(request.parameters.get('user_info') ?? '{}'));
-      return callService(call, request, ({ key_prefix }) => warnOfKeys(call.io, keys, key_prefix));
+      return callService(call, request, async ({ key_prefix }) => {
+        if (!call.options.anyName) refuseMisspelt(call.context.args, keys, key_prefix);
+        await warnOfKeys(call.io, keys, key_prefix);
+      });
     }
     if (queue !== undefined)
       return (await import('./passback-to-queue.late.js')).passbackToQueue(call, queue);
@@ -113,6 +118,18 @@ async function refuseFiles({ context: { args } }: Call, files: readonly string[]
   const message = `--from takes one file: ${quoteName(first)} is one more`;
   const commands = files.map((file) => formatCommand(rest, ['--from', file], ['--from']));
   throw new UsageError(message, 'Run each on its own:', [formatCommand(rest, []), ...commands]);
+}
+
+/** @throws InvalidInputError for a key that is probably a misspelt special one (§4.2 rule 4) */
+function refuseMisspelt(args: readonly string[], keys: readonly string[], prefix: string | null): void {
+  const slip = keys.find((key) => meantKey(key, prefix) !== null);
+  if (slip === undefined) return;
+  const meant = quoteName(meantKey(slip, prefix) ?? '');
+  throw new InvalidInputError(`the key ${quoteName(slip)} has no special meaning: did you mean ${meant}?`, {
+    sent: 'nothing',
+    hint: 'If that is its name:',
+    commands: [['userinfo', ...args, '--any-name'].map(quoteWhereNeeded).join(' ')],
+  });
 }
 
 /**
@@ -178,7 +195,7 @@ function refuseUnnamed(primaryKey: string | undefined, userInfo: UserInfoEntries
 
 /** @throws InvalidInputError for a name of a user that was pasted with something; `written` is what comes before it */
 function refusePasted(what: string, text: string | null | undefined, written: string): void {
-  const fault = pasteFault(text ?? '', 'identifier');
+  const fault = userFault(text ?? '');
   if (fault === null) return;
   const hint = fault.meant === null ? 'Correct it.' : `Write ${written}${quoteWhereNeeded(fault.meant)}`;
   throw new InvalidInputError(`${what} ${fault.what}`, { sent: 'nothing', hint });

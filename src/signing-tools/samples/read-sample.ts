@@ -10,8 +10,8 @@ import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
 interface TakeOptions {
   /** Name of the parameter or header with the signature. Default: that of a sample file, else `sign`. */
   readonly signParam?: string | undefined;
-  /** The requests to take where a text has several, from 1. */
-  readonly pick?: readonly number[] | undefined;
+  /** The requests to take where a text has several, from 1, or all that can be read. */
+  readonly pick?: readonly number[] | 'all' | undefined;
 }
 
 /** Maximum number of requests of a text that are read, and of its characters. */
@@ -170,11 +170,8 @@ function knowledge({ sample, isGuessed }: ReadRequest): number {
   );
 }
 
-function choose(
-  { format, requests }: FoundIn,
-  signParam: string,
-  pick: readonly number[] | undefined,
-): TakenSamples {
+function choose({ format, requests }: FoundIn, signParam: string, pick: TakeOptions['pick']): TakenSamples {
+  if (pick === 'all') return { samples: requests.flatMap(({ sample }) => sample ?? []), taken: [] };
   const isOne = requests.length === 1;
   const picked = isOne ? [1] : pick;
   if (picked === undefined) throw severalRequests(requests, signParam);

@@ -36,7 +36,7 @@ export interface Check {
 }
 
 /** Runs all checks, and prints the result of each. The error of the command has the code of the first that failed. */
-async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
+export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
   const { context, io, options, style, isTable, print } = call;
   const { checks, NotReachedError } = await import('./checks.late.js');
   const known: Known = { context, options };

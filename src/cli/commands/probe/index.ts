@@ -9,6 +9,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError } from '../../../support/errors.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
+import { withProgress } from '../../bulk/progress.js';
 import { clientOptions, loadSigning, readSecretOf } from '../../call/client-options.js';
 import { resolveDeployment } from '../../call/deployment.js';
 import { type Call, command } from '../../command.js';
@@ -97,13 +98,16 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   let sent = 0;
   const onSent = () => {
     sent += 1;
-    if (io.stderr.isTTY) io.stderr.write(`\r${sent} of at most ${maxRequests} requests\u001b[K`);
+  };
+  const progressNow = () => {
+    const share = sent / maxRequests;
+    return { doing: 'probing', unit: 'requests', rows: sent, share, total: maxRequests };
   };
   const connection = { client, signers, secret, signal, pauseMs: pause, maxRequests, onSent };
   try {
-    const evidence = await gather(connection, user).finally(() => {
-      if (io.stderr.isTTY) io.stderr.write('\r\u001b[K');
-    });
+    const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () =>
+      gather(connection, user),
+    );
     const [{ learn }, { findBreaks }, { differencesOf }, { doubtsOf, probeRecord, showFindings }] =
       await Promise.all([
         import('../../../probe/learn.js'),

@@ -23,6 +23,7 @@ import { parseOpenProxy } from '../../call/network.js';
 import { readPlatform } from '../../call/platform-file.js';
 import { requirePreset } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
+import { parseDuration } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
@@ -44,30 +45,60 @@ interface EditOptions extends ConnectionOptions, SecretOptions {
   readonly keyPrefix?: string;
 }
 
+interface AddOptions extends EditOptions {
+  /** A file with captured requests, or - for standard input. */
+  readonly from?: string;
+  /** Milliseconds. */
+  readonly maxTime?: number;
+}
+
 export const declareAdd = command({
   name: 'add',
   common: ['confirm'],
   summary: 'add a profile',
   description:
-    'Add a profile. On a terminal, it prompts for missing values. The first profile becomes the active one.',
+    'Add a profile. On a terminal, it prompts for missing values. The first profile becomes the active one. --from takes ' +
+    'them from an accepted request ("userinfo help requests"), finds its rule, asks, and checks it.',
   examples: [
     ['userinfo profile add shop', 'prompts for each value; the secret is not echoed'],
+    ['userinfo profile add shop --from captured.txt', 'from an accepted request; asks for the secret'],
     [
       'printf %s "$SHOP_SECRET" | userinfo profile add shop-test --environment test ' +
         '--base-url https://test.example.com --tenant-code acme --channel web --app-key app-1 --app-secret-stdin',
       'without prompts, for a script',
     ],
   ],
-  takes: (command) => addEditOptions(command.argument('<name>', 'name of the new profile')),
+  takes: (command) =>
+    addEditOptions(
+      command
+        .argument('<name>', 'name of the new profile')
+        .addOption(
+          new Option('--from <file>', 'accepted request; - is standard input').conflicts([
+            'signingPreset',
+            'signingModule',
+          ]),
+        )
+        .option('--max-time <duration>', 'longest search of --from (default: 20s)', parseDuration),
+    ),
   run: runAdd,
 });
 
-async function runAdd({ context, io, options }: Call<EditOptions>, name: string): Promise<void> {
+async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
+  const { context, io, options } = call;
   const { profiles, prompt } = context;
   checkNewName(await profiles.load(), name);
+  if (options.from === '-' && options.appSecretStdin) {
+    throw new InvalidInputError('the request and the app secret cannot both come from standard input', {
+      hint: 'Put the request into a file.',
+    });
+  }
   const given = await patchOf(context, options, undefined);
-  if (!prompt.possible) refuseMissing(given);
-  const ask = async (field: (typeof asked)[number]) => given[field] ?? promptFor(context, field, options);
+  const tool = options.from === undefined ? null : await import('./capture.late.js');
+  const capture = tool && (await tool.readCapture(context, options.from ?? '', given));
+  const known = { ...capture?.values, ...given };
+  if (known.base_url !== undefined) checkBaseUrl(known.base_url, options.allowHttp);
+  if (!prompt.possible) refuseMissing(known);
+  const ask = async (field: (typeof asked)[number]) => known[field] ?? promptFor(context, field, options);
   const required: Profile = {
     name,
     environment:
@@ -80,9 +111,12 @@ async function runAdd({ context, io, options }: Call<EditOptions>, name: string)
     secret: given.secret ?? (await promptForSecret(context)),
   };
   await confirmAddress(context, required, options.yes);
-  const list = await profiles.change((before) => updateProfile(addProfile(before, required), name, given));
+  const found = tool && capture && (await tool.completeProfile(call, capture, required, given));
+  const patch = { ...given, ...found };
+  const list = await profiles.change((before) => updateProfile(addProfile(before, required), name, patch));
   await printMessage(io, `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`);
   await warnOfSecret(context, required);
+  await tool?.checkStored(call, name);
 }
 
 const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
@@ -176,6 +210,10 @@ export const declareSet = command({
     const { environment = current.environment, base_url = current.base_url } = patch;
     if (environment !== current.environment || base_url !== current.base_url)
       await confirmAddress(context, { name, environment, base_url }, options.yes);
+    if (current.environment === 'production' && environment === 'test') {
+      const question = `Profile ${describeProfile(current)} becomes a test profile: writes by it are not asked about. Change it?`;
+      await confirm(context, question, options.yes);
+    }
     const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
     if (changed === undefined) return;
     await printMessage(io, `changed ${describeProfile(changed)}`);

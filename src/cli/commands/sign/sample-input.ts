@@ -13,8 +13,8 @@ export interface SampleOptions {
   /** Path of a file; `-` for standard input. */
   readonly sample?: string | undefined;
   readonly signParam?: string | undefined;
-  /** Numbers of the requests to take, from 1. */
-  readonly pick?: readonly number[] | undefined;
+  /** Numbers of the requests to take, from 1; by default there may be one. */
+  readonly pick?: readonly number[] | 'all' | undefined;
 }
 
 export function addSampleOptions(command: Command): Command {

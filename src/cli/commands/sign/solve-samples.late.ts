@@ -5,8 +5,8 @@ import type { SigningRecipes } from '../../../signing/recipe.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
 import { type Searcher, solve, solveByHints, TimeOver } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
-import { formatCount } from '../../../support/count.js';
 import { UserInfoError } from '../../../support/errors.js';
+import { withProgress } from '../../bulk/progress.js';
 import { saveSigners, selectRule, selectSecret } from '../../call/resolve-signing.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
@@ -50,7 +50,7 @@ export async function solveSamples(
     signed.push({ ...sample, secret: await selectSecret(context, options, sample.secret) });
   }
   await checkOwnRule(context, options, signed);
-  const report = await search(context, signed, options);
+  const report = await searchRules(context, signed, options);
   await print(isTable ? showSolveReport(report) : solveReportRecord(report));
   const found = likeliest(report);
   const names = Object.keys(found);
@@ -122,12 +122,19 @@ function signsAll(signing: SigningChoice, sample: SignedSample): boolean {
 const mostWaiting = 3;
 
 /** Searches `app_sign` first, for at most half of the time, then the signature itself. */
-async function search(
+export async function searchRules(
   context: CliContext,
   signed: readonly SignedSample[],
-  { maxTime, jobs = availableParallelism(), steps, join, headers, constant: constants }: SolveOptions,
+  {
+    maxTime,
+    jobs = availableParallelism(),
+    steps,
+    join,
+    headers,
+    constant: constants,
+  }: Pick<SolveOptions, 'maxTime' | 'jobs' | 'steps' | 'join' | 'headers' | 'constant'>,
 ): Promise<SolveReport> {
-  const { signal } = context;
+  const { io, signal } = context;
   const tasks = tasksForSign(signed);
   const appTasks = tasksForAppSign(signed);
   const hints = { steps, join, headers, constants };
@@ -138,7 +145,15 @@ async function search(
     const { user, system } = process.cpuUsage(cpuAt);
     return (user + system) / 1000;
   };
-  return withProgress(context, async (onProgress) => {
+  let tried = 0;
+  const onProgress = (count: number) => {
+    tried = count;
+  };
+  const progressNow = () => {
+    const share = Math.min(1, cpuMs() / jobs / maxTime);
+    return { doing: 'searching', unit: 'recipes', rows: tried, share, total: null };
+  };
+  return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, async () => {
     let searchMs = 0;
     const solveBy = async (share: number, wanted: readonly SolveTask[]) => {
       // Work counts, not time: a busy machine gets up to three times as long.
@@ -173,38 +188,14 @@ async function search(
   });
 }
 
-function likeliest({ name, sign, appSign }: SolveReport): Partial<SigningRecipes> {
+/** The likeliest rule of each signature. */
+export function likeliest({ name, sign, appSign }: SolveReport): Partial<SigningRecipes> {
   const app_sign = (name === 'app_sign' ? sign : appSign)?.fits[0]?.recipe;
   const own = name === 'app_sign' ? undefined : sign.fits[0]?.recipe;
   return { ...(app_sign && { app_sign }), ...(own && { sign: own }) };
 }
 
 /** Whether another rule may be the right one: it fits all samples, too, or it was not listed. */
-function isAmbiguous({ sign, appSign }: SolveReport): boolean {
+export function isAmbiguous({ sign, appSign }: SolveReport): boolean {
   return [sign, appSign].some((solution) => solution && (solution.fits.length > 1 || solution.isCutShort));
-}
-
-const lineMs = 150;
-
-async function withProgress<T>(
-  { io }: CliContext,
-  work: (onProgress: (tried: number) => void) => Promise<T>,
-): Promise<T> {
-  const { stderr } = io;
-  let tried = 0;
-  const onProgress = (count: number) => {
-    tried = count;
-  };
-  if (!stderr.isTTY) return work(onProgress);
-  const startedAt = Date.now();
-  const timer = setInterval(() => {
-    const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
-    stderr.write(`\rsearching: ${formatCount(tried)} recipes tried, ${seconds} s\u001b[K`);
-  }, lineMs);
-  try {
-    return await work(onProgress);
-  } finally {
-    clearInterval(timer);
-    stderr.write('\r\u001b[K');
-  }
 }

@@ -10,6 +10,8 @@ import { readSignedInputs, signParamOption } from './sample-input.js';
 import type { SolveOptions } from './solve-samples.late.js';
 
 const defaultTime = '20s';
+/** Milliseconds. */
+export const defaultTimeMs = parseDuration(defaultTime);
 
 export const declareSignSolve = command({
   name: 'solve',
@@ -48,7 +50,7 @@ export const declareSignSolve = command({
       .addOption(
         new Option('--max-time <duration>', 'maximum search time, of a machine that does nothing else')
           .argParser(parseDuration)
-          .default(parseDuration(defaultTime), defaultTime),
+          .default(defaultTimeMs, defaultTime),
       )
       .option('--jobs <n>', 'number of threads (default: one per core)', parseCount)
       .option('--save <profile>', 'write the found recipes into a profile'),

@@ -11,7 +11,6 @@ import { compileRecipe } from '../../../signing/compile-recipe.js';
 import { type Preset, presets } from '../../../signing/presets.js';
 import { clientOptions } from '../../call/client-options.js';
 import { resolveDeployment } from '../../call/deployment.js';
-import { refusesSignLength } from '../../call/explain-failure.late.js';
 import { saveSigners } from '../../call/resolve-signing.js';
 import type { Call } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
@@ -149,7 +148,7 @@ class Trial {
     } catch (error) {
       if (!(error instanceof RejectedError)) throw error;
       this.answer = `${error.resultCode} ${error.msg}`;
-      return verdictOf(error, `app_sign=${app_sign.name},sign=${sign.name}`);
+      return verdictOf(error, { app_sign, sign });
     }
   }
 }
@@ -157,15 +156,16 @@ class Trial {
 /** Answers that only a request with both signatures gets. */
 const accepted: readonly (ResultCodeName | undefined)[] = ['codeNotValid', 'noSuchUser'];
 
-function verdictOf(error: RejectedError, choice: string): Verdict {
+function verdictOf(error: RejectedError, { app_sign, sign }: PresetPair): Verdict {
   const { means } = error;
   if (accepted.includes(means)) return null;
   if (means === 'wrongAppSign') return 'app_sign';
   if (means === 'wrongSign') return 'sign';
-  if (refusesSignLength(error)) return 'length of sign';
+  // The request is well formed but for what a preset gives.
+  if (means === 'malformedParameter') return 'length of sign';
   throw new ExplainedError(error, {
     hint:
-      `That is not about a signature or the code, so no more were sent. The last presets: ${choice}. If it is, ` +
+      `That is not about a signature or the code, so no more were sent. The last presets: app_sign=${app_sign.name},sign=${sign.name}. If it is, ` +
       `say so in "result_codes" of a platform file. ${error.hint}`,
   });
 }

@@ -1,0 +1,217 @@
+// Only "profile add --from" loads it.
+import { checkHeaderName, checkHeaderValue } from '../../../platform/headers.js';
+import { defaultPlatform } from '../../../platform/platform.js';
+import { settingNames } from '../../../profiles/flags-and-environment.js';
+import type { HeaderSources } from '../../../profiles/header-source.js';
+import {
+  describeProfile,
+  type Profile,
+  type ProfilePatch,
+  parseIdentifier,
+} from '../../../profiles/profile.js';
+import { readSecret, secretWarnings } from '../../../profiles/secret.js';
+import { parseBaseUrl } from '../../../protocol/base-url.js';
+import { endpoints } from '../../../protocol/endpoints.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
+import { paramOf, type Sample } from '../../../signing/request.js';
+import { isDigestText } from '../../../signing-tools/samples/captured-request.js';
+import { describeRecipe } from '../../../solve/describe-recipe.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
+import { headerCommand } from '../../call/client-options.js';
+import type { Call } from '../../command.js';
+import type { CliContext } from '../../context.js';
+import { inputName } from '../../input.js';
+import { printAdvice, printMessage } from '../../io.js';
+import { warn } from '../../output/style.js';
+import { confirm } from '../../prompt.js';
+import { CheckFailedError } from '../../report-error.js';
+import { runChecks } from '../doctor/index.js';
+import { readSignedInputs } from '../sign/sample-input.js';
+import { defaultTimeMs } from '../sign/solve.js';
+import { solveFault } from '../sign/solve-report.js';
+import { isAmbiguous, likeliest, searchRules } from '../sign/solve-samples.late.js';
+
+const fields = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
+type Values = Partial<Record<(typeof fields)[number], string>>;
+
+/** Requests of one application of the platform. */
+export interface Capture {
+  readonly from: string;
+  readonly samples: readonly Sample[];
+  /** What they say of the deployment. */
+  readonly values: Values;
+}
+
+/** Number of requests that are searched: one is enough for most rules, more tell those apart that fit it. */
+const mostSamples = 4;
+
+/**
+ * Reads the requests to the platform (§4) in a file, or in standard input for `-`. Where they are of several
+ * applications, the values that options give choose one.
+ *
+ * @throws InvalidInputError if there is none, if they are of several, or for one without a signature; SampleError
+ */
+export async function readCapture(context: CliContext, from: string, given: Values): Promise<Capture> {
+  const all = await readSignedInputs(context, undefined, { sample: from, pick: 'all' });
+  const apps = new Map<string, { values: Values; samples: Sample[] }>();
+  for (const sample of all) {
+    const path = endpoints.map((endpoint) => endpoint.path).find((one) => sample.url.endsWith(one));
+    if (path === undefined && sample.url !== '') continue;
+    const values = valuesOf(sample, path ?? '');
+    const key = JSON.stringify(values);
+    const app = apps.get(key) ?? { values, samples: [] };
+    app.samples.push(sample);
+    apps.set(key, app);
+  }
+  if (apps.size === 0) {
+    throw new InvalidInputError(`${inputName(from)} has no request to the platform`, {
+      sent: 'nothing',
+      hint: `Its addresses end with ${endpoints.map(({ path }) => path).join(' or ')}, not as ${quoteName(all[0]?.url ?? '')}.`,
+    });
+  }
+  const isMeant = ({ values }: { values: Values }) =>
+    fields.every((field) => given[field] === undefined || given[field] === values[field]);
+  const meant = apps.size === 1 ? [...apps.values()] : [...apps.values()].filter(isMeant);
+  const [app] = meant;
+  if (app === undefined || meant.length > 1) throw severalApps(from, [...apps.values()]);
+  const samples = app.samples.slice(0, mostSamples);
+  if (samples.some(({ signature }) => signature === null)) {
+    throw new InvalidInputError(`the request in ${inputName(from)} has no parameter "sign"`, {
+      sent: 'nothing',
+      hint: 'Take one that the platform accepted, as it was sent. To go without one, leave out --from.',
+    });
+  }
+  return { from, samples, values: app.values };
+}
+
+function valuesOf(sample: Sample, path: string): Values {
+  const base = sample.url.slice(0, sample.url.length - path.length);
+  const values: Record<string, string> = {};
+  if (/^https?:/i.test(base)) values.base_url = parseBaseUrl(base, 'the address of the request');
+  for (const field of fields) {
+    const value = paramOf(sample, field);
+    if (value !== undefined) values[field] = parseIdentifier(value, `the parameter ${field} of the request`);
+  }
+  return values;
+}
+
+function severalApps(from: string, apps: readonly { readonly values: Values }[]): InvalidInputError {
+  const lines = apps.map(({ values }) => fields.map((field) => values[field] ?? '?').join('  '));
+  return new InvalidInputError(`${inputName(from)} has requests of ${apps.length} applications`, {
+    sent: 'nothing',
+    hint: ['Choose one, by --app-key, --tenant-code, --channel or --base-url:', ...lines].join('\n'),
+  });
+}
+
+/** Headers that HTTP, browsers, proxies and tracing add. */
+const usual =
+  /^(?:(?:accept|content|sec|if|access-control|proxy|x-forwarded|x-b3|postman|cf)-.*|accept|host|user-agent|connection|keep-alive|te|trailer|transfer-encoding|upgrade.*|expect|range|origin|referer|dnt|priority|pragma|cache-control|via|forwarded|traceparent|tracestate|x-real-ip|x-requested-with|x-(?:request|correlation|trace)-id|:.*)$/i;
+
+const secretName = /auth|token|key|secret|cookie|session|sign|credential|passw/i;
+
+/** The headers that every request has alike: those to store, and the names of those that seem to be secret. */
+function headersOf({ samples }: Capture): { readonly plain: HeaderSources; readonly secret: string[] } {
+  const [first, ...others] = samples;
+  const plain: Record<string, string> = {};
+  const secret: string[] = [];
+  for (const name of first?.headers ?? []) {
+    const value = first?.extra[name] ?? '';
+    if (usual.test(name) || others.some(({ extra }) => extra[name] !== value)) continue;
+    if (secretName.test(name) || isDigestText(value)) secret.push(name);
+    else {
+      checkHeaderName(name, 'the request');
+      plain[name] = checkHeaderValue(value, `the header ${name} of the request`);
+    }
+  }
+  return { plain, secret };
+}
+
+/**
+ * Finds the rule of the requests, says what was taken and from where, and asks whether to store it.
+ *
+ * @returns what the profile has besides the values that are asked for
+ * @throws CheckFailedError if no rule is found, InvalidInputError if the answer is no
+ */
+export async function completeProfile(
+  { context, io, options }: Call<{ readonly maxTime?: number }>,
+  capture: Capture,
+  profile: Profile,
+  given: ProfilePatch,
+): Promise<Pick<ProfilePatch, 'platform' | 'headers'>> {
+  const { name } = profile;
+  const secret = await readSecret(profile.secret, io.env);
+  const report = await searchRules(
+    context,
+    capture.samples.map((sample) => ({ ...sample, secret })),
+    { maxTime: options.maxTime ?? defaultTimeMs },
+  );
+  const fault = solveFault(report);
+  if (fault !== null) {
+    for (const warning of secretWarnings(secret)) await warn(io, warning);
+    throw notFound(fault.message, capture, profile);
+  }
+  const rules = likeliest(report);
+  const { plain, secret: left } = headersOf(capture);
+  const { platform = defaultPlatform, headers = {} } = given;
+  const taken: (readonly [what: string, value: string, where: string])[] = [
+    ...fields
+      .filter((field) => given[field] === undefined && capture.values[field] !== undefined)
+      .map(
+        (field) =>
+          [
+            settingNames[field].title,
+            profile[field],
+            field === 'base_url' ? 'the address' : `parameter ${field}`,
+          ] as const,
+      ),
+    ...Object.entries(plain).map(([header, value]) => [`header ${header}`, String(value), 'header'] as const),
+    ...Object.entries(rules).map(
+      ([signature, recipe]) => [signature, describeRecipe(recipe), 'found by sign solve'] as const,
+    ),
+  ];
+  const requests = capture.samples.length === 1 ? 'a request' : `${capture.samples.length} requests`;
+  await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
+  for (const [what, value, where] of taken) await printMessage(io, `  ${what}: ${value} (${where})`);
+  if (left.length > 0) {
+    await printAdvice(io, {
+      hint: 'Not taken, as their values seem to be secret. For those that the platform needs, afterwards:',
+      commands: left.map((header) => headerCommand(name, header)),
+    });
+  }
+  await confirm(context, `Store ${describeProfile(profile)}, and check it by a read?`, options.yes);
+  const signing = { ...(platform ?? defaultPlatform).signing, ...rules };
+  const all = { ...plain, ...headers };
+  if (isAmbiguous(report)) {
+    await printMessage(
+      io,
+      'More than one rule fits; the likeliest is taken. A second request in the file tells them apart.',
+    );
+  }
+  return {
+    platform: { ...(platform ?? defaultPlatform), signing },
+    ...(Object.keys(all).length > 0 && { headers: all }),
+  };
+}
+
+/** The error of requests without a rule: the profile can be stored without them, and the search goes on from it. */
+function notFound(message: string, { from }: Capture, profile: Profile): CheckFailedError {
+  const name = quoteWhereNeeded(profile.name);
+  const values = fields.map((field) => `${settingNames[field].flag} ${quoteWhereNeeded(profile[field])}`);
+  const file = quoteWhereNeeded(from);
+  return new CheckFailedError(message, {
+    hint:
+      'Nothing was stored. A wrong app secret is the likeliest cause: enter it again. Or search for longer: --max-time 5m.\n' +
+      'To search with what the document says (--steps, --join, --headers, --constant), store the profile without the rule:',
+    commands: [
+      `userinfo profile add ${name} --environment ${profile.environment} ${values.join(' ')}`,
+      `userinfo sign solve -p ${name} --save ${name} --sample ${file}`,
+    ],
+  });
+}
+
+/** Checks the stored profile, as `userinfo doctor -p` does. */
+export function checkStored(call: Call, name: string): Promise<void> {
+  const { timeout, attempts } = call.options;
+  return runChecks({ ...call, options: { timeout, attempts, profile: name } });
+}

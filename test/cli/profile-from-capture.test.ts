@@ -1,0 +1,264 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Machine } from '../support/cli.js';
+
+const secret = 'a-secret-of-the-shop';
+const path = '/v2/api/v1/server/user/user_info_for_third';
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+
+/** A rule that the spec leaves to the platform, written by hand. */
+function signed(params: Readonly<Record<string, string>>, key = secret): Record<string, string> {
+  const { app_key = '', timestamp = '' } = params;
+  const all: Record<string, string> = { ...params, app_sign: md5(`${app_key}${timestamp}${key}`) };
+  const pairs = Object.keys(all).sort();
+  const message = pairs.map((name) => `${name}${all[name]}`).join('');
+  return { ...all, sign: md5(`${key}${message}${key}`).toUpperCase() };
+}
+
+/** A platform without anything of this project: it accepts what its own rule signs, and one code. */
+const received: { readonly url: URL; readonly region: unknown; readonly status: number }[] = [];
+const log: string[] = [];
+const platform = createServer((request, response) => {
+  const url = new URL(request.url ?? '', 'http://x');
+  const { app_sign, sign, ...params } = Object.fromEntries(url.searchParams);
+  const right = signed(params);
+  const code =
+    right.app_sign !== app_sign ? 40102 : right.sign !== sign ? 40101 : params.code === 'good' ? 200 : 40106;
+  received.push({ url, region: request.headers['x-region'], status: code });
+  log.push(`10.0.0.1 - - [22/Nov/2026:13:20:00 +0000] "GET ${request.url} HTTP/1.1" 200 87 "-" "okhttp/4"`);
+  response.end(JSON.stringify({ code, msg: code === 200 ? 'ok' : 'refused', data: { union_id: 'u1' } }));
+});
+const machine = new Machine();
+let origin = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(platform.address() as AddressInfo).port}`;
+});
+afterEach(() => {
+  received.splice(0);
+  log.splice(0);
+  rmSync(machine.configFolder, { recursive: true, force: true });
+});
+afterAll(() => {
+  platform.close();
+  machine[Symbol.dispose]();
+});
+
+const request = (more: Readonly<Record<string, string>> = {}, key?: string) =>
+  `${origin}${path}?${new URLSearchParams(
+    signed(
+      {
+        tenant_code: 'acme',
+        channel: 'web',
+        app_key: 'app-1',
+        random: 'f3a90c1174',
+        timestamp: '1700000001',
+        code: 'good',
+        info_names: 'mobile,acme_level',
+        ...more,
+      },
+      key,
+    ),
+  )}`;
+
+/** Sends a request by the real curl, which prints the exchange; the platform accepts it. */
+async function sentByCurl(url: string, ...headers: readonly string[]): Promise<string> {
+  const args = ['--silent', '--verbose', '--noproxy', '*', ...headers.flatMap((one) => ['-H', one]), url];
+  const { stdout, stderr } = await promisify(execFile)('curl', args);
+  expect(JSON.parse(stdout).code).toBe(200);
+  return stderr;
+}
+
+const har = (...urls: readonly string[]) =>
+  JSON.stringify({
+    log: {
+      version: '1.2',
+      creator: { name: 'WebInspector', version: '537.36' },
+      entries: [...urls, `${origin}/favicon.ico`].map((url) => ({
+        startedDateTime: '2026-11-22T13:20:00.000Z',
+        request: {
+          method: 'GET',
+          url,
+          httpVersion: 'http/1.1',
+          headers: [
+            { name: 'Host', value: '127.0.0.1' },
+            { name: 'User-Agent', value: 'Mozilla/5.0' },
+            { name: 'X-Region', value: 'cn-east' },
+            { name: 'Cookie', value: 'session=1' },
+          ],
+          queryString: [...new URL(url).searchParams].map(([name, value]) => ({ name, value })),
+        },
+        response: { status: 200, headers: [], content: {} },
+      })),
+    },
+  });
+const postman = (url: string) =>
+  JSON.stringify({
+    info: { name: 'shop', schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json' },
+    item: [{ name: 'read', request: { method: 'GET', header: [], url: { raw: url } } }],
+  });
+
+const file = (name: string, text: string) => {
+  writeFileSync(join(machine.folder, name), text);
+  return name;
+};
+const add = (from: string, ...more: readonly string[]) =>
+  machine.run(
+    ['profile', 'add', 'shop', '--environment', 'test', '--from', from, '--app-secret-env', 'SHOP', ...more],
+    { env: { SHOP: secret } },
+  );
+const stored = () => JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.shop;
+const patient = { timeout: 60_000 };
+
+describe('profile add --from', () => {
+  const captures: readonly (readonly [format: string, capture: () => string | Promise<string>])[] = [
+    ['a curl command', () => `curl '${request()}' -H 'X-Region: cn-east'`],
+    ['what curl prints of a connection', () => sentByCurl(request(), 'X-Region: cn-east')],
+    ['a HAR file with other requests', () => har(request(), request({ random: 'b01d77aa03' }))],
+    ['a Postman collection', () => postman(request())],
+  ];
+
+  it.each(captures)(
+    'takes all but the secret from %s, finds the rule, and is accepted',
+    patient,
+    async (_, capture) => {
+      const done = await add(file('captured.txt', await capture()), '--yes');
+      expect(done.stderr).toContain(`  base URL: ${origin}/v2 (the address)\n`);
+      expect(done.stderr).toContain('  app key: app-1 (parameter app_key)\n');
+      expect(done.stderr).toMatch(/ {2}sign: .* \(found by sign solve\)\n/);
+      expect(done.stdout).toContain('only the code was refused, as expected');
+      expect(done.status).toBe(0);
+      expect(stored()).toMatchObject({
+        base_url: `${origin}/v2`,
+        tenant_code: 'acme',
+        channel: 'web',
+        app_key: 'app-1',
+        secret: { kind: 'environment', name: 'SHOP' },
+      });
+      expect(received.at(-1)).toMatchObject({ status: 40106 });
+      const read = await machine.run(['read', 'good', '-p', 'shop'], { env: { SHOP: secret } });
+      expect(read).toMatchObject({ status: 0 });
+      expect(done.stdout + done.stderr + JSON.stringify(stored())).not.toContain(secret);
+    },
+  );
+
+  it('takes a line of a log, whose host it cannot know, with --base-url', patient, async () => {
+    await sentByCurl(request());
+    const captured = file('access.log', `${log.join('\n')}\n`);
+    const bare = await add(captured, '--yes');
+    expect(bare).toMatchObject({ status: 2, stderr: expect.stringContaining('missing: --base-url') });
+    const done = await add(captured, '--yes', '--base-url', `${origin}/v2`);
+    expect(done).toMatchObject({ status: 0, stderr: expect.not.stringContaining('base URL:') });
+  });
+
+  it('takes headers that every request has alike, and no secret one', patient, async () => {
+    const done = await add(file('a.har', har(request(), request({ random: 'b01d77aa03' }))), '--yes');
+    expect(stored().headers).toEqual({ 'X-Region': 'cn-east' });
+    expect(received.at(-1)?.region).toBe('cn-east');
+    expect(done.stderr).toContain('userinfo profile set shop --header Cookie=env:COOKIE\n');
+    expect(done.stderr).not.toContain('session=1');
+  });
+
+  it('asks for the secret, and before it stores and sends anything', patient, async () => {
+    const args = ['profile', 'add', 'shop', '--from', file('captured.txt', `curl '${request()}'`)];
+    const dialogue = (answer: string) =>
+      [
+        ['Environment', ''],
+        ['App secret', secret],
+        ['Store "shop"', answer],
+      ] as const;
+    const no = await machine.onTerminal(args, dialogue('n'));
+    expect([no.status, received]).toEqual([2, []]);
+    expect(no.stdout).toContain('not confirmed: nothing was done');
+    const yes = await machine.onTerminal(args, dialogue('y'));
+    expect(yes).toMatchObject({ status: 0 });
+    expect(yes.stdout).not.toContain(secret);
+    expect(stored().secret).toEqual({ kind: 'file', value: secret });
+  });
+
+  it('reads a pipe; without a terminal, nothing is stored unless --yes says so', patient, async () => {
+    const args = ['profile', 'add', 'shop', '--from', '-', '--app-secret-env', 'SHOP'];
+    const options = { stdin: `curl '${request()}'`, env: { SHOP: secret } };
+    const asked = await machine.run(args, options);
+    expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('confirmation needed') });
+    expect(received).toEqual([]);
+    expect(await machine.run([...args, '--yes'], options)).toMatchObject({ status: 0 });
+    const both = await machine.run(['profile', 'add', 'b', '--from', '-', '--app-secret-stdin'], options);
+    expect(both).toMatchObject({ status: 2, stderr: expect.stringContaining('cannot both come from') });
+  });
+
+  const refused: readonly (readonly [what: string, capture: () => string, says: string, next: string])[] = [
+    ['no request', () => 'nothing here\n', 'this does not look like a request', 'It can be'],
+    [
+      'a request elsewhere',
+      () => `curl '${request().replace('/api/v1/', '/other/')}'`,
+      'has no request to the platform',
+      'user_info_for_third',
+    ],
+    [
+      'no signature',
+      () => `curl '${request().replace(/&sign=\w+/, '')}'`,
+      'has no parameter "sign"',
+      'leave out --from',
+    ],
+    [
+      'two applications',
+      () => `curl '${request()}'\ncurl '${request({ app_key: 'app-2' })}'`,
+      'has requests of 2 applications',
+      'Choose one, by --app-key',
+    ],
+    [
+      'a masked signature',
+      () => `curl '${request().replace(/&sign=.{8}/, '&sign=****')}'`,
+      'is masked',
+      '--reveal',
+    ],
+    [
+      'an address without TLS',
+      () => `curl '${request().replace('127.0.0.1', 'api.example.com')}'`,
+      'is plain http',
+      '--allow-http',
+    ],
+    [
+      'an app key with an invisible character',
+      () => `curl '${request({ app_key: 'app\u200b1' })}'`,
+      'U+200B',
+      '',
+    ],
+  ];
+
+  it.each(refused)('refuses %s, and stores nothing', async (_, capture, says, next) => {
+    const done = await add(file('captured.txt', capture()), '--yes');
+    expect([done.status, received]).toEqual([2, []]);
+    expect(done.stderr).toContain(says);
+    expect(done.stderr).toContain(next);
+    expect(() => stored()).toThrow();
+  });
+
+  it('takes the application that an option names', patient, async () => {
+    const two = file('captured.txt', `curl '${request()}'\ncurl '${request({ app_key: 'app-2' })}'`);
+    expect(await add(two, '--yes', '--app-key', 'app-2')).toMatchObject({ status: 0 });
+    expect(stored().app_key).toBe('app-2');
+  });
+
+  it(
+    'says what to do where no rule is found, first of all that the secret may be wrong',
+    patient,
+    async () => {
+      const captured = file('captured.txt', `curl '${request({}, 'another-secret')}'`);
+      const done = await add(captured, '--yes', '--max-time', '100ms');
+      expect([done.status, received]).toEqual([4, []]);
+      expect(done.stderr).toContain('no recipe found for app_sign');
+      expect(done.stderr).toContain('Nothing was stored. A wrong app secret is the likeliest cause');
+      const [, line = ''] = /^ {2}(userinfo profile add .*)$/m.exec(done.stderr) ?? [];
+      expect(await machine.type(`${line} --app-secret-env SHOP`)).toMatchObject({ status: 0 });
+      expect(done.stderr).toContain('userinfo sign solve -p shop --save shop --sample captured.txt');
+    },
+  );
+});
