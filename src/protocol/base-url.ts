@@ -5,7 +5,7 @@ import { InvalidInputError } from './errors.js';
  * IPv6 address (`[::ffff:7f00:1]`) as IPv4.
  */
 function normalizeHost(hostname: string): string {
-  const host = hostname.toLowerCase().replace(/\.+$/, '');
+  const host = hostname.toLowerCase().replace(/(?<!\.)\.+$/, '');
   const wrapped = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host);
   if (wrapped === null) return host;
   const [high = 0, low = 0] = wrapped.slice(1).map((part) => Number.parseInt(part, 16));
@@ -42,7 +42,7 @@ export function parseBaseUrl(text: string, label = 'the base URL'): string {
       hint: 'Leave out the "?" or "#" and everything after it.',
     });
   }
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 /** The likely mistake in a text that is not a URL; does not repeat the text. */

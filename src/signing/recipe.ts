@@ -169,7 +169,7 @@ export const recipeLimits = {
   /** Names in `include`, `exclude`, `order`, `add` and `escape`. */
   names: 256,
   /** Characters of a text that `escape` replaces, or puts in its place. */
-  escape: 64,
+  escape: 128,
   /** Tokens in all of its texts. */
   tokens: 64,
   /** Modifiers of a token. */

@@ -229,7 +229,7 @@ function startOf(process: number): string | null {
   }
   try {
     const stat = readFileSync(`/proc/${process}/stat`, 'utf8');
-    const [, state = '', start = ''] = /.*\) (\S)(?: \S+){18} (\d+)/s.exec(stat) ?? [];
+    const [, state = '', start = ''] = /^.*\) (\S)(?: \S+){18} (\d+)/s.exec(stat) ?? [];
     return /[ZX]/.test(state) ? null : start;
   } catch {
     return '';

@@ -48,8 +48,8 @@ const tooMuch: Readonly<Record<string, [Partial<RecipeJson>, RegExp]>> = {
   'params.add': [{ params: { add: names(257) } }, /params\.add: has more than 256 names/],
   'params.escape': [{ params: { escape: names(257) } }, /params\.escape: has more than 256 names/],
   'a text of params.escape': [
-    { params: { escape: { a: 'x'.repeat(65) } } },
-    /escape\.\w+: has more than 64 characters/,
+    { params: { escape: { a: 'x'.repeat(129) } } },
+    /escape\.\w+: has more than 128 characters/,
   ],
   tokens: [{ message: ['$method'.repeat(65)] }, /message: has more than 64 tokens/],
   modifiers: [{ message: [`$body${'.base64'.repeat(9)}`] }, /message\[0\]: has more than 8 modifiers/],
@@ -136,7 +136,7 @@ it('a recipe with as much as it may have is taken', () => {
   const full = {
     message: [...many(63, '$method'), '$secret'],
     steps: many(64, 'md5'),
-    params: { exclude: many(256), order: 'name', escape: { a: 'x'.repeat(64) } },
+    params: { exclude: many(256), order: 'name', escape: { a: 'x'.repeat(128) } },
   } as const;
   expect(compileRecipe(full).digestLength).toBe(32);
 });

@@ -160,7 +160,7 @@ function showField(record: Record<string, unknown>, name: string): string {
 }
 
 /** Blanks at the ends of a value, which nobody would see. */
-const outerBlanks = /^[\s\p{Z}]+|[\s\p{Z}]+$/gu;
+const outerBlanks = /^[\s\p{Z}]+|(?<![\s\p{Z}])[\s\p{Z}]+$/gu;
 
 /**
  * Formats a value as text that is safe to show; a long text is cut, with the number of characters that are left

@@ -110,7 +110,7 @@ async function readSecretsOf(
       hint: `Without one, unset ${text ? name : `${name}_FILE`}.`,
     });
   }
-  const parts = given.split(/\s*,\s*|\s+/);
+  const parts = given.split(',').flatMap((part) => part.trim().split(/\s+/));
   // As of "$NEW,$OLD" where a variable is not set: the old key, or none, would encrypt.
   if (parts.includes('')) {
     throw new InvalidInputError(`${what} is missing before or after a comma`, {

@@ -93,7 +93,7 @@ export function parseRequest(
     const body = hasForm(endpoint) ? bodyText : null;
     const signable = {
       method: endpoint.method,
-      url: `${publicUrl?.replace(/\/+$/, '') ?? `http://${host}`}${path}`,
+      url: `${publicUrl?.replace(/(?<!\/)\/+$/, '') ?? `http://${host}`}${path}`,
       query: queryText,
       params,
       body,

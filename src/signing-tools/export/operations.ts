@@ -55,7 +55,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
 
   const free = (wanted: string): string => {
     const taken = operations.filter(
-      (operation) => 'variable' in operation && operation.variable.replace(/\d+$/, '') === wanted,
+      (operation) => 'variable' in operation && operation.variable.replace(/(?<!\d)\d+$/, '') === wanted,
     );
     return taken.length === 0 ? wanted : `${wanted}${taken.length + 1}`;
   };

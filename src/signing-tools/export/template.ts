@@ -36,7 +36,7 @@ export function readTemplate(text: string, { comment, indent }: Language): Templ
 /** The name that a chunk defines; null for a part of the beginning. */
 function nameOf(chunk: string, outer: string): string | null {
   const line = chunk.split('\n').find((one) => one.startsWith(outer) && one.replace(commentLine, '') !== '');
-  const [, name = ''] = /(\w+)\s*[(=]/.exec(line ?? '') ?? [];
+  const [, name = ''] = /\b(\w+)\s*[(=]/.exec(line ?? '') ?? [];
   return name === '' || name === 'import' || name === 'declare' ? null : name;
 }
 

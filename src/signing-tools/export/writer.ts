@@ -117,7 +117,8 @@ export class Writer {
   #lines(statement: string, name: string, value: SourceCode, margin: string): string[] {
     return statement.split('\n').map((line) => {
       if (line === '') return '';
-      const [, indent = '', start = '', end] = /^(\s*)(.*?)(?:VALUE(.*))?$/.exec(line) ?? [];
+      const [start = '', end] = line.trimStart().split('VALUE', 2);
+      const indent = line.slice(0, line.length - line.trimStart().length);
       const code: SourceCode = end === undefined ? [start] : [start, value, end];
       const named = code.map((part) => (part === start ? start.replace('NAME', () => name) : part));
       return margin + indent + written(named, this.#language, margin + indent);

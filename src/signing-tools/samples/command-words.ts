@@ -194,7 +194,7 @@ function removeCarets(text: string): string {
   );
 }
 
-const cmdPart = /(\\*)(")|([ \t\r\n]+)|\\+|[^\s"\\]+/y;
+const cmdPart = /(\\*)(")|(\s+)|\\+|[^\s"\\]+/y;
 
 /** Splits as the C runtime of Windows does: backslashes escape only before a quote. */
 function splitArguments(text: string): string[] {

@@ -1,0 +1,107 @@
+import { expect, it } from 'vitest';
+import { compileRecipe } from '../../src/signing/compile-recipe.js';
+import { defaultRecipes } from '../../src/signing/presets.js';
+import { completeRecipe } from '../../src/signing/recipe.js';
+import { Secret } from '../../src/signing/secret.js';
+import { readSamples } from '../../src/signing-tools/samples/read-sample.js';
+import { compareMessages } from '../../src/signing-tools/verify/compare-messages.js';
+import { namedPresets } from '../../src/signing-tools/verify/recipe-suspects.js';
+import { verifySignature } from '../../src/signing-tools/verify/verify-signature.js';
+import { UserInfoError } from '../../src/support/errors.js';
+
+/** The beginnings and ends of requests as people and tools write them. */
+const contexts: Readonly<Record<string, readonly [open: string, close: string]>> = {
+  alone: ['', ''],
+  'curl header': ["curl 'http://e.com/?sign=a' -H 'X: a", "b'"],
+  'curl data': ['curl http://e.com/?sign=a -d ', 'x'],
+  'curl for cmd': ['curl ^"http://e.com/?sign=a^" ^\n -d ^"a=', '^"'],
+  'HTTP header': ['POST /x?sign=a HTTP/1.1\nHost: e.com\nX: ', '\n\nb=1'],
+  'HTTP body': ['POST /x?sign=a HTTP/1.1\nHost: e.com\n\na=', ''],
+  'HTTP in quotes': ["send: b'POST /x?sign=a HTTP/1.1\\r\\nHost: e.com\\r\\n", "'"],
+  'curl --trace': ['=> Send header, 10 bytes (0xa)\n0000: GET /?sign=a HTTP/1.1\n0016: ', '\n'],
+  '.http variable': ['@a=', 'x\nGET http://e.com/?sign={{a}}\n'],
+  '.http request': ['### a\nGET http://e.com/?sign=a', '\nHost: a\n'],
+  'JSON log': ['{"url":"/x?sign=a","headers":{"a":"', '"}}'],
+  'JSON list': ['{"url":"/x?sign=a","h":[{}', ']}'],
+  Postman: [
+    '{"item":[{"request":{"url":"http://e.com/?sign={{a}}"}}],"variable":[{"key":"a","value":"',
+    '"}]}',
+  ],
+  'log line': ['INFO POST /a body=sign=a&b=', '\n'],
+  'Java map': ['request {sign=a, b=', '}\n'],
+  columns: ['#Fields: ', '\nsign a b\n/x?sign=a\n'],
+  fetch: ['fetch("http://e.com/?sign=a", {"headers": {"a": "', '"}})'],
+  URL: ['http://e.com/?sign=a&b=', ''],
+  fence: ['```', '\nhttp://e.com/?sign=a\n```'],
+  'sample file': ['{"params":{"a":"', '"},"signature":"a"}'],
+  'PHP array': ['array("sign" => "a", "b" => ', '1)'],
+};
+const units = [
+  ' ',
+  '\n',
+  '\r',
+  'a',
+  '\\',
+  '"',
+  "'",
+  '`',
+  '{',
+  '[',
+  '(',
+  '}',
+  '%25',
+  '&a=1',
+  'a: b\n',
+  '{{a}}',
+  'curl ',
+  '&sign=a',
+  'sign=a\n',
+  'GET /x?sign=a HTTP/1.1\n',
+  '{"a":',
+  ',{"a":{}}',
+  ',{"url":"/y?sign=b"}',
+  '=> ',
+  ': ',
+  '#',
+  '\u2028',
+  '^',
+  '<',
+  'b=c, ',
+];
+const recipes = [
+  defaultRecipes.sign,
+  completeRecipe({ message: ['$method', '$path', '$body', '$secret'], join: '\n', steps: ['hmac-sha256'] }),
+];
+const secret = new Secret('s3cret');
+const size = 100_000;
+/** CPU seconds. The slowest shape takes a tenth; one that is read in quadratic time takes ten times as long. */
+const mostSeconds = 5;
+
+function read(text: string, isJudged: boolean): void {
+  const { samples } = readSamples(text, { pick: [1] });
+  for (const request of isJudged ? samples : [])
+    for (const recipe of recipes) {
+      const signer = compileRecipe(recipe);
+      const { message } = signer.explain(request, secret);
+      const received = request.signature ?? 'a';
+      const others = { otherSecrets: [], otherRecipes: namedPresets, unsent: [] };
+      verifySignature({ request, secret, signer, recipe, received, ...others });
+      compareMessages(message, message.replace('s', 'ss'), secret);
+    }
+}
+
+it.each(Object.entries(contexts))('a text that repeats is read in its time: %s', (_, [open, close]) => {
+  const slow = units.flatMap((unit, index) => {
+    const before = process.cpuUsage();
+    const text = open + unit.repeat(size / unit.length) + close;
+    try {
+      read(text, index % 10 === 3);
+    } catch (error) {
+      if (!(error instanceof UserInfoError)) throw error;
+    }
+    const { user, system } = process.cpuUsage(before);
+    const seconds = (user + system) / 1e6;
+    return seconds < mostSeconds ? [] : [`${JSON.stringify(unit)} takes ${seconds} s`];
+  });
+  expect(slow).toEqual([]);
+});
