@@ -11,7 +11,6 @@ const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     passback: async () => (await import('./passback.js')).declarePassback,
     profile: async () => (await import('./profile/index.js')).declareProfile,
     doctor: async () => (await import('./doctor/index.js')).declareDoctor,
-    explain: async () => (await import('./explain.js')).declareExplain,
     demo: async () => (await import('./demo/index.js')).declareDemo,
     serve: async () => (await import('./serve/index.js')).declareServe,
   },
@@ -27,6 +26,7 @@ const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     openapi: async () => (await import('./openapi.js')).declareOpenApi,
   },
   'Other:': {
+    explain: async () => (await import('./explain.js')).declareExplain,
     completion: async () => (await import('./completion/index.js')).declareCompletion,
     help: async () => (await import('./help/index.js')).declareHelp,
   },
