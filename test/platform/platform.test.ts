@@ -90,13 +90,14 @@ describe('a platform file', () => {
 
   it('cannot set a header that a recipe signs', () => {
     const plain = { message: ['$params', '$secret'], steps: ['hmac-md5'] };
+    const inSub = { ...plain, message: ['$params', '$sub', '$secret'] };
     const recipes = [
       { ...plain, message: ['$extra:X-Date', '$secret'] },
       { ...plain, key: { tokens: ['$secret', '$extra:x-date.upper'] } },
       { ...plain, steps: ['append:$extra:X-Date', 'md5'] },
       { ...plain, params: { add: { date: '$extra:X-Date' } } },
-      { ...plain, sub: { message: ['$extra:X-Date'], steps: ['md5'] } },
-      { ...plain, sub: { message: ['$body'], steps: ['hmac-md5'], key: { tokens: ['$extra:X-Date'] } } },
+      { ...inSub, sub: { message: ['$extra:X-Date'], steps: ['md5'] } },
+      { ...inSub, sub: { message: ['$body'], steps: ['hmac-md5'], key: { tokens: ['$extra:X-Date'] } } },
     ];
     for (const sign of recipes) {
       const file = { signing: { sign }, headers: ['X-DATE'] };
