@@ -20,12 +20,15 @@ export interface Call<Options = object> {
   print(data: unknown): Promise<void>;
 }
 
-/** A command or a group of commands: what its help says, what it takes, and its work. */
+/**
+ * A command or a group of commands: what it takes, and its work. What its help says is in commands.txt; those that are
+ * made of a table have it here.
+ */
 export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly name: string;
   readonly summary: string;
-  readonly description: string;
-  readonly examples: readonly (readonly [command: string, purpose: string])[];
+  readonly description?: string;
+  readonly examples?: readonly (readonly [command: string, purpose: string])[];
   /** The common options that apply to it. Default: those of the output. */
   readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
@@ -57,13 +60,20 @@ export function command<Options, Arguments extends unknown[]>(
 ): Declare {
   const { common = ['output'], takes, run, commands = [] } = spec;
   return (parent, context) => {
-    const command = parent.command(spec.name).summary(spec.summary).description(spec.description);
+    const command = parent
+      .command(spec.name)
+      .summary(spec.summary)
+      .description(spec.description ?? '');
     takes?.(command, context);
-    command.addHelpText('after', examples(...spec.examples));
+    if (spec.examples) command.addHelpText('after', examples(...spec.examples));
     for (const declare of commands) declare(command, context);
     if (run === undefined) {
       command.helpCommand('help [command]', 'show the help of a command');
-      command.action(() => command.outputHelp()); // a reader may page it
+      command.action(async () => {
+        const { addTexts } = await import('./command-line/command-texts.late.js');
+        addTexts(command);
+        command.outputHelp(); // a reader may page it
+      });
       return;
     }
     showCommon(command, common);

@@ -66,6 +66,10 @@ export async function buildProgram(context: CliContext, args: readonly string[])
     .action(() => program.outputHelp());
   addCommonOptions(program);
   await declareCommands(program, context, args);
+  if (args.some((arg) => arg === 'help' || arg === '--help' || /^-\w*h/.test(arg))) {
+    const { addTexts } = await import('./command-line/command-texts.late.js');
+    addTexts(program);
+  }
   if (isShort) return program.addHelpText('after', firstSteps);
   return program.addHelpText('after', topicList).addHelpText('after', examples(...steps));
 }

@@ -49,6 +49,7 @@ describe('the topic', () => {
       ),
     );
     const used = variablesInSource();
+    used.add('USERINFO_MAX_BODY'); // made of the name of an option of serve
     used.delete('PATH'); // handed to the demo, not listened to
     used.delete('APP_SECRET'); // in an example of the SDK
     for (const code of ['USERINFO_HOOK', 'USERINFO_SECRET']) used.delete(code); // codes of process warnings
@@ -100,7 +101,7 @@ describe('help', () => {
     ['bulk', /^Bulk runs: userinfo read --from/],
     [
       'rate',
-      /^--rate <n\/s> {2}maximum number of requests a second\n {2}in: userinfo read, userinfo passback, userinfo sign try\n {2}see: userinfo help bulk\n/,
+      /^--rate <n\/s> {2}maximum number of requests per second\n {2}in: userinfo read, userinfo passback, userinfo sign try\n {2}see: userinfo help bulk\n/,
     ],
     ['--rate', /^--rate <n\/s> /],
     ['--timeout', /^--timeout <duration> .*\n {2}in: most commands\n {2}see: userinfo --help\n$/],

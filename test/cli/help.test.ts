@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { CommonOption, listNames } from '../../src/cli/command-line/help-layout.js';
 import { helpTopics } from '../../src/cli/commands/help/index.js';
-import { type HelpTopic, topicPage } from '../../src/cli/commands/help/topics.late.js';
+import { topicPage } from '../../src/cli/commands/help/topics.late.js';
 import { endpoints } from '../../src/protocol/endpoints.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
@@ -14,6 +16,13 @@ describe('the help of', () => {
     expect(commands.map((command) => command.join(' '))).toEqual(
       expect.arrayContaining(['profile add', 'admin code issue', 'serve', 'demo']),
     );
+  });
+
+  it('has a text for no command that is gone', () => {
+    const file = join(import.meta.dirname, '../../src/cli/command-line/commands.txt');
+    const named = [...readFileSync(file, 'utf8').matchAll(/^## userinfo (.+)$/gm)].map(([, name]) => name);
+    const known = ['help', ...[...commands, ...groups].map((words) => words.join(' '))];
+    expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([]);
   });
 
   it.each(endpoints)('has a command for the operation $operation', ({ operation }) => {
@@ -103,9 +112,7 @@ it('names no option that there is not, nor do the topics', () => {
     ...commands.flatMap(optionsOf),
   ];
   const known = ['--help', '--trace', ...optionsOf(program)];
-  const topics = Object.keys(helpTopics).map(
-    (topic) => [topic, topicPage(topic as HelpTopic, 'chat_')] as const,
-  );
+  const topics = Object.keys(helpTopics).map((topic) => [topic, topicPage(topic, 'chat_')] as const);
   const unknown = [...completeHelps, ...topics].flatMap(([page, text]) => {
     const named = text.match(/(?<![\w-])--[a-z][\w-]*/g) ?? [];
     return named.filter((flag) => !known.includes(flag)).map((flag) => `${page}: ${flag}`);

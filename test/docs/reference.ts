@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
-import { environmentTopic, exitMeanings, topicPage } from '../../src/cli/commands/help/topics.late.js';
+import { addTexts } from '../../src/cli/command-line/command-texts.late.js';
+import { exitMeanings, topicPage } from '../../src/cli/commands/help/topics.late.js';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
@@ -38,6 +39,7 @@ export async function documentedCommands(): Promise<Documented[]> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr, env: {} } as unknown as Parameters<typeof createContext>[0];
   const program = await buildProgram(createContext(io, new AbortController().signal, []), []);
+  addTexts(program);
   return below(program, 'userinfo');
 }
 
@@ -109,7 +111,7 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   const pages = new Map(Object.keys(groups).map((name) => [`${name}.md`, groupPage(name, commands)]));
   const statuses = table(['status', 'meaning'], Object.entries(exitMeanings));
   pages.set('exit-codes.md', `${made}# Exit statuses\n\n${statuses}`);
-  const variables = environmentTopic.replace(/^.*\n\n/, '');
+  const variables = topicPage('environment', 'chat_').replace(/^.*\n\n/, '');
   pages.set('environment.md', `${made}# Environment variables\n\n\`\`\`text\n${variables}\`\`\`\n`);
   const names = topicPage('info-names', 'chat_').replace(/^.*\n\n/, '');
   pages.set(
@@ -333,7 +335,7 @@ function manFacts(): string[] {
     ...Object.entries(exitMeanings).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, roff(meaning)]),
     '.SH ENVIRONMENT',
     '.nf',
-    ...environmentTopic.trimEnd().split('\n').slice(2).map(roff),
+    ...topicPage('environment', 'chat_').trimEnd().split('\n').slice(2).map(roff),
     '.fi',
   ];
 }

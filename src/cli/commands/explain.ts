@@ -19,13 +19,6 @@ export const declareExplain = command({
   name: 'explain',
   common: ['profile', 'output'],
   summary: 'explain a result code, and what to do about it',
-  description:
-    'Explain a result code of the service: what it means, who can fix it, and whether to retry. ' +
-    'The codes are those of "userinfo serve", unless --platform or the profile has those of the platform.',
-  examples: [
-    ['userinfo explain 40102', 'one code'],
-    ['userinfo explain --json', 'all codes, for a program'],
-  ],
   takes: (command) =>
     command
       .argument('[code]', 'the code of an answer (default: all codes)')

@@ -5,13 +5,6 @@ import { chooseDatabase, databaseOption, masterKeys, namedDatabase } from '../se
 export const declareMigrate = command({
   name: 'migrate',
   summary: 'update the tables of the service',
-  description:
-    'Create the tables of the service, or bring those of an older version up to date, before "userinfo serve ' +
-    '--no-migrate" of this version starts. Services of the older version keep running if it works with the new tables.',
-  examples: [
-    ['userinfo migrate', 'the default database'],
-    ['userinfo migrate --database f.db --json', 'another one; prints {"from":…,"to":…}'],
-  ],
   takes: (command) => command.addOption(databaseOption()),
   run: async ({ io, options, isTable, print }: Call<{ readonly database?: string }>) => {
     const { migrateDatabase } = await import('../../service/migrate.js');

@@ -9,13 +9,6 @@ import { defaultUrl } from './serve/options.js';
 export const declareOpenApi = command({
   name: 'openapi',
   summary: 'print the OpenAPI description of both operations',
-  description:
-    'Print both operations as an OpenAPI 3.1 document. "userinfo serve" serves it at /openapi.json.',
-  examples: [
-    ['userinfo openapi > openapi.json', 'as JSON'],
-    ['userinfo openapi -o yaml', 'as YAML'],
-    ["userinfo openapi --query 'keys(components.schemas)'", 'part of it'],
-  ],
   takes: (command) => command.option('--platform <file>', 'platform file: describe that platform'),
   run: async ({
     context,

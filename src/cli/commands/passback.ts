@@ -58,28 +58,6 @@ export const declarePassback = command({
   name: 'passback',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'pass information about a user back',
-  description:
-    'Write key/value pairs to the record of one user, named by union ID or by one of the pairs; ' +
-    'with --from, to the records of many users.',
-  examples: [
-    ['userinfo passback acme_level=gold age:=28 name=张三 --union-id u001', 'three pairs for one user'],
-    [
-      'userinfo passback mobile=13800138000 acme_level=gold --primary-key mobile',
-      'the user with that mobile number',
-    ],
-    [
-      'echo \'{"acme_level":"gold"}\' | userinfo passback --user-info - --union-id u001',
-      'from standard input, so that no value is in the shell history',
-    ],
-    [
-      "printf 'union_id,acme_level\\nu001,gold\\n' > users.csv; userinfo passback --from users.csv",
-      'one row per user; users.csv.results.ndjson has their outcomes',
-    ],
-    [
-      'userinfo passback --from users.csv --queue postgres://userinfo@db.example/queue',
-      'processed by "userinfo worker" on any number of machines',
-    ],
-  ],
   takes: (command) => {
     addRequestOptions(passbackCall.takes(command));
     return addPassbackManyOptions(addBulkOptions(command)).addHelpText(

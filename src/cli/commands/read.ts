@@ -58,23 +58,6 @@ export const declareRead = command({
   name: 'read',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: "read a user's information with an authorization code",
-  description:
-    'Read the information of the user that an authorization code was issued for; with --from, of many users.',
-  examples: [
-    [
-      'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
-      'everything that a code of "userinfo serve" authorizes',
-    ],
-    [
-      'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
-        'userinfo read "$code" mobile,acme_level device_info --json',
-      'selected information, as received',
-    ],
-    [
-      'userinfo admin code issue --tenant-code acme --union-id u001 | userinfo read - --query data.union_id',
-      'the code from standard input, and one value of the answer',
-    ],
-  ],
   takes: (command, { io }) => {
     addRequestOptions(readCall.takes(command, '[code]'));
     return addBulkOptions(command).addHelpText(

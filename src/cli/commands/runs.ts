@@ -7,23 +7,15 @@ import { type Call, command } from '../command.js';
 import { printMessage } from '../io.js';
 import { printList } from '../output/print.js';
 import { confirm } from '../prompt.js';
-import { addQueueOption, exampleQueue, type QueueOptions, withQueue } from '../queue/queue-option.js';
+import { addQueueOption, type QueueOptions, withQueue } from '../queue/queue-option.js';
 import type { ResultsOptions } from '../queue/results.js';
 
 const takesRun = (command: Command) =>
   addQueueOption(command).argument('<run>', 'name of the run, see "runs list"');
 
-/** A command with the name of a run, for the examples of help. */
-const example = (name: string) => `userinfo runs ${name} 3f9a1c07d2 ${exampleQueue}`;
-
 const declareList = command({
   name: 'list',
   summary: 'list the runs',
-  description: 'List the runs of a queue, oldest first.',
-  examples: [
-    [`userinfo runs list ${exampleQueue}`, 'as a table'],
-    [`userinfo runs list ${exampleQueue} -o ndjson`, 'one JSON object per line'],
-  ],
   takes: addQueueOption,
   run: async ({ io, options, style, isTable }: Call<QueueOptions>) => {
     const runs = await withQueue(options.queue, (queue) => queue.list());
@@ -34,11 +26,6 @@ const declareList = command({
 const declareShow = command({
   name: 'show',
   summary: 'show the progress of a run',
-  description: 'Show a run: its deployment and progress, its workers, and the runs that it waits for.',
-  examples: [
-    [example('show'), 'as a table'],
-    [`${example('show')} --query state`, 'its state: loading, ready, done, cancelled or deleting'],
-  ],
   takes: takesRun,
   run: async ({ options, print }: Call<QueueOptions>, run: string) => {
     await print(describe(await withQueue(options.queue, (queue) => queue.find(run))));
@@ -48,11 +35,6 @@ const declareShow = command({
 const declareResults = command({
   name: 'results',
   summary: 'get the outcomes of the rows of a run',
-  description: 'Write a line per row, as "passback --from" does; the users come from the input file.',
-  examples: [
-    [`${example('results')} --wait`, 'to standard output, when all rows are done'],
-    [`${example('results')} --failed again.csv`, 'also write the rows to retry'],
-  ],
   takes: (command) =>
     takesRun(command)
       .option('--from <file>', 'input file, if it has moved')
@@ -66,13 +48,6 @@ const declareResults = command({
 const declareRetry = command({
   name: 'retry',
   summary: 'retry the failed chunks of a run',
-  description:
-    'Let workers take the chunks again that they took 1,000 times and did not finish. Rows that failed are not sent ' +
-    'again: "runs results --failed" writes them to a file.',
-  examples: [
-    [example('retry'), 'retry its failed chunks'],
-    [`${example('show')} --query failed_chunks`, 'how many there are'],
-  ],
   takes: takesRun,
   run: async ({ io, options }: Call<QueueOptions>, run: string) => {
     const chunks = await withQueue(options.queue, (queue) => queue.retry(run));
@@ -84,11 +59,6 @@ const declareCancel = command({
   name: 'cancel',
   common: ['confirm'],
   summary: 'cancel a run',
-  description: 'Cancel a run: its workers stop, and its rows are removed from the queue. Asks first.',
-  examples: [
-    [example('cancel'), 'cancel it'],
-    [example('results'), 'the outcomes of the rows that were sent'],
-  ],
   takes: takesRun,
   run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
     await confirm(context, `Cancel run ${run}?`, options.yes);
@@ -101,12 +71,6 @@ const declareDelete = command({
   name: 'delete',
   common: ['confirm'],
   summary: 'delete a finished run',
-  description:
-    'Delete the outcomes of a finished run, and the rows that were kept. Asks first. If it is stopped, run it again.',
-  examples: [
-    [example('delete'), 'delete it'],
-    [`userinfo runs list ${exampleQueue}`, 'the remaining runs'],
-  ],
   takes: takesRun,
   run: async ({ context, io, options }: Call<QueueOptions>, run: string) => {
     await confirm(context, `Delete run ${run}?`, options.yes);
@@ -125,11 +89,6 @@ const declareDelete = command({
 export const declareRuns = command({
   name: 'runs',
   summary: 'manage runs over a queue',
-  description: 'Show runs over a queue, get their results, retry, cancel and remove them.',
-  examples: [
-    [`userinfo runs list ${exampleQueue}`, 'all runs'],
-    [`${example('results')} --wait`, 'the outcomes of a run, when it is done'],
-  ],
   commands: [declareList, declareShow, declareResults, declareRetry, declareCancel, declareDelete],
 });
 

@@ -8,7 +8,7 @@ import { resolveDeployment } from '../call/deployment.js';
 import { type Call, command } from '../command.js';
 import { parseRetention } from '../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../command-line/options.js';
-import { addQueueOption, exampleQueue, type QueueOptions, withQueue } from '../queue/queue-option.js';
+import { addQueueOption, type QueueOptions, withQueue } from '../queue/queue-option.js';
 import { queueFlag } from '../service/database.js';
 import { endWhenUnhandled, logOptions } from '../service/log.js';
 
@@ -25,17 +25,6 @@ export const declareWorker = command({
   name: 'worker',
   common: ['profile', 'network'],
   summary: 'process queued rows',
-  description:
-    'Process the runs of a queue that are for the deployment of the profile, together with any number of other ' +
-    'workers. Ctrl-C returns unfinished rows to the queue.',
-  examples: [
-    [`userinfo worker ${exampleQueue} -p shop`, 'until it is stopped'],
-    [`userinfo worker ${exampleQueue} -p shop --drain`, 'until all rows are done'],
-    [
-      `userinfo worker ${exampleQueue} -p shop --log-format json --keep-results 30d`,
-      'as a daemon, which deletes results after 30 days',
-    ],
-  ],
   takes: (command) => {
     addConnectionOptions(addConcurrencyOption(addQueueOption(command)));
     command

@@ -12,9 +12,6 @@ export function queueOption(purpose: string): Option {
   return new Option('--queue <url>', `${purpose}: postgres://user@host/database, its password in PGPASSWORD`);
 }
 
-/** `--queue` with an example URL, for the examples of help. */
-export const exampleQueue = '--queue postgres://userinfo@db.example/queue';
-
 export function addQueueOption(command: Command): Command {
   return command.addOption(queueOption('where the runs are').env('USERINFO_QUEUE').makeOptionMandatory());
 }

@@ -36,21 +36,18 @@ const changes = [
   {
     name: 'retire-secret',
     summary: 'end the overlap of a rotation',
-    description: 'Make the old secret of an app invalid before the overlap of its rotation ends.',
     change: 'retireSecret',
     done: 'retired the old secret of',
   },
   {
     name: 'disable',
     summary: 'refuse the requests of an app',
-    description: 'Refuse the requests of an app with 40301 until it is enabled again.',
     change: 'disableApp',
     done: 'disabled',
   },
   {
     name: 'enable',
     summary: 'accept the requests of an app again',
-    description: 'Accept the requests of an app again that was disabled.',
     change: 'enableApp',
     done: 'enabled',
   },
@@ -62,17 +59,6 @@ const declareCreate = storeCommand({
   name: 'create',
   common: ['profile', 'output'],
   summary: 'create an app',
-  description:
-    'Create an app for one tenant and channel, and print its key and secret: the secret is shown only once. With ' +
-    '--profile, write both into that profile instead, which is created if it does not exist; the profile of ' +
-    'another service is never overwritten.',
-  examples: [
-    ['userinfo admin app create --tenant-code acme --channel web --profile local', 'use it with -p local'],
-    [
-      'userinfo admin app create --tenant-code acme --channel web --app-key app-1 --json',
-      'print key and secret as JSON',
-    ],
-  ],
   takes: (command) =>
     command
       .requiredOption('--tenant-code <code>', 'tenant of the app')
@@ -86,11 +72,6 @@ const declareCreate = storeCommand({
 const declareList = storeCommand({
   name: 'list',
   summary: 'list the apps',
-  description: 'List the apps without their secrets.',
-  examples: [
-    ['userinfo admin app list', 'as a table'],
-    ['userinfo admin app list --json', 'as a JSON array'],
-  ],
   run: ({ io, style, withStore }) => withStore((store) => printList(store.listApps(), io, style)),
 });
 
@@ -98,14 +79,6 @@ const declareRotateSecret = storeCommand({
   name: 'rotate-secret',
   common: ['output', 'confirm'],
   summary: 'replace the secret of an app',
-  description:
-    'Give an app a new secret and print it, only once. The old secret stops working after --overlap; without it, at ' +
-    'once. An app has at most two secrets: where one of an earlier rotation is still valid, that one stops working at ' +
-    'once, too. If any does, the command asks first.',
-  examples: [
-    ['userinfo admin app rotate-secret --app-key app-1 --overlap 24h', 'both secrets work for a day'],
-    ['userinfo admin app rotate-secret --app-key app-1 --yes --json', 'at once, as JSON'],
-  ],
   takes: (command) =>
     takesKey(command).addOption(
       new Option('--overlap <duration>', 'time for which the old secret stays valid').argParser(
@@ -133,10 +106,6 @@ const declareRotateSecret = storeCommand({
 const declareChanges = changes.map(({ done, change, ...spec }) =>
   storeCommand({
     ...spec,
-    examples: [
-      [`userinfo admin app ${spec.name} --app-key app-1`, 'in the default database'],
-      [`userinfo admin app ${spec.name} --app-key app-1 --database f.db`, 'in another database'],
-    ],
     takes: takesKey,
     run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
       await withStore((store) => store[change](options));
@@ -148,11 +117,6 @@ const declareChanges = changes.map(({ done, change, ...spec }) =>
 const declareSet = storeCommand({
   name: 'set',
   summary: 'change the channel or the recipes of an app',
-  description: 'Change the channel or the signing recipes of an app; its key and secret stay.',
-  examples: [
-    ['userinfo admin app set --app-key app-1 --channel shop', 'another channel'],
-    ['userinfo admin app set --app-key app-1 --default-signing', 'the default recipes'],
-  ],
   takes: (command) =>
     takesKey(command)
       .option('--channel <code>', 'channel of the app')
@@ -168,16 +132,6 @@ const declareSet = storeCommand({
 const declareEncryptSecrets = storeCommand({
   name: 'encrypt-secrets',
   summary: 'encrypt the stored secrets of all apps',
-  description:
-    'Encrypt the stored secrets with the first key of USERINFO_MASTER_KEY: those that are not encrypted, and those of ' +
-    'an older key, which is given after it. The service keeps running.',
-  examples: [
-    ['USERINFO_MASTER_KEY_FILE=master.key userinfo admin app encrypt-secrets', 'with the key of a file'],
-    [
-      'USERINFO_MASTER_KEY_FILE=new-and-old.key userinfo admin app encrypt-secrets',
-      'with the first of its keys; the second decrypts what it encrypted before',
-    ],
-  ],
   run: async ({ io, isTable, print, withStore }) => {
     const encrypted = await withStore((store) => store.encryptSecrets());
     if (isTable)
@@ -190,11 +144,6 @@ const declareDelete = storeCommand({
   name: 'delete',
   common: ['confirm'],
   summary: 'delete an app',
-  description: 'Delete an app. Its requests are refused from then on. Asks first.',
-  examples: [
-    ['userinfo admin app delete --app-key app-1', 'from the default database'],
-    ['userinfo admin app delete --app-key app-1 --database f.db --yes', 'from another, without asking'],
-  ],
   takes: takesKey,
   run: async ({ context, io, options, withStore }: StoreCall<AppOptions>) => {
     await withStore(async (store) => {
@@ -208,11 +157,6 @@ const declareDelete = storeCommand({
 export const declareApp = command({
   name: 'app',
   summary: 'manage the apps, which may call the service',
-  description: 'Server applications: they may call the service.',
-  examples: [
-    ['userinfo admin app create --tenant-code acme --channel web --profile local', 'use it with -p local'],
-    ['userinfo admin app list', 'all apps'],
-  ],
   commands: [
     declareCreate,
     declareList,

@@ -14,22 +14,6 @@ interface AuditOptions extends Pick<AuditFilter, 'action' | 'tenantCode' | 'appK
 export const declareAudit = storeCommand({
   name: 'audit',
   summary: 'list the last admin actions',
-  description:
-    'List who did what with an app, a user or a code, newest first: the user of the operating system, and union IDs ' +
-    'masked. With --union-id or --primary-key: who saw, changed or deleted the record of a user, or listed all users of ' +
-    'the tenant.',
-  examples: [
-    ['userinfo admin audit', 'the last 100 actions'],
-    [
-      'userinfo admin audit --since 2026-11-01 --limit unlimited -o ndjson > audit.ndjson',
-      'export all actions since a day, one JSON object per line',
-    ],
-    ['userinfo admin audit --tenant-code acme --union-id u001', 'who saw the record of a user'],
-    [
-      'echo 13800138000 | userinfo admin audit --tenant-code acme --primary-key mobile',
-      'the same, of the user with a value',
-    ],
-  ],
   takes: (command) =>
     takesNamedUser(
       command

@@ -27,23 +27,6 @@ interface IssueOptions extends TenantOptions, Omit<IssueManyOptions, 'from'> {
 const declareIssue = storeCommand({
   name: 'issue',
   summary: 'issue authorization codes',
-  description:
-    'Issue an authorization code for a user, and print it; or with --from one for the user of each row, and print a ' +
-    'JSON line for each code as it is issued.',
-  examples: [
-    [
-      'userinfo admin code issue --tenant-code acme --union-id u001',
-      'valid for one read within five minutes',
-    ],
-    [
-      'userinfo read "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
-      'issue a code and use it',
-    ],
-    [
-      "printf 'union_id\\nu001\\n' | userinfo admin code issue --tenant-code acme --from - > codes.ndjson",
-      'for the user of each row',
-    ],
-  ],
   takes: (command) =>
     addSourceOptions(
       command
@@ -73,11 +56,6 @@ const declareIssue = storeCommand({
 const declareList = storeCommand({
   name: 'list',
   summary: 'list the codes of a tenant',
-  description: 'List the codes of a tenant.',
-  examples: [
-    ['userinfo admin code list --tenant-code acme', 'as a table'],
-    ['userinfo admin code list --tenant-code acme -o ndjson', 'one JSON object per line'],
-  ],
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
   run: ({ io, options, style, withStore }: StoreCall<TenantOptions>) =>
     withStore((store) => printList(store.listCodes(options), io, style, inWords)),
@@ -86,18 +64,6 @@ const declareList = storeCommand({
 const declareRevoke = storeCommand({
   name: 'revoke',
   summary: 'revoke an authorization code',
-  description: 'Revoke an authorization code. A read with it is refused from then on.',
-  examples: [
-    [
-      'userinfo admin code revoke --tenant-code acme "$(userinfo admin code issue --tenant-code acme --union-id u001)"',
-      'revoke a code that was just issued',
-    ],
-    [
-      'userinfo admin code revoke --database f.db --tenant-code acme ' +
-        '"$(userinfo admin code issue --database f.db --tenant-code acme --union-id u001)"',
-      'in another database',
-    ],
-  ],
   takes: (command) =>
     command
       .argument('<code>', 'authorization code')
@@ -111,11 +77,6 @@ const declareRevoke = storeCommand({
 export const declareCode = command({
   name: 'code',
   summary: 'manage authorization codes, which a read needs',
-  description: 'Authorization codes: a read needs one.',
-  examples: [
-    ['userinfo admin code issue --tenant-code acme --union-id u001', 'for one read within five minutes'],
-    ['userinfo admin code list --tenant-code acme', 'all codes of a tenant'],
-  ],
   commands: [declareIssue, declareList, declareRevoke],
 });
 

@@ -29,20 +29,6 @@ const takesUser = (command: Command) =>
 const declarePut = storeCommand({
   name: 'put',
   summary: 'store user records',
-  description:
-    'Store user records, one JSON object per line. Each replaces the whole record of its user. A record has ' +
-    'tenant_code and union_id, and may have basic_info, extension_info, login_device_info, ' +
-    'mobile_district_code and gps.',
-  examples: [
-    [
-      'echo \'{"tenant_code":"acme","union_id":"u001"}\' | userinfo admin user put',
-      'one user, from standard input',
-    ],
-    [
-      'userinfo admin user list --tenant-code acme > users.ndjson && userinfo admin user put users.ndjson',
-      'export all users of a tenant and import them again',
-    ],
-  ],
   takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
   run: async ({ context, io, isTable, print, withStore }, file: string) => {
     const put = await withStore(async (store) => {
@@ -64,11 +50,6 @@ const declarePut = storeCommand({
 const declareShow = storeCommand({
   name: 'show',
   summary: 'print a user record',
-  description: 'Print everything that is stored about a user, except codes.',
-  examples: [
-    ['userinfo admin user show --tenant-code acme --union-id u001', 'as tables'],
-    ['userinfo admin user export --tenant-code acme --union-id u001 --json', 'the same, as one JSON object'],
-  ],
   takes: (command) => takesUser(command).alias('export'),
   run: async ({ options, print, withStore }: StoreCall<UserKey>) =>
     print(await withStore((store) => store.getUser(options))),
@@ -77,16 +58,6 @@ const declareShow = storeCommand({
 const declareFind = storeCommand({
   name: 'find',
   summary: 'find users by a value',
-  description:
-    'Print the records of the users of a tenant that have a value, one JSON object per line. The value comes from ' +
-    'standard input: an argument would show it to other users of the machine.',
-  examples: [
-    ['echo 13800138000 | userinfo admin user find --tenant-code acme --key mobile', 'by mobile phone number'],
-    [
-      'printf 13800138000 | userinfo admin user find --tenant-code acme --key mobile --query "[*].union_id"',
-      'print their union IDs alone',
-    ],
-  ],
   takes: (command) =>
     command
       .requiredOption('--tenant-code <code>', 'tenant of the users')
@@ -102,11 +73,6 @@ const declareFind = storeCommand({
 const declareList = storeCommand({
   name: 'list',
   summary: 'print all user records of a tenant',
-  description: 'Print all user records of a tenant, one JSON object per line.',
-  examples: [
-    ['userinfo admin user list --tenant-code acme', 'all records'],
-    ['userinfo admin user list --tenant-code acme | wc -l', 'the number of users'],
-  ],
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
   run: (call: StoreCall<{ readonly tenantCode: string }>) =>
     call.withStore((store) => printList(store.listUsers(call.options), call.io, linesByDefault(call))),
@@ -115,13 +81,6 @@ const declareList = storeCommand({
 const declareDigest = storeCommand({
   name: 'digest',
   summary: 'print the digest that names a user in the log and the audit',
-  description:
-    'Print the keyed digest by which the log and the audit name a user (user_digest). With --primary-key the ' +
-    'user is named by a value from standard input, as a passback with primary_key names one.',
-  examples: [
-    ['userinfo admin user digest --tenant-code acme --union-id u001', 'of a union ID'],
-    ['echo 13800138000 | userinfo admin user digest --tenant-code acme --primary-key mobile', 'of a value'],
-  ],
   takes: (command) => takesNamedUser(command.requiredOption('--tenant-code <code>', 'tenant of the user')),
   run: async ({ context, io, options, isTable, print, withStore }: StoreCall<UserOptions>) => {
     const user = await namedUser(context, options);
@@ -143,21 +102,6 @@ const declareDelete = storeCommand({
   name: 'delete',
   common: ['output', 'confirm'],
   summary: 'delete a user, or all users of a tenant',
-  description:
-    'Delete the record of a user, its index and the codes issued for the user, and print how many there were. The ' +
-    'audit keeps the masked union ID alone. With --all, delete all users of the tenant, such as between two runs of a ' +
-    'test; its apps stay. Asks first.',
-  examples: [
-    ['userinfo admin user delete --tenant-code acme --union-id u001', 'from the default database'],
-    [
-      'userinfo admin user delete --tenant-code acme --union-id u001 --database f.db --yes',
-      'from another database, without asking',
-    ],
-    [
-      'userinfo admin user delete --tenant-code acme --all --yes && userinfo admin user put users.ndjson',
-      'start over with the users of a file',
-    ],
-  ],
   takes: (command) =>
     command
       .requiredOption('--tenant-code <code>', 'tenant of the user')
@@ -219,11 +163,6 @@ async function deleteUsers(
 export const declareUser = command({
   name: 'user',
   summary: 'manage user records',
-  description: 'User records.',
-  examples: [
-    ['userinfo admin user list --tenant-code acme > users.ndjson', 'export the users of a tenant'],
-    ['userinfo admin user put users.ndjson', 'import them'],
-  ],
   commands: [declarePut, declareShow, declareFind, declareList, declareDigest, declareDelete],
 });
 

@@ -12,13 +12,6 @@ export const declareDoctor = command({
   name: 'doctor',
   common: ['profile', 'output', 'network'],
   summary: 'find out why requests fail',
-  description:
-    'Check each step from the profile to an answer of the service. This sends one read with a code ' +
-    'that was never issued: nothing is written.',
-  examples: [
-    ['userinfo doctor', 'with the active profile'],
-    ["userinfo doctor -p local --query '[?status==`failed`]' --json", 'what failed, for a program'],
-  ],
   takes: (command) => addConnectionOptions(command),
   run: runChecks,
 });

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { examples, formatColumns, showCommon } from '../../command-line/help-layout.js';
+import { formatColumns, showCommon } from '../../command-line/help-layout.js';
 import type { CliContext } from '../../context.js';
 import { write } from '../../io.js';
 import { profileOutline } from '../../profile-outline.js';
-import type { HelpTopic } from './topics.late.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
@@ -16,7 +15,7 @@ export const helpTopics = {
   output: 'output formats, and how to print only a part',
   requests: 'signed requests that the commands of "sign" can read',
   signing: 'how requests are signed, and how to find out',
-} as const satisfies Readonly<Record<HelpTopic, string>>;
+} as const;
 
 /** The topics at the end of the program's help. */
 export const topicList = `\nTopics (userinfo help <topic>):\n${formatColumns(Object.entries(helpTopics)).trimEnd()}`;
@@ -26,25 +25,14 @@ export function declareHelp(program: Command, context: CliContext): void {
     .helpCommand(false)
     .command('help')
     .summary('show help for a command or a topic')
-    .description(
-      'Show the help of a command, such as "userinfo help profile add", a topic, or where an option is.',
-    )
     .argument('[words...]', 'a command, a topic or an option')
     .addHelpText('after', topicList)
-    .addHelpText(
-      'after',
-      examples(
-        ['userinfo help profile add', 'a command'],
-        ['userinfo help exit-codes', 'a topic'],
-        ['userinfo help --rate', 'the commands that have an option'],
-      ),
-    )
     .action(async (words: string[]) => {
       const [word = ''] = words;
       if (words.length === 1 && Object.hasOwn(helpTopics, word)) {
         const { topicPage } = await import('./topics.late.js');
         const { chatPrefix } = profileOutline(context.io.env);
-        return write(context.io.stdout, topicPage(word as HelpTopic, chatPrefix));
+        return write(context.io.stdout, topicPage(word, chatPrefix));
       }
       const found = findCommand(program, words);
       if (found !== undefined) return found.outputHelp();

@@ -32,19 +32,6 @@ export const declareProbe = command({
   name: 'probe',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'learn how a platform does what its document leaves open',
-  description:
-    'Learn how a platform behaves from requests that it should refuse: result codes, HTTP status, clock, replay, shapes ' +
-    "of data. These are reads whose codes were never issued: nothing is written, and no user's data is read. With codes " +
-    'and the union ID of a test user, it also reads that user, passes one key back, and removes it. Each finding is ' +
-    'confirmed twice; what is not known is listed. It says what it will send, and asks first for production or a user.',
-  examples: [
-    ['userinfo probe -p local --yes', 'by refused reads alone'],
-    [
-      'code=$(userinfo admin code issue --tenant-code acme --union-id u001); ' +
-        'userinfo probe -p local --code "$code" --union-id u001 --yes --save learned.json',
-      'with a test user, into a file that "userinfo serve --platform" takes',
-    ],
-  ],
   takes: (command) =>
     addConnectionOptions(
       command

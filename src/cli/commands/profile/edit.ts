@@ -56,18 +56,6 @@ export const declareAdd = command({
   name: 'add',
   common: ['confirm'],
   summary: 'add a profile',
-  description:
-    'Add a profile. On a terminal, it prompts for missing values. The first profile becomes the active one. --from takes ' +
-    'them from an accepted request ("userinfo help requests"), finds its rule, asks, and checks it.',
-  examples: [
-    ['userinfo profile add shop', 'prompts for each value; the secret is not echoed'],
-    ['userinfo profile add shop --from captured.txt', 'from an accepted request; asks for the secret'],
-    [
-      'printf %s "$SHOP_SECRET" | userinfo profile add shop-test --environment test ' +
-        '--base-url https://test.example.com --tenant-code acme --channel web --app-key app-1 --app-secret-stdin',
-      'without prompts, for a script',
-    ],
-  ],
   takes: (command) =>
     addEditOptions(
       command
@@ -186,12 +174,6 @@ export const declareSet = command({
   name: 'set',
   common: ['confirm'],
   summary: 'change values of a profile',
-  description:
-    'Change the values that the options give. Empty --ca-file, --client-cert, --client-key, --proxy, --platform and --key-prefix remove the value.',
-  examples: [
-    ['userinfo profile set shop-test --base-url https://test2.example.com', 'a new base URL'],
-    ['userinfo profile set shop-test --app-secret-env SHOP_SECRET', 'read the secret from a variable'],
-  ],
   takes: (command) =>
     addEditOptions(command.argument('<name>', 'the profile')).option(
       '--no-allow-http',

@@ -15,13 +15,6 @@ const takesName = (command: Command) => command.argument('<name>', 'the profile'
 const declareList = command({
   name: 'list',
   summary: 'list the profiles',
-  description:
-    'List the profiles, one a line: name, environment and host. The active one has an asterisk. ' +
-    '"userinfo profile show" shows all values of one.',
-  examples: [
-    ['userinfo profile list', 'one a line'],
-    ['userinfo profile list --json', 'all values, as a JSON array'],
-  ],
   run: async ({ context, io, style, isTable, print }) => {
     const { active, profiles } = await context.profiles.load();
     const rows = [...profiles.values()].map((one) => {
@@ -54,12 +47,6 @@ const declareUse = command({
   name: 'use',
   common: [],
   summary: 'switch to a profile',
-  description:
-    'Make a profile the active one, which commands use unless -p or USERINFO_PROFILE names another.',
-  examples: [
-    ['userinfo profile use shop-test', 'switch to the test deployment'],
-    ['userinfo profile use shop', 'and back'],
-  ],
   takes: takesName,
   run: async ({ context, io }, name: string) => {
     const profile = (await context.profiles.change((list) => activateProfile(list, name))).profiles.get(name);
@@ -74,11 +61,6 @@ const declareRename = command({
   name: 'rename',
   common: [],
   summary: 'rename a profile',
-  description: 'Rename a profile. An active profile stays active.',
-  examples: [
-    ['userinfo profile rename shop shop-live', 'rename it'],
-    ['userinfo profile rename shop-live shop', 'and back'],
-  ],
   takes: (command) => takesName(command).argument('<new-name>', 'its new name'),
   run: async ({ context, io }, name: string, newName: string) => {
     await context.profiles.change((list) => renameProfile(list, name, newName));
@@ -90,11 +72,6 @@ const declareDelete = command({
   name: 'delete',
   common: ['confirm'],
   summary: 'delete a profile',
-  description: 'Delete a profile, and its app secret if the profile file holds it. Asks first.',
-  examples: [
-    ['userinfo profile delete shop-test', 'asks for confirmation'],
-    ['userinfo profile delete shop --yes', 'without asking'],
-  ],
   takes: takesName,
   run: async ({ context, io, options }, name: string) => {
     const profile = await context.profiles.get(name);
@@ -114,11 +91,6 @@ const declareDelete = command({
 const declarePath = command({
   name: 'path',
   summary: 'print the path of the profile file',
-  description: 'Print the path of the profile file. USERINFO_CONFIG_DIR names another folder for it.',
-  examples: [
-    ['userinfo profile path', 'the file need not exist'],
-    ['USERINFO_CONFIG_DIR=./config userinfo profile path', 'in another folder'],
-  ],
   run: ({ context, io: { stdout }, isTable, print }) => {
     const { path } = context.profiles;
     if (!isTable) return print({ path });
@@ -129,12 +101,6 @@ const declarePath = command({
 export const declareProfile = command({
   name: 'profile',
   summary: 'store your deployments: base URLs and credentials',
-  description: 'A profile holds what one application needs to call one deployment.',
-  examples: [
-    ['userinfo profile add shop', 'prompts for each value'],
-    ['userinfo profile list', 'all profiles; the active one is marked'],
-    ['userinfo profile use shop', 'commands use this profile from now on'],
-  ],
   commands: [
     declareAdd,
     declareList,

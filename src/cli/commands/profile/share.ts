@@ -22,12 +22,6 @@ import {
 export const declareExport = command({
   name: 'export',
   summary: 'print a profile as JSON, to share it',
-  description:
-    'Print a profile as JSON, to share it: the deployment, not the secret and what belongs to this machine.',
-  examples: [
-    ['userinfo profile export shop-test', 'to the terminal'],
-    ['userinfo profile export shop-test > shop-test.json', 'to a file'],
-  ],
   takes: (command) => command.argument('<name>', 'the profile'),
   run: async ({ context, io, isTable, print }, name: string) => {
     const profile = await context.profiles.get(name);
@@ -66,16 +60,6 @@ export const declareImport = command({
   name: 'import',
   common: ['confirm'],
   summary: 'add a profile that "profile export" printed',
-  description:
-    'Add a profile from the JSON of "profile export". The file is data: where the secret is, headers, a proxy and the ' +
-    'like are given by options, here or of "profile set".',
-  examples: [
-    ['userinfo profile import shop-test.json', 'prompts for the secret'],
-    [
-      'printf %s "$SHOP_SECRET" | userinfo profile import shop-test.json --name shop-2 --app-secret-stdin',
-      'under another name, for a script',
-    ],
-  ],
   takes: (command) =>
     addSecretOptions(
       command

@@ -19,12 +19,6 @@ export const declareShow = command({
   name: 'show',
   common: ['profile', 'output'],
   summary: 'show the effective values and their sources',
-  description:
-    'Show the values that a command would use now. A flag overrides an environment variable, which overrides the profile.',
-  examples: [
-    ['userinfo profile show', 'the active profile'],
-    ['USERINFO_CHANNEL=app userinfo profile show --json', 'with one value from a variable'],
-  ],
   takes: (command) =>
     addConnectionOptions(command.argument('[name]', 'the profile; the active one by default')),
   run,

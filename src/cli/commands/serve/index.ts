@@ -13,24 +13,6 @@ export const declareServe = command({
   name: 'serve',
   common: [],
   summary: 'run the service locally, for tests; --demo to try it',
-  description:
-    "Run the platform's service: both operations, with its own database. " +
-    'The log goes to stderr. Ctrl-C, SIGTERM or SIGHUP stops it after the requests in flight are answered. ' +
-    'A setting is a flag, else a variable: PORT, DATABASE_URL, USERINFO_MAX_BODY for --max-body.',
-  examples: [
-    ['userinfo serve --demo', 'with an app, users and a profile to try'],
-    ['userinfo serve', 'on port 8787, with the database in the data folder'],
-    ['userinfo serve --port 0 --database f.db --rate-limit 100/s', 'on a free port, throttling'],
-    ['userinfo serve --port 0 --database f.db --platform platform.json', 'answering as your platform does'],
-    [
-      'userinfo serve --port 0 --database f.db --fault latency=200ms..2s,error=5%,drop-after-commit=1%',
-      'with injected faults; also reset=1%, bad-gateway=1%, slow-body=1%, skew=400s',
-    ],
-    [
-      'PGPASSWORD=... userinfo serve --database postgres://userinfo@db.example/userinfo',
-      'on PostgreSQL, which several processes can share',
-    ],
-  ],
   takes: addServeOptions,
   run: ({ context, options }: Call<ServeOptions>) => runServe(context, options),
 });

@@ -27,7 +27,7 @@ type ExplainOptions = SampleOptions & RecipeOptions;
 
 /** The arguments and the request of an operation, as its own command has them. */
 interface ExplainedCall {
-  readonly explained: CommandSpec<object, []>['examples'];
+  readonly explained: NonNullable<CommandSpec<object, []>['examples']>;
   readonly takes: (command: Command) => Command;
   readonly request: (call: Call<never>, ...args: never[]) => Promise<PlainRequest>;
 }

@@ -13,14 +13,6 @@ export const declareSignExport = command({
   name: 'export',
   common: ['profile'],
   summary: 'print a signing rule as source code of another language',
-  description:
-    'Print the rule of the profile, or of --recipe, as a source file without dependencies, or its test. Both are ' +
-    'free of secrets: the test signs with a throw-away secret. A module cannot be exported.',
-  examples: [
-    ['userinfo sign export --lang python > signature.py', 'the rule of the profile'],
-    ['userinfo sign export --lang python --test > test_signature.py', 'its test'],
-    ['userinfo sign export --lang java --recipe taobao > Signature.java', 'a preset'],
-  ],
   takes: (command) =>
     addRecipeOption(
       command

@@ -7,11 +7,6 @@ import { write } from '../../io.js';
 export const declareSignPresets = command({
   name: 'presets',
   summary: 'list common recipes, or print one',
-  description: 'List the built-in recipes; with a name, print that recipe as JSON.',
-  examples: [
-    ['userinfo sign presets', 'all presets'],
-    ['userinfo sign presets taobao > recipe.json', 'a recipe to start from'],
-  ],
   takes: (command) => command.argument('[name]', 'recipe to print'),
   run: async ({ io, isTable, print }, name?: string) => {
     if (name === undefined) {

@@ -17,26 +17,6 @@ export const declareSignSolve = command({
   name: 'solve',
   common: ['profile', 'output'],
   summary: 'find the rule by which requests were signed',
-  description:
-    'Search for recipes that produce the signatures of one or more valid requests, and list all that fit, likeliest ' +
-    'first. If app_sign is among the parameters, its rule is found first. The exit status is 4 if no recipe fits. ' +
-    'The secret comes from the profile, USERINFO_APP_SECRET or the sample file. "userinfo help requests" lists what a ' +
-    'request can be.',
-  examples: [
-    [
-      "USERINFO_APP_SECRET=abc userinfo sign solve 'https://example.com/?b=2&a=1&sign=421dc348575e4e3c4f13dba596484c13'",
-      'from a signed URL',
-    ],
-    [
-      'userinfo sign solve --sample captured.txt --sign-param X-Sign --steps hmac-sha256 ' +
-        "--join '\\n' --headers X-Time,X-Nonce",
-      'with what the document says',
-    ],
-    [
-      'userinfo read some-code --print-curl --reveal | userinfo sign solve - --json',
-      'from a curl command, with the secret of the profile; as JSON',
-    ],
-  ],
   takes: (command) =>
     command
       .argument('[requests...]', 'such as signed URLs or curl commands; - for standard input')

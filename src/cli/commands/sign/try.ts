@@ -8,14 +8,6 @@ export const declareSignTry = command({
   name: 'try',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'try the presets against a test deployment',
-  description:
-    'Find the rules of a test deployment without an accepted request: send reads with an invalid code, signed by one ' +
-    'preset after another, until neither app_sign nor sign is refused. It asks first, and stops at any other answer. ' +
-    'The exit status is 4 if no preset fits.',
-  examples: [
-    ['userinfo sign try -p local', 'at most two reads a preset, one a second'],
-    ['userinfo sign try -p local --save local --yes', 'write the presets found into the profile'],
-  ],
   takes: (command) =>
     addConnectionOptions(
       command

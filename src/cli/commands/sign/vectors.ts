@@ -11,11 +11,6 @@ const declareExport = command({
   name: 'export',
   common: ['profile', 'output'],
   summary: 'print test vectors as JSON',
-  description: 'Print test vectors for the recipes of the profile, or for --recipe. Your secret is not used.',
-  examples: [
-    ['userinfo sign vectors export > vectors.json', 'for the recipes of the profile'],
-    ['userinfo sign vectors export --recipe taobao > vectors.json', 'for any recipe'],
-  ],
   takes: addRecipeOption,
   run: async ({ context, io, options, isTable, print }: Call<RecipeOptions>) => {
     const file = makeVectors(await selectSigning(context, options));
@@ -28,16 +23,6 @@ const declareVerify = command({
   name: 'verify',
   common: ['profile', 'output'],
   summary: 'check vectors that another team computed',
-  description:
-    'Check the stages in a file of vectors, and report the first that differs for each signature. The recipes come ' +
-    'from --recipe, else from the file, else from the profile.',
-  examples: [
-    ['userinfo sign vectors export | userinfo sign vectors verify -', 'check our own vectors'],
-    [
-      'userinfo sign vectors export > ours.json; userinfo sign vectors verify ours.json --json',
-      'report as JSON',
-    ],
-  ],
   takes: (command) => addRecipeOption(command.argument('<file>', 'returned file; - for standard input')),
   run: verifyVectors,
 });
@@ -45,11 +30,6 @@ const declareVerify = command({
 export const declareSignVectors = command({
   name: 'vectors',
   summary: 'test vectors for a team that signs in another language',
-  description: 'Requests signed with a throw-away secret, with the result of each stage.',
-  examples: [
-    ['userinfo sign vectors export > vectors.json', 'for the team'],
-    ['userinfo sign vectors verify computed.json', 'what the team computed'],
-  ],
   commands: [declareExport, declareVerify],
 });
 

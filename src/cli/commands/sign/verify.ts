@@ -28,21 +28,6 @@ export const declareSignVerify = command({
   name: 'verify',
   common: ['profile', 'output'],
   summary: 'check a signed request, and explain what is wrong',
-  description:
-    'Check the signatures of a request, in any form that "userinfo help requests" lists. A wrong ' +
-    "signature is compared with common mistakes. --theirs compares the operator's text to sign with ours.",
-  examples: [
-    [
-      'USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix ' +
-        "'https://example.com/api?b=2&a=1&sign=1d0396bcbc2c54e569e7af9cf9c4685e'",
-      'check a signed request',
-    ],
-    [
-      "USERINFO_APP_SECRET=s userinfo sign verify --recipe kv-suffix --theirs 'a1b2******' " +
-        "'https://example.com/api?b=2&a=1'",
-      'compare the texts to sign',
-    ],
-  ],
   takes: (command) =>
     addSampleOptions(
       addRecipeOption(

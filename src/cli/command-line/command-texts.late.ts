@@ -1,0 +1,26 @@
+// Help alone loads it.
+import type { Command } from 'commander';
+import { fullName } from './command-line.js';
+import commands from './commands.txt?raw';
+import { examples } from './help-layout.js';
+
+/** A part of a text, from behind its heading `## name`. */
+export function sectionOf(text: string, name: string): string | undefined {
+  const [, section] = `\n${text}`.split(`\n## ${name}\n\n`);
+  return section?.split(/^## /m, 1)[0];
+}
+
+/** Adds descriptions and examples to a command and to those below it, unless they have their own. */
+export function addTexts(command: Command): void {
+  const section = command.description() === '' ? sectionOf(commands, fullName(command)) : undefined;
+  if (section !== undefined) {
+    const [description = '', shown = ''] = section.split('\n\n');
+    const lines = [...shown.matchAll(/^ {2}# (.+)\n {2}\$ (.+)$/gm)];
+    command.description(description.replaceAll('\n', ' '));
+    command.addHelpText(
+      'after',
+      examples(...lines.map(([, purpose = '', line = '']) => [line, purpose] as const)),
+    );
+  }
+  for (const inner of command.commands) addTexts(inner);
+}
