@@ -7,6 +7,7 @@ import {
 } from '../signing/app-signatures.js';
 import type { Recipe, RecipeJson, SigningRecipes } from '../signing/recipe.js';
 import {
+  fields,
   formatRecipe,
   listOf,
   nullOr,
@@ -131,6 +132,29 @@ export function parseVectors(json: unknown): ReturnedVectors {
   };
 }
 
+const parseStages: Parse<Stages> = (json, field) => {
+  const given = parseObject(json, field);
+  const present = stageNames.filter((stage) => given[stage] !== undefined && given[stage] !== null);
+  return Object.fromEntries(present.map((stage) => [stage, parseText(given[stage], `${field}.${stage}`)]));
+};
+
+const parseRequestFields = fields(
+  {
+    method: parseText,
+    url: parseText,
+    query: nullOr(parseText),
+    params: listOf(parsePair),
+    body: nullOr(parseText),
+    extra: parseTextMap,
+  },
+  { query: null, body: null, extra: {} },
+);
+
+const parseRequest: Parse<SignableRequest> = (json, field) => {
+  const { query, ...request } = parseRequestFields(json, field);
+  return query === null ? request : { ...request, query };
+};
+
 const parseVector: Parse<Vector> = (json, field) => {
   const { name, request, signatures } = parseObject(json, field);
   const stages = Object.entries(parseObject(signatures, `${field}.signatures`));
@@ -140,24 +164,6 @@ const parseVector: Parse<Vector> = (json, field) => {
     signatures: Object.fromEntries(
       stages.map(([signature, given]) => [signature, parseStages(given, `${field}.signatures.${signature}`)]),
     ),
-  };
-};
-
-const parseStages: Parse<Stages> = (json, field) => {
-  const given = parseObject(json, field);
-  const present = stageNames.filter((stage) => given[stage] !== undefined && given[stage] !== null);
-  return Object.fromEntries(present.map((stage) => [stage, parseText(given[stage], `${field}.${stage}`)]));
-};
-
-const parseRequest: Parse<SignableRequest> = (json, field) => {
-  const { method, url, query, params, body = null, extra = {} } = parseObject(json, field);
-  return {
-    method: parseText(method, `${field}.method`),
-    url: parseText(url, `${field}.url`),
-    ...(query !== undefined && { query: parseText(query, `${field}.query`) }),
-    params: listOf(parsePair)(params, `${field}.params`),
-    body: nullOr(parseText)(body, `${field}.body`),
-    extra: parseTextMap(extra, `${field}.extra`),
   };
 };
 

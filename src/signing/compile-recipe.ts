@@ -6,7 +6,7 @@ import { readRecipe } from './recipe-json.js';
 import { isQuery, partsOf, type RecipeParts } from './recipe-parts.js';
 import { extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
-import type { Explanation, Signature, Signer } from './signer.js';
+import type { Signature, Signer } from './signer.js';
 import {
   Renderer,
   renderTemplate,
@@ -36,30 +36,30 @@ export function compileRecipe(recipe: RecipeJson, field = ''): Signer {
   );
   const headers = allTokens.filter((token) => token.source === 'extra' && !optional.has(token));
 
-  const signWith = (values: TokenValues): Signature => {
-    const message = encodeMessage.apply(values.text(template));
-    const digest = computeDigest(steps, message, stepInputs(compiled, values));
-    return { params: values.params, message, digest };
-  };
-  const explain = (request: SignableRequest, secret: Secret): Explanation => {
-    const renderer = new Renderer(secret, true);
-    const values = new TokenValues(compiled, request, secret, renderer);
-    const message = renderer.change(values.text(template), encodeMessage);
-    return {
-      params: showMarks(values.params),
-      message: showMarks(message),
-      digest: signWith(new TokenValues(compiled, request, secret)).digest,
-      missing: missingTokens(allTokens, request),
-    };
+  const signAsIs = (request: SignableRequest, secret: Secret): Signature => {
+    const texts = textsOf(compiled, request, secret);
+    const message = encodeMessage.apply(texts.text(template));
+    const digest = computeDigest(steps, message, stepInputs(compiled, texts));
+    return { params: texts.params(), message, digest };
   };
   return {
     digestLength: stepsLength(encode.message === 'none' ? template : null, steps),
     usesQuery: allTokens.some(isQuery),
     sign(request, secret) {
       for (const { name } of headers) checkHeader(request, name);
-      return signWith(new TokenValues(compiled, request, secret));
+      return signAsIs(request, secret);
     },
-    explain,
+    explain(request, secret) {
+      const renderer = new Renderer(secret, true);
+      const texts = textsOf(compiled, request, secret, renderer);
+      const message = renderer.change(texts.text(template), encodeMessage);
+      return {
+        params: showMarks(texts.params()),
+        message: showMarks(message),
+        digest: signAsIs(request, secret).digest,
+        missing: missingTokens(allTokens, request),
+      };
+    },
   };
 }
 
@@ -98,51 +98,38 @@ export function compileMessageEncoding({ message, lower }: Omit<EncodeRule, 'blo
   return { apply: lower ? (text) => encode(text).toLowerCase() : encode, local: true };
 }
 
-/** The values of a recipe's tokens for one request. */
-class TokenValues {
-  readonly #compiled: RecipeParts;
-  readonly #request: SignableRequest;
-  readonly #secret: Secret;
-  readonly #renderer: Renderer;
-  #params = '';
+/** The texts of a recipe for one request. */
+interface RequestTexts {
+  text(template: Template): string;
+  /** The parameter block of the last `$params`, before `encode.block`; empty where no token used it. */
+  params(): string;
+}
 
-  constructor(
-    compiled: RecipeParts,
-    request: SignableRequest,
-    secret: Secret,
-    renderer = new Renderer(secret, false),
-  ) {
-    this.#compiled = compiled;
-    this.#request = request;
-    this.#secret = secret;
-    this.#renderer = renderer;
-  }
+function textsOf(
+  parts: RecipeParts,
+  request: SignableRequest,
+  secret: Secret,
+  renderer = new Renderer(secret, false),
+): RequestTexts {
+  const { params, recipe } = parts;
+  let block = '';
+  const text = (template: Template) => renderTemplate(template, renderer, read);
+  const select = () => params.select(request.params, added());
+  return { text, params: () => block };
 
-  /** The parameter block of the last `$params` rendered, before `encode.block`; empty where no token used it. */
-  get params(): string {
-    return this.#params;
-  }
-
-  text(template: Template): string {
-    return renderTemplate(template, this.#renderer, (token) => this.#read(token));
-  }
-
-  #read({ source, name }: Token): string {
-    const renderer = this.#renderer;
-    const request = this.#request;
-    const { params, recipe } = this.#compiled;
+  function read({ source, name }: Token): string {
     switch (source) {
       case 'params':
-        this.#params = params.writePairs(this.#select(), renderer);
-        return renderer.change(this.#params, blockChange(recipe.encode.block));
+        block = params.writePairs(select(), renderer);
+        return renderer.change(block, blockChange(recipe.encode.block));
       case 'names':
-        return params.writeNames(this.#select(), renderer);
+        return params.writeNames(select(), renderer);
       case 'values':
-        return params.writeValues(this.#select(), renderer);
+        return params.writeValues(select(), renderer);
       case 'secret':
         return renderer.secret();
       case 'sub':
-        return renderer.sub(subDigest(this.#compiled, request, this.#secret));
+        return renderer.sub(subDigest(parts, request, secret));
       case 'method':
         return renderer.open(request.method);
       case 'host':
@@ -164,36 +151,25 @@ class TokenValues {
     }
   }
 
-  #select(): readonly SignedParam[] {
-    const { params } = this.#compiled;
-    return params.select(this.#request.params, this.#added());
-  }
-
   /** The order depends on the values themselves, also where they are shown masked. */
-  #added(): SignedParam[] {
-    const { added } = this.#compiled.params;
-    if (added.length === 0) return [];
-    const plain = this.#renderer.isMasked
-      ? new TokenValues(this.#compiled, this.#request, this.#secret)
-      : this;
-    return added.flatMap(({ name, value, isOptional }): SignedParam[] => {
-      const text = plain.text(value);
-      if (isOptional && text === '') return [];
-      return [plain === this ? [name, text] : [name, text, this.text(value)]];
+  function added(): SignedParam[] {
+    if (params.added.length === 0) return [];
+    const plain = renderer.isMasked ? textsOf(parts, request, secret).text : text;
+    return params.added.flatMap(({ name, value, isOptional }): SignedParam[] => {
+      const given = plain(value);
+      if (isOptional && given === '') return [];
+      return [plain === text ? [name, given] : [name, given, text(value)]];
     });
   }
 }
 
-function stepInputs({ key, decode }: KeyedMessage, values: TokenValues): StepInputs {
-  return {
-    key: () => decodeKey(values.text(key), decode),
-    text: (template) => values.text(template),
-  };
+function stepInputs({ key, decode }: KeyedMessage, { text }: RequestTexts): StepInputs {
+  return { key: () => decodeKey(text(key), decode), text };
 }
 
-function subDigest(compiled: RecipeParts, request: SignableRequest, secret: Secret): string {
-  if (compiled.sub === null) return '';
-  const values = new TokenValues(compiled, request, secret);
-  const { message, steps } = compiled.sub;
-  return computeDigest(steps, values.text(message), stepInputs(compiled.sub, values));
+function subDigest(parts: RecipeParts, request: SignableRequest, secret: Secret): string {
+  const { sub } = parts;
+  if (sub === null) return '';
+  const texts = textsOf(parts, request, secret);
+  return computeDigest(sub.steps, texts.text(sub.message), stepInputs(sub, texts));
 }

@@ -70,7 +70,7 @@ export function onlyUrl(options: readonly Option[], command: string): string {
 }
 
 /** A word processor or a chat program writes curly quotes. */
-export function straightenQuotes(text: string): string {
+function straightenQuotes(text: string): string {
   return /['"]/.test(text) ? text : text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");
 }
 

@@ -1,6 +1,5 @@
 import type { Param } from '../../signing/request.js';
 import { type CapturedRequest, originOf } from './captured-request.js';
-import { straightenQuotes } from './command-words.js';
 import { httpIn } from './http-text.js';
 import { asObject, joinPairs, requestsInJson } from './json-requests.js';
 import { constantOf, jsonPairs, jsonValueOf, pairsOf, plainValue } from './literal.js';
@@ -126,27 +125,19 @@ function pairsByLine(text: string): Param[] {
 }
 
 /** Characters that people put around an address: quotes of any kind, angle brackets. */
-const wrapped = /^(?:"(.*)"|'(.*)'|`(.*)`|<(.*)>|[“”„](.*)[“”]|[‘’](.*)[‘’]|«(.*)»)$/s;
+const marks = /^["'`<“”„‘’«]|["'`>“”‘’»]$/g;
 
 export const address: SampleFormat = {
   name: 'a URL',
   from: 'whole, a path with its query, or the query alone',
   find({ text }) {
-    const line = unwrap(straightenQuotes(text.trim()));
+    const line = text.trim().replace(marks, '').trim();
     const url = urlOf(line);
     if (url === null) return [];
     const read = () => ({ method: 'GET', url, headers: [], body: null });
     return [{ place: /^\w+:\/\//.test(line) ? null : 'a part of a URL', read }];
   },
 };
-
-function unwrap(text: string): string {
-  const inner = wrapped
-    .exec(text)
-    ?.slice(1)
-    .find((group) => group !== undefined);
-  return inner === undefined ? text : inner.trim();
-}
 
 /** A URL, also without its scheme or its host; a query of raw text may have spaces. */
 function urlOf(line: string): string | null {

@@ -129,32 +129,25 @@ function readFound({ place, read }: FoundRequest, signParam: string): ReadReques
 }
 
 /**
- * Each request once, though it may be logged twice, as an address and as a path: of those with the same signature the
- * one that has most is kept. Where some signatures are digests, the others are none.
+ * Each request once, though it may be logged twice, as an address and as a path: of those with the same digest as their
+ * signature the one that has most is kept. Where some signatures are digests, the others are none.
  */
 function distinct(requests: readonly ReadRequest[]): ReadRequest[] {
   const isDigest = ({ sample }: ReadRequest) => isDigestText(sample?.signature ?? '');
   const candidates = requests.some(isDigest) ? requests.filter(isDigest) : requests;
   const kept = new Map<string, ReadRequest>();
   for (const request of candidates) {
-    const { sample } = request;
-    if (sample === null) {
-      kept.set(`${kept.size}`, request);
-      continue;
-    }
-    const { method, url, params, body, signature } = sample;
-    const path = pathOf(url, '');
-    const own = signature === null ? JSON.stringify([method, url, params, body]) : `${signature} `;
-    const keys = signature === null ? [own] : [own + path, own, ...(path === '' ? firstKey(kept, own) : [])];
-    const key = keys.find((one) => kept.has(one)) ?? own + (signature === null ? '' : path);
+    const { method, url, params, body, signature = null } = request.sample ?? {};
+    const key =
+      request.sample === null
+        ? `${kept.size}`
+        : isDigest(request)
+          ? `${signature}`
+          : JSON.stringify([method, pathOf(url ?? '', ''), params, body, signature]);
     const known = kept.get(key);
     if (known === undefined || knowledge(request) > knowledge(known)) kept.set(key, request);
   }
   return [...kept.values()];
-}
-
-function firstKey(kept: ReadonlyMap<string, unknown>, beginning: string): string[] {
-  return [...kept.keys()].filter((key) => key.startsWith(beginning)).slice(0, 1);
 }
 
 /** Number of parts of a request that a rule may sign. */
