@@ -55,7 +55,7 @@ const entryPoints = {
   sdk: `client`,
   probe: `answer breaks gather learn refusals`,
   bulk: `engine/flow-control engine/row-engine failure-groups file-run files/failed-file
-    files/recorder files/result-line files/results-file files/run-files files/run-locks files/run-state operations outcome send-all
+    files/recorder files/result-line files/run-files files/run-locks files/run-state operations outcome send-all
     source/checked-input source/columns source/csv source/input source/lines source/ndjson source/rows
     source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,

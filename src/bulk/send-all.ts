@@ -39,43 +39,42 @@ const batchRows = 32;
 function batchesOf<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   prepare: (row: Row) => PreparedRow,
-): AsyncIterable<readonly TakenRow<Row>[]> {
+): AsyncIterator<readonly TakenRow<Row>[], undefined> {
   if (!isIterable(rows)) throw new InvalidInputError('the rows are not an iterable or an async iterable');
-  const isAsync = Symbol.asyncIterator in rows;
-  const source = isAsync ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
-  const batchSize = isAsync ? 1 : batchRows;
-  let count = 0;
-  let thrown: { readonly error: unknown } | null = null;
-  const take = (row: Row): TakenRow<Row> => {
-    const index = count;
-    count += 1;
-    return { row, index, size: 0, prepared: preparedOrFault(row, prepare) };
-  };
+  let index = 0;
+  const take = (row: Row) => ({ row, index: index++, size: 0, prepared: preparedOrFault(row, prepare) });
+  if (!(Symbol.asyncIterator in rows)) return inBatches(rows, take);
+  const source = rows[Symbol.asyncIterator]();
   // Not a generator: its `return` would wait for a source that is reading a row.
-  const iterator: AsyncIterator<readonly TakenRow<Row>[], undefined> = {
-    /** Throws what the source throws after the rows before it were returned. */
+  return {
     async next() {
-      const batch: TakenRow<Row>[] = [];
-      while (batch.length < batchSize && thrown === null) {
-        try {
-          const next = source.next();
-          const { done, value } = isAsync ? await next : (next as IteratorResult<Row>);
-          if (done) break;
-          batch.push(take(value));
-        } catch (error) {
-          thrown = { error };
-        }
-      }
-      if (batch.length > 0) return { done: false, value: batch };
-      if (thrown !== null) throw thrown.error;
-      return { done: true, value: undefined };
+      const { done, value } = await source.next();
+      return done ? { done, value: undefined } : { value: [take(value)] };
     },
     async return() {
       await source.return?.();
       return { done: true, value: undefined };
     },
   };
-  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+/** Throws what the source throws after the rows before it. */
+async function* inBatches<Row, Taken>(
+  rows: Iterable<Row>,
+  take: (row: Row) => Taken,
+): AsyncGenerator<readonly Taken[], undefined> {
+  let batch: Taken[] = [];
+  try {
+    for (const row of rows) {
+      if (batch.push(take(row)) < batchRows) continue;
+      yield batch;
+      batch = [];
+    }
+  } catch (error) {
+    yield batch;
+    throw error;
+  }
+  yield batch;
 }
 
 /** An invalid row concerns that row alone. */
@@ -224,7 +223,7 @@ export function sendAll<Row>(
 const maxWaiting = 1024;
 
 async function* outcomesOf<Row>(
-  rows: AsyncIterable<readonly TakenRow<Row>[]>,
+  rows: AsyncIterator<readonly TakenRow<Row>[]>,
   client: CallClient,
   options: Pacing &
     Pick<EngineOptions<Row>, 'sender' | 'context' | 'headers'> & { readonly operation: BulkOperation },

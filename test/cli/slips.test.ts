@@ -241,7 +241,7 @@ const refused: readonly Slip[] = [
   })),
   {
     typed: file('union_id,mobile\\nu001,138 0013 8000\\n'),
-    cause: 'the cell of column "mobile" is not digits alone',
+    cause: 'line 2: "mobile" is not digits alone',
     next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo passback',
     paste: { sends: '{"mobile":"138 0013 8000"}' },
   },
@@ -285,6 +285,11 @@ const refused: readonly Slip[] = [
   {
     typed: file('union_id,card\\nu001,6222021234567890000\\nu002,6222029876543210000\\n'),
     cause: 'the numbers of column "card" were rounded to 15 digits',
+    next: 'Nothing was sent. Export them as text. To send them as they are:\n  userinfo passback',
+  },
+  {
+    typed: file('union_id,a\\n6222021234567890000,x\\n6222029876543210000,y\\n'),
+    cause: 'the numbers of column "union_id" were rounded to 15 digits',
     next: 'Nothing was sent. Export them as text. To send them as they are:\n  userinfo passback',
   },
   {

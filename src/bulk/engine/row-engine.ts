@@ -70,7 +70,7 @@ export class RowEngine<Row extends SourceRow> {
   #isTurnDue = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(batches: AsyncIterable<readonly Row[]>, options: EngineOptions<Row>) {
+  constructor(batches: AsyncIterator<readonly Row[]>, options: EngineOptions<Row>) {
     this.#options = options;
     this.#listener = options.listener;
     this.#longestPauseMs = Math.max(options.timeoutMs, longestRetryAfterMs);

@@ -61,8 +61,8 @@ export class RowFeed<Row extends SourceRow> {
   #error: unknown;
 
   /** `onRows` is called when rows have arrived, and at the end of the source. */
-  constructor(batches: AsyncIterable<readonly Row[]>, onRows: () => void) {
-    this.#source = batches[Symbol.asyncIterator]();
+  constructor(batches: AsyncIterator<readonly Row[]>, onRows: () => void) {
+    this.#source = batches;
     this.#onRows = onRows;
   }
 

@@ -1,10 +1,12 @@
 import type { Writable } from 'node:stream';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteName } from '../../protocol/unsafe-text.js';
 import { describeSystemError } from '../../support/errors.js';
 import type { EngineListener } from '../engine/row-engine.js';
 import { type RowOperation, userOf } from '../operations.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
-import { noContents } from './append-file.js';
+import { AppendFile, noContents } from './append-file.js';
 import type { FailedPlace } from './failed-file.js';
 import { RunFileError } from './file-errors.js';
 import { appendRecord, appendResults, type JournaledFiles, recordsOf } from './journal.js';
@@ -25,10 +27,26 @@ export interface ResultsSink {
 }
 
 /**
- * Results for a stream such as standard output, which stays open; `show` transforms each text. After an error of the
- * stream, `append` throws a RunFileError.
+ * Opens the results of a run that has no journal: a new file at the `path`; without one standard output, for which `show`
+ * transforms each text.
+ *
+ * @throws InvalidInputError if there is a file that is not empty
  */
-export function streamSink(stream: Writable, show = (text: string) => text): ResultsSink {
+export function openResults(path: string | undefined, stdout: Writable, show?: typeof asItIs): ResultsSink {
+  if (path === undefined) return streamSink(stdout, show);
+  const file = AppendFile.find(path);
+  if (file === null) return AppendFile.create(path);
+  if (file.foundSize === 0) return file.replace();
+  file.close();
+  throw new InvalidInputError(`${quoteName(path)} is there already`, {
+    hint: 'Move it away, or name another file with --results.',
+  });
+}
+
+const asItIs = (text: string) => text;
+
+/** The stream stays open. After an error of it, `append` throws a RunFileError. */
+function streamSink(stream: Writable, show = asItIs): ResultsSink {
   return {
     append(text) {
       stream.write(show(text));

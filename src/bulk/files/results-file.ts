@@ -1,9 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { type Outcome, outcomes } from '../outcome.js';
 import { linesIn } from '../source/lines.js';
-import { AppendFile, type Contents, isSame, noContents } from './append-file.js';
+import { type AppendFile, type Contents, isSame, noContents } from './append-file.js';
 import type { RunState } from './run-state.js';
 
 /**
@@ -39,45 +37,6 @@ export async function readResults(
     kept = { size: kept.size + bytes.length, crc: crc32(bytes, kept.crc) };
   }
   return kept;
-}
-
-/**
- * Checks, and changes nothing.
- *
- * @throws InvalidInputError if there is a file that neither is empty nor holds the results of a run
- */
-export async function requireResults(path: string): Promise<void> {
-  const file = AppendFile.find(path);
-  if (file !== null) await requireLines(file).finally(() => file.close());
-}
-
-/**
- * Opens a file for the results of a run that has no journal, in the place of such results.
- *
- * @throws InvalidInputError as `requireResults`
- */
-export async function openResults(path: string): Promise<AppendFile> {
-  const file = AppendFile.find(path);
-  if (file === null) return AppendFile.create(path);
-  await requireLines(file);
-  return file.replace();
-}
-
-/** Requires that each line is that of a row, but for one at the end that was being written when the run was killed. */
-async function requireLines(file: AppendFile): Promise<void> {
-  let rows = 0;
-  for await (const { bytes } of linesIn(file.read(0, file.textSize()))) {
-    const text = bytes.toString();
-    if (parseResult(text) !== null) rows += 1;
-    else if (!isTornResult(text)) throw holdsNone(file.path);
-  }
-  if (rows === 0 && file.foundSize > 0) throw holdsNone(file.path);
-}
-
-function holdsNone(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} is there already, and holds no results`, {
-    hint: 'Move it away, or name another file with --results.',
-  });
 }
 
 interface Result {

@@ -35,7 +35,7 @@ export function parseCell(
     case undefined:
       if (cell.includes('E+') && shortenedNumber.test(cell)) throw shortened(column, canBeTyped);
       if (identifyingKeys.includes(column) && isDamagedNumber(cell)) throw shortened(column, canBeTyped);
-      if (Object.hasOwn(specialUserInfoKeys, column)) refusePasted(cell, column, canBeTyped);
+      if (Object.hasOwn(specialUserInfoKeys, column)) refusePasted(column, cell, canBeTyped);
       return cell;
     case 'text':
       return cell;
@@ -49,13 +49,17 @@ export function parseCell(
   }
 }
 
-/** @throws InvalidInputError for a value with a special meaning that was pasted with something else */
-function refusePasted(cell: string, column: string, canBeTyped: boolean): void {
-  const fault = pasteFault(cell, pastedKindOf(column));
+/**
+ * `canBeTyped`: whether the command has --types for the key.
+ *
+ * @throws InvalidInputError for a value with a special meaning that was pasted with something else
+ */
+export function refusePasted(key: string, value: FlatValue | undefined, canBeTyped: boolean): void {
+  const fault = typeof value === 'string' ? pasteFault(value, pastedKindOf(key)) : null;
   if (fault === null) return;
-  const message = `the cell of column ${quoteName(column)} ${fault.what}`;
+  const message = `${quoteName(key)} ${fault.what}`;
   if (!canBeTyped) throw new InvalidInputError(message, { hint: 'Correct it in the file.' });
-  throw new RunInputError(message, 'Correct it. To send it as it is:', '--types', `${column}:text`);
+  throw new RunInputError(message, 'Correct it. To send it as it is:', '--types', `${key}:text`);
 }
 
 function shortened(column: string, canBeTyped: boolean): InvalidInputError {

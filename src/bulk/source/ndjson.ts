@@ -1,13 +1,11 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { pasteFault } from '../../protocol/pasted-text.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import {
   FlatJsonError,
   type FlatValue,
   parseFlatJson,
-  pastedKindOf,
   specialUserInfoKeys,
 } from '../../protocol/user-info.js';
+import { refusePasted } from './columns.js';
 import { type LineBlock, splitLines } from './lines.js';
 import type { FileRow } from './rows.js';
 
@@ -29,7 +27,7 @@ export class NdjsonRow implements FileRow {
   fields(): Map<string, FlatValue> {
     try {
       const fields = parseFlatJson(this.json);
-      for (const key of Object.keys(specialUserInfoKeys)) refusePasted(key, fields.get(key));
+      for (const key of Object.keys(specialUserInfoKeys)) refusePasted(key, fields.get(key), false);
       return fields;
     } catch (error) {
       if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
@@ -44,13 +42,6 @@ export class NdjsonRow implements FileRow {
   format(): string {
     return `${this.json}\n`;
   }
-}
-
-/** @throws InvalidInputError for a value with a special meaning that was pasted with something else */
-function refusePasted(key: string, value: FlatValue | undefined): void {
-  const fault = typeof value === 'string' ? pasteFault(value, pastedKindOf(key)) : null;
-  if (fault === null) return;
-  throw new InvalidInputError(`${quoteName(key)} ${fault.what}`, { hint: 'Correct it in the file.' });
 }
 
 /** Reads one flat JSON object a line; blank lines are skipped. */

@@ -35,10 +35,10 @@ export interface TextOptions {
   /** A name that `findEncoding` returned; a byte-order mark overrides it. */
   readonly encoding: string;
   /**
-   * When to refuse text under another encoding if all of it is valid UTF-8 and more than ASCII: GB18030, for one,
+   * Whether to take text under another encoding if a block of it is valid UTF-8 and more than ASCII: GB18030, for one,
    * would decode it wrongly and without an error.
    */
-  readonly suspectUtf8: 'at the end' | 'at once' | 'never';
+  readonly forced: boolean;
 }
 
 /**
@@ -89,24 +89,17 @@ function decodeWith(decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): s
 
 async function* decoded(
   blocks: AsyncIterable<LineBlock>,
-  { encoding, suspectUtf8 }: TextOptions,
+  { encoding, forced }: TextOptions,
 ): AsyncGenerator<LineBlock> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   const decode = ({ bytes }: LineBlock) => decodeWith(decoder, bytes);
-  let sawMore = false;
-  let mayBeUtf8 = suspectUtf8 !== 'never';
   for await (const block of blocks) {
     refuseBinary(block);
-    if (mayBeUtf8 && !isAscii(block.bytes)) {
-      sawMore = true;
-      mayBeUtf8 = isUtf8(block.bytes);
-      if (mayBeUtf8 && suspectUtf8 === 'at once') throw looksLikeUtf8(encoding);
-    }
+    if (!forced && isUtf8(block.bytes) && !isAscii(block.bytes)) throw looksLikeUtf8(encoding);
     const text = decode(block);
     if (text === null) throw notText(block, encoding, (line) => decode(line) !== null);
     yield { bytes: Buffer.from(text), firstLine: block.firstLine };
   }
-  if (mayBeUtf8 && sawMore) throw looksLikeUtf8(encoding);
 }
 
 /** A line feed is two bytes there, so lines are split after decoding. */

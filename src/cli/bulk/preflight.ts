@@ -55,13 +55,14 @@ export async function checkRows({
   const names = new Set<string>();
   const faults: string[] = [];
   const sample: [number, PlainRequest][] = [];
-  const doubts = new Doubts(columnsOf(options.types));
+  const doubts = new Doubts(options.types);
   const checkRow = (row: FileRow) => {
     try {
       const fields = row.fields();
       for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
+      if (operation.endpoint.writes) doubts.addValues(fields);
       const { request, user } = operation.prepare(fields);
-      if (operation.endpoint.writes) doubts.add(row.line, fields, user);
+      if (user !== null) doubts.addUser(row.line, user);
       if (sample.length < sampleSize) sample.push([row.line, request]);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
@@ -91,14 +92,19 @@ export async function checkRows({
   const keys = operation.userInfoKeys(names);
   refuseMisspelt(keys, settings.key_prefix, options.types);
   await warnOfKeys(io, keys, settings.key_prefix);
-  doubts.refuseRounded(options.types);
-  for (const doubt of doubts.describe()) await warn(io, doubt);
+  doubts.refuseRounded();
+  for (const doubt of doubts.warnings()) await warn(io, doubt);
   return { ...checked, rows: options.preflight ? rows : null, keys, sample };
 }
 
 /** The columns that --types names. */
 function columnsOf(types = ''): readonly string[] {
   return types.split(',').map((part) => part.replace(/:\w+$/, ''));
+}
+
+/** `types` with more columns whose values are meant as they are. */
+function withText(types: string | undefined, columns: readonly string[]): string {
+  return [...(types === undefined ? [] : [types]), ...columns.map((column) => `${column}:text`)].join(',');
 }
 
 /** A number of more digits than a spreadsheet keeps, and one whose further digits are all zero. */
@@ -109,59 +115,58 @@ const maxUsers = 100_000;
 
 /** Doubtful values of rows, by column. */
 class Doubts {
+  readonly #types: string | undefined;
   readonly #meant: readonly string[];
   readonly #rows = new Map<string, number>();
   readonly #numbers = new Map<string, { long: number; rounded: number; digits: number }>();
   readonly #users = new Set<string>();
   readonly #again: number[] = [];
 
-  /** `meant`: columns whose values are meant as they are. */
-  constructor(meant: readonly string[]) {
-    this.#meant = meant;
+  constructor(types: string | undefined) {
+    this.#types = types;
+    this.#meant = columnsOf(types);
   }
 
-  add(line: number, fields: ReadonlyMap<string, FlatValue>, user: string | null): void {
+  addValues(fields: ReadonlyMap<string, FlatValue>): void {
     for (const [column, value] of fields) {
       if (typeof value !== 'string' || this.#meant.includes(column)) continue;
       const fault = pasteFault(value, 'value');
       if (fault !== null) {
         const doubt = `${quoteName(column)} ${fault.what}`;
         this.#rows.set(doubt, (this.#rows.get(doubt) ?? 0) + 1);
-      } else if (value.length > 15 && long.test(value)) this.#count(column, value);
+      } else if (value.length > 15 && long.test(value)) {
+        const numbers = this.#numbers.get(column) ?? { long: 0, rounded: 0, digits: 0 };
+        numbers.long += 1;
+        if (rounded.test(value)) numbers.rounded += 1;
+        numbers.digits = Math.max(numbers.digits, value.length);
+        this.#numbers.set(column, numbers);
+      }
     }
-    if (user === null) return;
+  }
+
+  addUser(line: number, user: string): void {
     if (this.#users.has(user)) this.#again.push(line);
     else if (this.#users.size < maxUsers) this.#users.add(user);
   }
 
-  #count(column: string, value: string): void {
-    const numbers = this.#numbers.get(column) ?? { long: 0, rounded: 0, digits: 0 };
-    numbers.long += 1;
-    if (rounded.test(value)) numbers.rounded += 1;
-    numbers.digits = Math.max(numbers.digits, value.length);
-    this.#numbers.set(column, numbers);
-  }
-
   /** @throws RunInputError for a column whose long numbers end in zeros, all of them */
-  refuseRounded(types: string | undefined): void {
-    for (const [column, numbers] of this.#numbers) {
+  refuseRounded(): void {
+    for (const [column, { long, rounded, digits }] of this.#numbers) {
       // One number of 16 digits ends in a zero now and then.
-      if (numbers.rounded < numbers.long || (numbers.long === 1 && numbers.digits < 18)) continue;
+      if (rounded < long || (long === 1 && digits < 18)) continue;
       const message = `the numbers of column ${quoteName(column)} were rounded to 15 digits: a spreadsheet does that`;
-      const list = [...(types === undefined ? [] : [types]), `${column}:text`].join(',');
+      const list = withText(this.#types, [column]);
       throw new RunInputError(message, 'Export them as text. To send them as they are:', '--types', list);
     }
   }
 
-  describe(): string[] {
-    const doubts = [...this.#rows].map(([doubt, rows]) => `${doubt}, in ${formatRows(rows)}`);
+  *warnings(): Generator<string> {
+    for (const [doubt, rows] of this.#rows) yield `${doubt}, in ${formatRows(rows)}`;
     const [first] = this.#again;
-    if (first === undefined) return doubts;
+    if (first === undefined) return;
     const more = this.#again.length > 1 ? ', …' : '';
-    return [
-      ...doubts,
-      `${formatRows(this.#again.length)} for a user of an earlier row (line ${first}${more}): the last one counts`,
-    ];
+    const again = formatRows(this.#again.length);
+    yield `${again} for a user of an earlier row (line ${first}${more}): the last one counts`;
   }
 }
 
@@ -199,6 +204,6 @@ export function refuseMisspelt(
   const meant = slips.map((key) => quoteName(meantKey(key, prefix) ?? '')).join(', ');
   const verb = slips.length === 1 ? 'key has' : 'keys have';
   const message = `${slips.map(quoteName).join(', ')}: the ${verb} no special meaning; did you mean ${meant}?`;
-  const list = [...(types === undefined ? [] : [types]), ...slips.map((key) => `${key}:text`)].join(',');
+  const list = withText(types, slips);
   throw new RunInputError(message, 'Rename it, or send it as it is:', '--types', list);
 }

@@ -74,35 +74,32 @@ export function progressLine(
   return `${paint('█'.repeat(full))}${'░'.repeat(barWidth - full)} ${line}`;
 }
 
-/**
- * The same progress in lines that become shorter: all of them have the count, the failures and the time that is left.
- */
+/** The same progress in lines that become shorter: all have the count, the rows that are not ok and the time to wait. */
 function linesOf(
   { doing, unit = 'rows', rows, share, total, counts, pausedMs = 0 }: Progress,
   rowsPerMs: number,
 ): string[] {
-  const done = total === null ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
-  const percent = share === null ? '' : `${Math.floor(share * 100)}%`;
-  const failures = outcomes
-    .filter((outcome) => outcome !== 'ok')
-    .map((outcome) => [outcome, counts?.[outcome] ?? 0] as const)
-    .filter(([, count]) => count > 0);
-  const each = failures.map(([outcome, count]) => `${outcome} ${formatCount(count)}`);
-  const all = failures.reduce((sum, [, count]) => sum + count, 0);
+  const count = formatCount(rows);
+  const done = total === null ? count : `${count}/${formatCount(total)}`;
+  const failures = outcomes.filter(
+    (outcome) => outcome !== 'ok' && counts !== undefined && counts[outcome] > 0,
+  );
+  const each = failures.map((outcome) => `${outcome} ${formatCount(counts?.[outcome] ?? 0)}`);
+  const all = failures.reduce((sum, outcome) => sum + (counts?.[outcome] ?? 0), 0);
   const notOk = failures.length > 1 ? [`not ok ${formatCount(all)}`] : each;
   const isPaused = pausedMs > shownPauseMs;
-  const pause = isPaused ? [`waiting ${formatDuration(pausedMs)} for the service`] : [];
   const ms = share && rowsPerMs > 0 ? (rows / share - rows) / rowsPerMs : null;
   const left = ms === null ? [] : [`${formatDuration(ms)} left`];
+  const wait = isPaused ? [`waiting ${formatDuration(pausedMs)} for the service`] : left;
   const rate = isPaused ? [] : [`${formatCount(Math.round(rowsPerMs * 1000))}/s`];
   const short = isPaused ? [`waiting ${brief(pausedMs)}`] : ms === null ? [] : [`${brief(ms)} left`];
-  const named = `${doing} ${percent}`.trim();
+  const named = share === null ? doing : `${doing} ${Math.floor(share * 100)}%`;
   return [
-    [named, `${done} ${unit}`, ...each, ...pause, ...left, ...rate].join('  '),
-    [named, done, ...each, ...pause, ...left].join('  '),
-    [done, ...each, ...(isPaused ? short : left)].join('  '),
+    [named, `${done} ${unit}`, ...each, ...wait, ...rate].join('  '),
+    [named, done, ...each, ...wait].join('  '),
+    [done, ...each, ...wait].join('  '),
     [done, ...notOk, ...short].join(' '),
-    [formatCount(rows), ...notOk, ...short].join(' '),
+    [count, ...notOk, ...short].join(' '),
   ];
 }
 

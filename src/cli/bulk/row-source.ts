@@ -93,8 +93,7 @@ export async function openRows(
   if (from === '-')
     await announceWait(io, formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each');
   const input = from === '-' ? openStream(io.stdin, 'standard input') : await openFile(from);
-  const suspectUtf8 = forceEncoding ? 'never' : input.size === null ? 'at once' : 'at the end';
-  return { input, text: { encoding, suspectUtf8 }, parse, identity };
+  return { input, text: { encoding, forced: forceEncoding === true }, parse, identity };
 }
 
 /** @throws InvalidInputError for a JSON array, which would have to be in memory as a whole */

@@ -1,7 +1,6 @@
 import { FileRun, type RunReport } from '../../bulk/file-run.js';
 import { requireOurs } from '../../bulk/files/failed-file.js';
-import { type RunRecord, streamSink } from '../../bulk/files/recorder.js';
-import { openResults, requireResults } from '../../bulk/files/results-file.js';
+import { openResults, type RunRecord } from '../../bulk/files/recorder.js';
 import { RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
 import { lockFiles } from '../../bulk/files/run-locks.js';
 import { RunState } from '../../bulk/files/run-state.js';
@@ -142,13 +141,10 @@ async function runStream(run: BulkRun): Promise<void> {
   refuseSame({ results, failed: failedPath });
   const release = await lockFiles([results, failedPath], takeOver);
   try {
-    if (results !== undefined) await requireResults(results);
     const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };
     if (failed !== null) requireOurs(failed);
     await confirmWrite(run, 'the rows of a stream');
-    const { stdout } = io;
-    const show = stdout.isTTY ? showData : undefined;
-    const sink = results === undefined ? streamSink(stdout, show) : await openResults(results);
+    const sink = openResults(results, io.stdout, io.stdout.isTTY ? showData : undefined);
     const record = { results: sink, journal: null, failed, state: new RunState() };
     await execute(run, record, null, null);
   } finally {

@@ -1,8 +1,7 @@
 import { FailureGroups } from '../../bulk/failure-groups.js';
 import { FailedFile } from '../../bulk/files/failed-file.js';
-import { type ResultsSink, streamSink } from '../../bulk/files/recorder.js';
+import { openResults, type ResultsSink } from '../../bulk/files/recorder.js';
 import { formatResult } from '../../bulk/files/result-line.js';
-import { openResults, requireResults } from '../../bulk/files/results-file.js';
 import { refuseSame } from '../../bulk/files/run-files.js';
 import { lockFiles } from '../../bulk/files/run-locks.js';
 import { passbackOperation, userOf } from '../../bulk/operations.js';
@@ -39,11 +38,9 @@ export async function writeResults(
   let [source, failed, sink]: [RowSource?, FailedFile?, ResultsSink?] = [];
   try {
     if (!run.keepsRows || from !== undefined) source = await openRunFile(io, run, from);
-    if (results !== undefined) await requireResults(results);
     const isUtf8 = source === undefined || source.text.encoding === 'utf-8';
     if (failedPath !== undefined) failed = new FailedFile({ path: failedPath, ours: [] }, isUtf8);
-    const show = io.stdout.isTTY ? showData : undefined;
-    sink = results === undefined ? streamSink(io.stdout, show) : await openResults(results);
+    sink = openResults(results, io.stdout, io.stdout.isTTY ? showData : undefined);
     const operation = passbackOperation(run.naming);
     const failures = new FailureGroups();
     for await (const batch of source === undefined ? queue.rows(run) : readRows(source)) {

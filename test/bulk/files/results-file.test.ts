@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { appendRecord, appendResults } from '../../../src/bulk/files/journal.js';
-import { requireResults } from '../../../src/bulk/files/results-file.js';
 import { RunFiles } from '../../../src/bulk/files/run-files.js';
 import { passbackOperation } from '../../../src/bulk/operations.js';
 
@@ -65,19 +64,4 @@ it('results that grew after the end of their run are refused', async () => {
   writeFileSync(paths.results, whole + line(5, 'unknown'));
   const next = new RunFiles(paths, 'resume', operation);
   await expect(next.claim().finally(() => next.release())).rejects.toThrow('is not what');
-});
-
-it.each([
-  ['', true],
-  [whole, true],
-  [`${whole}{"li`, true],
-  ['{', false],
-  ['{"line":', false],
-  [`${whole}\n`, false],
-  [`${whole}precious`, false],
-])('a file without a journal holds results, and may be emptied: %j is %s', async (text, isOurs) => {
-  writeFileSync(paths.results, text);
-  const check = requireResults(paths.results);
-  if (isOurs) await check;
-  else await expect(check).rejects.toThrow('is there already, and holds no results');
 });
