@@ -8,7 +8,7 @@ import { createSchema } from '../support/postgres/test-schema.js';
 import { tenant, user } from '../support/running-service.js';
 import { type ServiceProcess, startServiceProcesses } from '../support/service-process.js';
 
-const rounds = 40;
+const rounds = 16;
 
 async function sqliteFile() {
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-processes-'));
