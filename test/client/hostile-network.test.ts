@@ -15,7 +15,7 @@ import { httpServer } from '../support/raw-server.js';
 import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
 
 /** Soon over, for what never ends; what waited for the other would fail by the time that a test has. */
-const timeouts = { short: 1_000, long: 600_000 } as const;
+const timeouts = { short: 400, long: 600_000 } as const;
 const mebibyte = 1024 * 1024;
 const user = { tenant_code: 'acme', union_id: 'u1', basic_info: { mobile: '13800138000' } };
 
