@@ -1,11 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeFault, pasteFault } from '../../src/protocol/pasted-text.js';
-import { Machine } from '../support/cli.js';
+import { deploymentVariables, Machine } from '../support/cli.js';
+import { httpServer, writtenBy } from '../support/raw-server.js';
 
 /** What is pasted with a text, or in its place: the text, and what is said of it. */
 const pasted: readonly (readonly [kind: string, paste: (text: string) => string, says: string | RegExp])[] = [
@@ -90,29 +89,19 @@ const places: readonly (readonly [
 
 const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
-let requests: string[] = [];
-const platform = createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk: Buffer) => {
-    body += chunk.toString();
-  });
-  request.on('end', () => {
-    requests.push(request.url ?? '');
-    const unionId = new URLSearchParams(body).get('union_id') ?? 'u001';
-    response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: unionId } }));
-  });
-});
+let platform: Awaited<ReturnType<typeof httpServer>>;
 const machine = new Machine();
-beforeAll(() => new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve)));
-afterAll(() => {
-  platform.close();
-  platform.closeAllConnections();
+beforeAll(async () => {
+  platform = await httpServer((request, response) => response.end(writtenBy(request)));
+});
+afterAll(async () => {
+  await platform.close();
   machine[Symbol.dispose]();
 });
 
 let count = 0;
 async function run(argsOf: (file: (rows: string, name?: string) => string) => readonly string[]) {
-  requests = [];
+  platform.requests.length = 0;
   count += 1;
   const folder = join(machine.folder, `row-${count}`);
   mkdirSync(folder);
@@ -120,14 +109,7 @@ async function run(argsOf: (file: (rows: string, name?: string) => string) => re
     writeFileSync(join(folder, name), rows);
     return join(folder, name);
   };
-  const env = {
-    USERINFO_BASE_URL: `http://127.0.0.1:${(platform.address() as AddressInfo).port}`,
-    USERINFO_TENANT_CODE: 't',
-    USERINFO_CHANNEL: 'c',
-    USERINFO_APP_KEY: 'k',
-    USERINFO_APP_SECRET: 's',
-    USERINFO_CONFIG_DIR: join(folder, 'config'),
-  };
+  const env = { ...deploymentVariables(platform.url), USERINFO_CONFIG_DIR: join(folder, 'config') };
   return machine.run(argsOf(file), { env });
 }
 
@@ -140,13 +122,13 @@ describe.each(places)(
   (place, text, args) => {
     it.each(pasted.filter(([kind]) => !trimmed(place, kind)))('%s', async (_, paste, says) => {
       const { status, stderr } = await run((file) => args(paste(text), file));
-      expect([status, requests]).toEqual([2, []]);
+      expect([status, platform.requests]).toEqual([2, []]);
       expect(stderr).toMatch(says);
     });
 
     it('is sent where nothing was pasted', async () => {
       const { status } = await run((file) => args(text, file));
-      expect([status, requests.length]).toEqual(place === '--primary-key' ? [2, 0] : [0, 1]);
+      expect([status, platform.requests.length]).toEqual(place === '--primary-key' ? [2, 0] : [0, 1]);
     });
   },
 );
@@ -164,7 +146,7 @@ describe('another value that was pasted with something is sent, with a warning',
       '--union-id',
       'u001',
     ]);
-    expect([status, requests.length, stderr]).toEqual([
+    expect([status, platform.requests.length, stderr]).toEqual([
       0,
       1,
       expect.stringContaining(`warning: the value of key "acme_note" ${says}`),
@@ -178,7 +160,7 @@ describe('another value that was pasted with something is sent, with a warning',
       '--from',
       file(`union_id,acme_note\n${rows}`),
     ]);
-    expect([status, requests.length]).toEqual([0, 2]);
+    expect([status, platform.requests.length]).toEqual([0, 2]);
     expect(stderr).toContain(`warning: "acme_note" ${says}`);
     expect(stderr).toContain(', in 2 rows\n');
   });
@@ -214,7 +196,7 @@ describe('a code in what surrounds it', () => {
     ['2474ab\u200b', 'has an invisible character (U+200B)'],
   ])('is found, and printed as the command to paste: %s', async (text, says) => {
     const { status, stderr } = await run(() => ['read', text, 'mobile']);
-    expect([status, requests, stderr]).toEqual([2, [], expect.stringContaining(`the code ${says}`)]);
+    expect([status, platform.requests, stderr]).toEqual([2, [], expect.stringContaining(`the code ${says}`)]);
     expect(stderr).toContain('\n  userinfo read 2474ab mobile\n');
   });
 });

@@ -1,13 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UserInfoClient } from '../../src/index.js';
 import { createTestService } from '../../src/service/index.js';
 import { Machine } from '../support/cli.js';
-import { httpServer } from '../support/raw-server.js';
+import { httpServer, type TestServer } from '../support/raw-server.js';
 
 const token = 'token-issued-by-the-operator-0001';
 const secret = 'the-secret-of-the-app';
@@ -49,25 +47,14 @@ class PhpPlatform {
   /** How many of the next requests are turned away. */
   busy = 0;
   readonly users = new Map<string, Record<string, unknown>>([['u1', {}]]);
-  readonly #server = createServer(async (message, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk);
-    const { pathname, searchParams } = new URL(message.url ?? '', 'http://php');
-    const parameters = new Map([...searchParams, ...new URLSearchParams(String(Buffer.concat(chunks)))]);
-    const { headers, method = '' } = message;
-    const hasKeys = headers['x-gateway-key'] === gatewayKey && headers.authorization === basic;
-    const body = hasKeys ? this.#answer(method, pathname, parameters) : '{"code":9001,"message":"no key"}';
-    response.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' }).end(body);
-  });
 
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  close(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
+  start(): Promise<TestServer> {
+    return httpServer(({ method, path, query, headers, body: form }, response) => {
+      const parameters = new Map([...new URLSearchParams(query), ...new URLSearchParams(form)]);
+      const hasKeys = headers['x-gateway-key'] === gatewayKey && headers.authorization === basic;
+      const body = hasKeys ? this.#answer(method, path, parameters) : '{"code":9001,"message":"no key"}';
+      response.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' }).end(body);
+    });
   }
 
   #answer(method: string, path: string, parameters: Map<string, string>): string {
@@ -105,22 +92,23 @@ class PhpPlatform {
 
 const machine = new Machine();
 const php = new PhpPlatform();
+let server: TestServer;
 let file: string;
 
 beforeAll(async () => {
-  const url = await php.start();
+  server = await php.start();
   file = join(machine.folder, 'platform.json');
   writeFileSync(file, JSON.stringify(platformFile));
-  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', url];
+  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', server.url];
   const added = await machine.run(
     [...['profile', 'add', 'php', ...values, '--app-secret-stdin', '--platform', file], ...sources],
     { stdin: secret },
   );
   expect(added).toMatchObject({ status: 0 });
 });
-afterAll(() => {
+afterAll(async () => {
   machine[Symbol.dispose]();
-  php.close();
+  await server.close();
 });
 
 const run = (args: readonly string[], env: Record<string, string> = { GATEWAY_KEY: gatewayKey }) =>

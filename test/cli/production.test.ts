@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
-import { Machine } from '../support/cli.js';
+import { deploymentVariables, Machine } from '../support/cli.js';
 import { httpServer, writtenBy } from '../support/raw-server.js';
 
 const machine = new Machine();
@@ -79,11 +79,7 @@ describe('production', () => {
 describe('a write to production without confirmation', () => {
   const bare = () => ({
     ...env,
-    USERINFO_BASE_URL: server.url,
-    USERINFO_TENANT_CODE: 't',
-    USERINFO_CHANNEL: 'c',
-    USERINFO_APP_KEY: 'k',
-    USERINFO_APP_SECRET: 's',
+    ...deploymentVariables(server.url),
   });
   const localhost = () => server.url.replace('127.0.0.1', 'LOCALHOST.');
 

@@ -1,29 +1,21 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Machine } from '../support/cli.js';
+import { deploymentVariables, Machine } from '../support/cli.js';
+import { httpServer } from '../support/raw-server.js';
 
-/** A platform that accepts all that it is sent, and keeps it by the first part of its path. */
-const received = new Map<string, string[]>();
+/** A platform that accepts all that it is sent, unless the first part of its path has an answer of its own. */
+let platform: Awaited<ReturnType<typeof httpServer>>;
 const answers: Record<string, string> = {};
-const platform = createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk: Buffer) => {
-    body += chunk.toString();
-  });
-  request.on('end', () => {
-    const [, row = ''] = (request.url ?? '').split('/');
-    received.set(row, [...(received.get(row) ?? []), `${request.url} ${decodeURIComponent(body)}`]);
+const machine = new Machine();
+beforeAll(async () => {
+  platform = await httpServer(({ path }, response) => {
+    const [, row = ''] = path.split('/');
     response.end(answers[row] ?? '{"code":200,"msg":"ok","data":{"union_id":"u001","mobile":"138"}}');
   });
 });
-const machine = new Machine();
-beforeAll(() => new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve)));
-afterAll(() => {
-  platform.close();
-  platform.closeAllConnections();
+afterAll(async () => {
+  await platform.close();
   machine[Symbol.dispose]();
 });
 
@@ -34,15 +26,13 @@ function newRow() {
   const name = `r${rows}`;
   const folder = join(machine.folder, name);
   mkdirSync(folder);
-  const env = {
-    USERINFO_BASE_URL: `http://127.0.0.1:${(platform.address() as AddressInfo).port}/${name}`,
-    USERINFO_TENANT_CODE: 't',
-    USERINFO_CHANNEL: 'c',
-    USERINFO_APP_KEY: 'k',
-    USERINFO_APP_SECRET: 's',
-    USERINFO_CONFIG_DIR: join(folder, 'config'),
-  };
-  return { name, folder, env, sent: () => received.get(name) ?? [] };
+  const url = `${platform.url}/${name}`;
+  const env = { ...deploymentVariables(url), USERINFO_CONFIG_DIR: join(folder, 'config') };
+  const sent = () =>
+    platform.requests
+      .filter(({ path }) => path.startsWith(`/${name}/`))
+      .map(({ path, query, body }) => `${path}?${query} ${decodeURIComponent(body)}`);
+  return { name, folder, env, sent };
 }
 
 interface Slip {

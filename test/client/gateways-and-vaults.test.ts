@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -15,12 +14,13 @@ import {
   type UserInfoClientOptions,
 } from '../../src/index.js';
 import { expectedSignatures } from '../../src/signing/app-signatures.js';
+import { httpServer, type ReceivedRequest, type TestServer } from '../support/raw-server.js';
 import { ca, certificates, tlsServer } from '../support/tls-server.js';
 
 /** A platform that accepts the signatures of one secret: it computes them from what came, as the default recipes say. */
 const platform = {
   secret: 's1',
-  requests: [] as IncomingMessage[],
+  requests: [] as ReceivedRequest[],
   bodies: [] as string[],
   next: [] as Answer[],
 };
@@ -33,34 +33,30 @@ const signers = {
   app_sign: compileRecipe(defaultRecipes.app_sign),
   sign: compileRecipe(defaultRecipes.sign),
 };
-const server = createServer(async (message, response) => {
-  let body = '';
-  for await (const chunk of message) body += chunk;
-  platform.requests.push(message);
-  const [url = '', query = ''] = (message.url ?? '').split('?');
+function answer(request: ReceivedRequest, response: ServerResponse): void {
+  platform.requests.push(request);
+  const { method, path, query, body } = request;
   const params = [...new URLSearchParams(query), ...new URLSearchParams(body)];
-  const received = { method: message.method ?? '', url, params, body: body || null, extra: {} };
+  const received = { method, url: path, params, body: body || null, extra: {} };
   const { app_sign, sign } = expectedSignatures(signers, received, new Secret(platform.secret));
   const sent = new URLSearchParams(query);
   const isSigned = sent.get('app_sign') === app_sign.digest && sent.get('sign') === sign.digest;
   const { code, status, headers = {} } = platform.next.shift() ?? { code: isSigned ? 200 : 40102 };
   response.writeHead(status ?? 200, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify({ code, msg: 'm', data: code === 200 ? { union_id: 'u1' } : {} }));
-});
+}
 const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1' };
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
+let server: TestServer;
 let baseUrl = '';
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await httpServer(answer);
+  baseUrl = server.url;
 });
 beforeEach(() => {
   Object.assign(platform, { secret: 's1', requests: [], next: [] });
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.close());
 
 const clientWith = (options: Partial<UserInfoClientOptions>) =>
   new UserInfoClient({ baseUrl, ...credentials, appSecret: 's1', ...options });

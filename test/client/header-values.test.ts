@@ -1,11 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { NoAnswerError, UserInfoClient } from '../../src/index.js';
 import { passbackAll, readAll } from '../support/all-rows.js';
 import { Machine } from '../support/cli.js';
+import { httpServer, type TestServer } from '../support/raw-server.js';
 
 /** A gateway whose tokens are good for a number of requests; it writes the current one into a file. */
 const gateway = {
@@ -24,23 +23,22 @@ const gateway = {
     return this.token;
   },
 };
-const server = createServer(async (message, response) => {
-  for await (const _ of message);
-  gateway.requests.push(message.method ?? '');
-  if (message.headers.authorization !== gateway.token || gateway.left === 0) {
-    response.writeHead(gateway.refusal[0], { 'content-type': 'application/json' }).end(gateway.refusal[1]);
-    return;
-  }
-  gateway.left -= 1;
-  gateway.carriedOut += 1;
-  response.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}');
-});
 const machine = new Machine();
+let server: TestServer;
 let baseUrl = '';
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await httpServer(({ method, headers }, response) => {
+    gateway.requests.push(method);
+    if (headers.authorization !== gateway.token || gateway.left === 0) {
+      response.writeHead(gateway.refusal[0], { 'content-type': 'application/json' }).end(gateway.refusal[1]);
+      return;
+    }
+    gateway.left -= 1;
+    gateway.carriedOut += 1;
+    response.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}');
+  });
+  baseUrl = server.url;
 });
 beforeEach(() => {
   Object.assign(gateway, {
@@ -51,9 +49,9 @@ beforeEach(() => {
     refusal: [401, '{"message":"no"}'],
   });
 });
-afterAll(() => {
+afterAll(async () => {
   machine[Symbol.dispose]();
-  server.close();
+  await server.close();
 });
 
 const app = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 's1' };

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { parsePlatform } from '../../src/platform/platform.js';
 import { Machine } from '../support/cli.js';
+import { httpServer, type TestServer } from '../support/raw-server.js';
 import { wholeBasicInfo } from '../support/spec-names.js';
 
 const secret = 'never-to-be-seen-4711';
@@ -40,28 +39,15 @@ class PhpPlatform {
   instead: ((parameters: Record<string, string>) => [status: number, body: string] | undefined) | null = null;
   /** Lead of its clock, in milliseconds. */
   ahead = 0;
-  url = '';
-  readonly #server = createServer(async (message, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk);
-    const { pathname, searchParams } = new URL(message.url ?? '', 'http://php');
-    const form = new URLSearchParams(String(Buffer.concat(chunks)));
-    const parameters = Object.fromEntries([...searchParams, ...form]);
-    const { method = '' } = message;
-    this.requests.push({ method, path: pathname, parameters });
-    const [status, body] = this.instead?.(parameters) ?? [200, this.#answer(method, pathname, parameters)];
-    const date = new Date(Date.now() + this.ahead).toUTCString();
-    response.writeHead(status, { 'content-type': 'text/html; charset=UTF-8', date }).end(body);
-  });
 
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  close(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
+  start(): Promise<TestServer> {
+    return httpServer(({ method, path, query, body: form }, response) => {
+      const parameters = Object.fromEntries([...new URLSearchParams(query), ...new URLSearchParams(form)]);
+      this.requests.push({ method, path, parameters });
+      const [status, body] = this.instead?.(parameters) ?? [200, this.#answer(method, path, parameters)];
+      const date = new Date(Date.now() + this.ahead).toUTCString();
+      response.writeHead(status, { 'content-type': 'text/html; charset=UTF-8', date }).end(body);
+    });
   }
 
   #answer(method: string, path: string, given: Record<string, string>): string {
@@ -153,19 +139,20 @@ const operatorsFile = {
 
 const machine = new Machine();
 const php = new PhpPlatform();
+let server: TestServer;
 const env = { SECRET: secret };
 const run = (...args: string[]) => machine.run(args, { env });
 const probe = (...args: string[]) => run('probe', '--pause', '1ms', ...args);
 
 beforeAll(async () => {
-  await php.start();
+  server = await php.start();
   writeFileSync(join(machine.folder, 'signing.json'), JSON.stringify({ signing }));
   const values = Object.entries(keys).flatMap(([name, value]) => [`--${name.replace('_', '-')}`, value]);
   for (const [name, environment] of [
     ['php', 'test'],
     ['live', 'production'],
   ] as const) {
-    const where = ['--environment', environment, '--base-url', php.url, '--platform', 'signing.json'];
+    const where = ['--environment', environment, '--base-url', server.url, '--platform', 'signing.json'];
     const added = await run(
       'profile',
       'add',
@@ -184,9 +171,9 @@ beforeEach(() => {
   php.instead = null;
   php.ahead = 0;
 });
-afterAll(() => {
+afterAll(async () => {
   machine[Symbol.dispose]();
-  php.close();
+  await server.close();
 });
 
 it('learns by refused reads alone, and says what it cannot know', async () => {
@@ -292,7 +279,7 @@ it('says what it will send to production, and sends nothing without an answer', 
   expect(done.stderr).toContain('production: profile "live"');
   expect(done.stderr).toContain('Send this to production?');
   expect(php.requests).toHaveLength(0);
-  const unsaved = await machine.run(['probe', '--save-profile', '--base-url', php.url], {
+  const unsaved = await machine.run(['probe', '--save-profile', '--base-url', server.url], {
     env: {
       USERINFO_APP_SECRET: secret,
       USERINFO_TENANT_CODE: 'a',

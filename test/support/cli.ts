@@ -246,6 +246,15 @@ class Captured extends Writable {
   }
 }
 
+/** The variables that give a command its deployment, without a profile. */
+export const deploymentVariables = (url: string) => ({
+  USERINFO_BASE_URL: url,
+  USERINFO_TENANT_CODE: 't',
+  USERINFO_CHANNEL: 'c',
+  USERINFO_APP_KEY: 'k',
+  USERINFO_APP_SECRET: 's',
+});
+
 /** Waits until a started command has printed a line that matches, and returns the match. */
 export function printedBy(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
