@@ -1,162 +1,102 @@
 import { compileRecipe } from '../signing/compile-recipe.js';
-import { compileSteps, computeDigest, decodeKey, parseDigest } from '../signing/digest-steps.js';
-import {
-  completeRecipe,
-  type KeyDecoding,
-  type ParamsRule,
-  type Recipe,
-  RecipeError,
-  type RecipeJson,
-} from '../signing/recipe.js';
-import { hostOf, pathOf, type SignableRequest } from '../signing/request.js';
-import { Secret } from '../signing/secret.js';
-import { modifierNamed, namedToken } from './candidates/pieces.js';
-import { readSignature, type SignatureReading } from './candidates/signature-reading.js';
-import type { Pause, RecipeCandidate } from './reconstruct/target.js';
-import type { SolveTask } from './tasks.js';
+import { completeRecipe, type ParamsRule } from '../signing/recipe.js';
+import { memoize } from '../support/memoize.js';
+import { firstFrom, type RecipeCandidate } from './candidates/cost.js';
+import { literal, namedToken, type Piece } from './candidates/pieces.js';
+import { type SearchSpace, searchSpace } from './candidates/search-space.js';
+import { readSignature } from './candidates/signature-reading.js';
+import { type Finish, finishesOf, placeSecret } from './candidates/value-lists.js';
+import { tokensOf } from './changes.js';
+import { type Pause, signs } from './fitting-recipes.js';
+import { withReading } from './neighbours.js';
+import { checkOpenRecipe, fill, type Hints, isOpen, type OpenRecipe, openRecipe } from './open-recipe.js';
+import { assembleRecipe, validRecipe } from './search/assemble-recipe.js';
+import { compileChain, type Fits } from './search/compiled-chain.js';
+import type { Found, SolveTask } from './tasks.js';
 
-/** Parts of a rule that a document names: each narrows the search, which then goes deeper. */
-export interface Hints {
-  /** The digests, in order, such as `hmac-sha256`. */
-  readonly steps?: readonly string[] | undefined;
-  /** The text between the parts of the message. */
-  readonly join?: string | undefined;
-  /** The signed headers, in order: all of them are in the message. */
-  readonly headers?: readonly string[] | undefined;
-  /** Texts that are in the message as they stand. */
-  readonly constants?: readonly string[] | undefined;
-}
-
-/** The most parts of a message. */
+/** The most parts of an open message, beside the secret. */
 const mostParts = 10;
-/** The most recipes that are listed. */
-const mostFits = 20;
+/** Maximum cost of joiner, place of the secret and digests of an open message, in bits, and above the cheapest. */
+const mostFinishBits = 12;
+const finishSlack = 5;
 const betweenPauses = 512;
 
-/** A part of a message. Of a group, a message has one at most. */
-interface Part {
-  readonly token: string;
-  readonly text: string;
+/**
+ * The likeliest recipe by which all samples are signed, of those that the hints allow; `pause` may throw.
+ *
+ * @throws RecipeError for hints that no recipe has
+ */
+export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pause: Pause): Promise<Found> {
+  const [task] = tasks;
+  if (task === undefined) return { tried: 0, hit: null };
+  const wanted = openRecipe(hints);
+  checkOpenRecipe(wanted, task, hints);
+  let tried = 0;
+  for (const candidate of isOpen(wanted.message)
+    ? openMessages(wanted, task, hints)
+    : filled(wanted, task, hints)) {
+    tried += 1;
+    if (tried % betweenPauses === 0) await pause();
+    if (candidate !== null && tasks.every((sample) => signs(candidate.recipe, sample)))
+      return { tried, hit: candidate };
+  }
+  return { tried, hit: null };
+}
+
+/** The recipe with each open value filled in. */
+function* filled(wanted: OpenRecipe, task: SolveTask, hints: Hints): Generator<RecipeCandidate> {
+  const readings = readSignature(task);
+  for (const { recipe: json, bits } of fill(wanted, task, hints)) {
+    const recipe = validRecipe(json);
+    if (recipe === null) continue;
+    yield { recipe, bits };
+    for (const reading of readings) yield { recipe: withReading(recipe, reading), bits: bits + reading.bits };
+  }
+}
+
+/** A part of an open message. Of a group, a message has one at most. */
+interface Part extends Piece {
   readonly group: string;
   readonly params?: Partial<ParamsRule>;
 }
 
-/** A way from a message to the signature. */
-interface Way {
-  readonly recipe: Pick<RecipeJson, 'steps' | 'output' | 'key'>;
-  readonly isKeyed: boolean;
-  fits(message: string): boolean;
-}
-
-/** Results of a search with hints. */
-export interface HintedFits {
-  readonly fits: RecipeCandidate[];
-  readonly tried: number;
-}
-
 /**
- * The recipes by which all samples are signed, of those that the hints allow: messages of up to ten parts joined by one
- * text; headers, and values of parameters, in their order, all other parts in any. The shortest first; `pause` may throw.
+ * Messages of up to ten parts, joined by one text, the shortest first: headers, and values of parameters, in their order
+ * or next to it, all other parts in any order. Null for each that does not give the signature of the task.
  */
-export async function recipesByHints(
-  tasks: readonly SolveTask[],
-  hints: Hints,
-  pause: Pause,
-): Promise<HintedFits> {
-  const [task] = tasks;
-  const fits: RecipeCandidate[] = [];
-  let tried = 0;
-  if (task === undefined) return { fits, tried };
-  const ways = waysTo(task, hints);
-  const joins = hints.join === undefined ? ['', '\n', '&', '|', ':', ','] : [hints.join];
-  for (let length = 1; length <= mostParts && fits.length === 0; length++) {
-    for (const parts of messagesOf(task.request, task.secret.reveal(), hints, length)) {
-      const hasSecret = parts.some(({ group }) => group === 'secret');
-      for (const join of length === 1 ? joins.slice(0, 1) : joins) {
-        const message = parts.map(({ text }) => text).join(join);
-        for (const way of ways) {
-          if (way.isKeyed === hasSecret) continue;
-          tried += 1;
-          if (tried % betweenPauses === 0) await pause();
-          if (!way.fits(message)) continue;
-          const recipe = recipeOf(parts, join, way);
-          if (signsAll(recipe, tasks)) fits.push({ recipe, bits: 10 + 2 * length });
-        }
+function* openMessages(wanted: OpenRecipe, task: SolveTask, hints: Hints): Generator<RecipeCandidate | null> {
+  const space = searchSpace(task);
+  const joins = isOpen(wanted.join) ? null : (wanted.join ?? '');
+  const possible = finishesOf(space.forms, space.chains, mostFinishBits).filter(
+    ({ joiner, change }) => !change.changes && (joins === null || joiner === joins),
+  );
+  const finishes = possible.slice(0, firstFrom(possible, (possible[0]?.bits ?? 0) + finishSlack));
+  const fitsOf = memoize(compileChain);
+  const rules = isOpen(wanted.params) ? usualBlocks : [(wanted.params ?? {}) as Partial<ParamsRule>];
+  for (let length = 1; length <= mostParts; length++) {
+    for (const parts of messagesOf(space, hints, rules, length)) {
+      for (const finish of finishes) {
+        if (length === 1 && finish.joiner !== finishes[0]?.joiner && finish.place === 'none') continue;
+        yield candidateOf(parts, finish, fitsOf);
       }
-      if (fits.length >= mostFits) break;
     }
   }
-  return { fits, tried };
 }
 
-function recipeOf(parts: readonly Part[], join: string, { recipe }: Way): Recipe {
-  const params = parts.find((part) => part.params !== undefined)?.params;
-  return completeRecipe({
-    ...recipe,
-    ...(params && { params }),
-    message: parts.map(({ token }) => token),
-    join,
-  });
+function candidateOf(
+  parts: readonly Part[],
+  { form, place, joiner, change, chain, bits }: Finish,
+  fitsOf: (chain: Finish['chain']) => Fits,
+): RecipeCandidate | null {
+  const message = placeSecret<Piece>(parts, place, form);
+  if (message === null || !fitsOf(chain)(message.map(({ text }) => text).join(joiner))) return null;
+  const params = parts.find((part) => part.params !== undefined)?.params ?? {};
+  const recipe = assembleRecipe({ params, message, join: joiner, block: 'none', change, chain });
+  return recipe && { recipe, bits: bits + 2 * parts.length };
 }
 
-function signsAll(recipe: Recipe, tasks: readonly SolveTask[]): boolean {
-  try {
-    const signer = compileRecipe(recipe);
-    return tasks.every(({ request, secret, signature }) => signer.sign(request, secret).digest === signature);
-  } catch (error) {
-    if (error instanceof RecipeError) return false;
-    throw error;
-  }
-}
-
-const keyDecodings: readonly KeyDecoding[] = ['utf8', 'base64', 'hex'];
-
-function waysTo(task: SolveTask, { steps }: Hints): Way[] {
-  const secret = task.secret.reveal();
-  return readSignature(task).flatMap((reading) => {
-    const chains = steps === undefined ? [[reading.algorithm], [`hmac-${reading.algorithm}`]] : [steps];
-    return chains.flatMap((chain) => {
-      const last = parseDigest(chain.at(-1) ?? '');
-      if (last?.algorithm !== reading.algorithm) return [];
-      const isKeyed = chain.some((step) => parseDigest(step)?.hmac);
-      return (isKeyed ? keyDecodings : keyDecodings.slice(0, 1)).flatMap((decode) =>
-        wayBy(chain, reading, secret, decode),
-      );
-    });
-  });
-}
-
-function wayBy(
-  chain: readonly string[],
-  reading: SignatureReading,
-  secret: string,
-  decode: KeyDecoding,
-): Way[] {
-  const isKeyed = chain.some((step) => parseDigest(step)?.hmac);
-  const compiled = compileSteps(chain, 'hex');
-  let key: Buffer;
-  try {
-    key = decodeKey(secret, decode);
-  } catch (error) {
-    if (error instanceof RecipeError) return [];
-    throw error;
-  }
-  const [from, to] = reading.cut ?? [0, reading.digest.length];
-  const inputs = { key: () => key, text: () => '' };
-  return [
-    {
-      isKeyed,
-      recipe: {
-        steps: [...chain, ...reading.after],
-        output: reading.output,
-        ...(decode !== 'utf8' && { key: { decode } }),
-      },
-      fits: (message) => computeDigest(compiled, message, inputs).slice(from, to) === reading.digest,
-    },
-  ];
-}
-
-const blocks: readonly Partial<ParamsRule>[] = [
+/** Blocks of parameters as documents describe them. */
+const usualBlocks: readonly Partial<ParamsRule>[] = [
   {},
   { encode: 'rfc3986' },
   { kvSep: '', pairSep: '' },
@@ -164,86 +104,84 @@ const blocks: readonly Partial<ParamsRule>[] = [
   { pairSep: '\n' },
   { empty: 'drop' },
 ];
-const bodyDigests = ['md5', 'sha256', 'sha1', 'sha512', 'md5:base64', 'sha256:base64'];
 
-/** The parts that stand at any place. */
-function freeParts(request: SignableRequest, secret: string, { constants = [], join = '' }: Hints): Part[] {
-  const { method, url, query = '', body, params } = request;
-  const part = (group: string, token: string, text: string, rule?: Partial<ParamsRule>): Part => ({
-    token,
-    text,
-    group,
-    ...(rule && { params: rule }),
-  });
-  const path = pathOf(url, '');
-  const block = (rule: Partial<ParamsRule>) =>
-    compileRecipe(completeRecipe({ params: rule, message: ['$params'], steps: ['md5'] })).sign(
+/** The most values of parameters that an open message is searched for. */
+const mostValues = 12;
+/** The number of values that may stand behind a later one. */
+const mostSwapped = 2;
+
+/** The parts that stand at any place of an open message. */
+function freeParts(
+  { task }: SearchSpace,
+  { constants = [], join = '' }: Hints,
+  rules: readonly Partial<ParamsRule>[],
+): Part[] {
+  const { request, secret } = task;
+  const isFree = ({ tokens: [token = ''], text, basePath }: Piece) =>
+    text !== '' && basePath === undefined && !/^\$\{?(?:param|extra):/.test(token);
+  const groupOf = ([token = '']: Piece['tokens']) =>
+    /^\$(?:path|url)/.test(token) ? 'target' : /^\$body/.test(token) ? 'body' : token;
+  const block = (params: Partial<ParamsRule>): Part => ({
+    group: 'block',
+    tokens: ['$params'],
+    text: compileRecipe(completeRecipe({ params, message: ['$params'], steps: ['md5'] })).sign(
       request,
-      new Secret(''),
-    ).params;
+      secret,
+    ).params,
+    bits: 0,
+    params,
+  });
   return [
-    part('method', '$method', method),
-    part('target', '$path', path),
-    ...(query === ''
-      ? []
-      : [part('target', '$path$search', `${path}?${query}`), part('query', '$query', query)]),
-    part('target', '$url', url),
-    part('host', '$host', hostOf(url)),
-    ...(body === null || body === ''
-      ? []
-      : [
-          part('body', '$body', body),
-          ...bodyDigests.map((digest) => part('body', `$body.${digest}`, modifierNamed(digest)(body))),
-        ]),
-    ...(params.length === 0 ? [] : blocks.map((rule) => part('block', '$params', block(rule), rule))),
-    part('secret', '$secret', secret),
-    ...(join === '' ? [] : [part('empty', '', '')]),
-    ...constants.map((text, index) => part(`constant ${index}`, text.replaceAll('$', '$$$$'), text)),
+    ...tokensOf(task)
+      .filter(isFree)
+      .map((piece) => ({ ...piece, group: groupOf(piece.tokens) })),
+    ...(request.params.length === 0 ? [] : rules.map(block)),
+    ...(join === '' ? [] : [{ group: 'empty', tokens: [''], text: '', bits: 0 }]),
+    ...constants.map((text, index) => ({ ...literal(text), group: `constant ${index}` })),
   ];
 }
 
-/** The messages of so many parts. */
+/** The open messages of so many parts. */
 function* messagesOf(
-  request: SignableRequest,
-  secret: string,
+  space: SearchSpace,
   hints: Hints,
+  rules: readonly Partial<ParamsRule>[],
   length: number,
 ): Generator<readonly Part[]> {
   const { headers = [], constants = [] } = hints;
-  const free = freeParts(request, secret, hints);
+  const { params, extra } = space.task.request;
+  const free = freeParts(space, hints, rules);
   const named = (source: 'param' | 'extra', name: string, text: string): Part[] => {
     const token = namedToken(source, name);
-    return token === null ? [] : [{ token, text, group: `${source} ${name}` }];
+    return token === null ? [] : [{ group: `${source} ${name}`, tokens: [token], text, bits: 0 }];
   };
-  const given = Object.entries(request.extra);
   const listed = headers.flatMap((name) =>
-    given.filter(([known]) => known.toLowerCase() === name.toLowerCase()),
+    Object.entries(extra).filter(([known]) => known.toLowerCase() === name.toLowerCase()),
   );
-  const ordered = (headers.length > 0 ? listed : given).flatMap(([name, text]) => named('extra', name, text));
-  const values = request.params.slice(0, 12).flatMap(([name, text]) => named('param', name, text));
+  const isListed = headers.length > 0;
+  const ordered = (isListed ? listed : Object.entries(extra)).flatMap(([name, text]) =>
+    named('extra', name, text),
+  );
+  const values = params.slice(0, mostValues).flatMap(([name, text]) => named('param', name, text));
   const parts: Part[] = [];
   const used = new Set<string>();
-  const least = headers.length > 0 ? ordered.length : 0;
   function* extend(header: number, value: number): Generator<readonly Part[]> {
     const missing =
-      Math.max(0, least - header) + constants.filter((_, index) => !used.has(`constant ${index}`)).length;
+      (isListed ? ordered.length - header : 0) +
+      constants.filter((_, index) => !used.has(`constant ${index}`)).length;
+    if (missing > length - parts.length) return;
     if (parts.length === length) {
-      if (missing === 0) yield parts;
+      yield parts;
       return;
     }
-    if (missing > length - parts.length) return;
-    for (
-      let next = header;
-      next < (headers.length > 0 ? Math.min(header + 1, ordered.length) : ordered.length);
-      next++
-    ) {
-      yield* withPart(ordered[next] as Part, next + 1, value);
-    }
-    for (let next = value; next < values.length; next++)
-      yield* withPart(values[next] as Part, header, next + 1);
-    for (const part of free) if (!used.has(part.group)) yield* withPart(part, header, value);
+    for (const [next, part] of ordered.entries())
+      if (next === header || (next > header && !isListed)) yield* withPart(part, next + 1, value);
+    for (const [next, part] of values.entries())
+      if (next >= value - mostSwapped) yield* withPart(part, header, Math.max(value, next + 1));
+    for (const part of free) yield* withPart(part, header, value);
   }
   function* withPart(part: Part, header: number, value: number): Generator<readonly Part[]> {
+    if (used.has(part.group)) return;
     parts.push(part);
     used.add(part.group);
     yield* extend(header, value);

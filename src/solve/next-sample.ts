@@ -2,10 +2,9 @@ import { compileRecipe } from '../signing/compile-recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { Signer } from '../signing/signer.js';
-import type { Weighted } from './candidates/cost.js';
+import type { RecipeCandidate, Weighted } from './candidates/cost.js';
 import { roleOf } from './candidates/parameter-roles.js';
 import { probeNames, probeText, reordered, withOwnQuery } from './probes.js';
-import type { RecipeCandidate } from './reconstruct/target.js';
 
 /** A request whose signature would tell recipes apart. */
 export interface NextSample {
@@ -57,6 +56,43 @@ export function designSample(
   }
   if (changes.length === 0) return null;
   return { request: best.request, changes, groups: best.groups, candidates: contenders.length };
+}
+
+/** Recipes that one change of the request tells from the first; null for those that none does. */
+export interface FitGroup {
+  readonly change: string | null;
+  /** Their ranks, from 1. */
+  readonly ranks: readonly number[];
+}
+
+/** The fits after the first, by the change that tells them from it: first the change that does for most of them. */
+export function groupFits(
+  request: SignableRequest,
+  fits: readonly RecipeCandidate[],
+  secret: Secret,
+): FitGroup[] {
+  const signers = fits.slice(0, considered).map(({ recipe }) => compileRecipe(recipe));
+  const separated = changesFor(request).map(([instruction, change]) => {
+    const changed = withOwnQuery({ ...request, ...change(request) });
+    const digests = signers.map((signer) => signer.sign(changed, secret).digest);
+    return { change: instruction, ranks: ranksWhere(digests, (digest) => digest !== digests[0]) };
+  });
+  const groups: FitGroup[] = [];
+  let open = ranksWhere(signers, (signer) => signer !== signers[0]);
+  while (open.length > 0) {
+    const left = separated.map(({ change, ranks }) => ({
+      change,
+      ranks: ranks.filter((rank) => open.includes(rank)),
+    }));
+    const most = left.reduce((known, one) => (one.ranks.length > known.ranks.length ? one : known));
+    groups.push(most.ranks.length === 0 ? { change: null, ranks: open } : most);
+    open = most.ranks.length === 0 ? [] : open.filter((rank) => !most.ranks.includes(rank));
+  }
+  return groups;
+}
+
+function ranksWhere<T>(items: readonly T[], is: (item: T) => boolean): number[] {
+  return items.flatMap((item, index) => (is(item) ? [index + 1] : []));
 }
 
 interface Separation {

@@ -1,12 +1,14 @@
 import { algorithms } from '../signing/digest-algorithms.js';
 import { SampleError } from '../signing-tools/samples/sample-error.js';
+import type { RecipeCandidate } from './candidates/cost.js';
 import { readSignature } from './candidates/signature-reading.js';
-import { type Hints, recipesByHints } from './hinted.js';
-import { type Listing, matchingRecipes } from './matching-recipes.js';
-import { designSample, type NextSample } from './next-sample.js';
-import type { Pause, RecipeCandidate } from './reconstruct/target.js';
-import type { Hit, SearchEnd } from './search/shares.js';
-import type { SolveTask } from './tasks.js';
+import { type FittingRecipes, fittingRecipes, type Listing, type Pause } from './fitting-recipes.js';
+import { findByHints } from './hinted.js';
+import { findNeighbour } from './neighbours.js';
+import { designSample, type FitGroup, groupFits, type NextSample } from './next-sample.js';
+import { type Hints, withKnownSteps } from './open-recipe.js';
+import type { SearchEnd } from './search/shares.js';
+import type { Found, SolveTask } from './tasks.js';
 
 /** Runs the shares of a search in order until one has a hit or the time is over: at least the first. */
 export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
@@ -15,12 +17,22 @@ export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
 export interface Solution extends Omit<SearchEnd, 'hit'> {
   /** Every recipe that fits all samples, the likeliest first. */
   readonly fits: readonly RecipeCandidate[];
+  /** The fits after the first, by what tells them from it. */
+  readonly groups: readonly FitGroup[];
   /** The sample that would tell them apart; null where there are fewer than two, or none would. */
   readonly next: NextSample | null;
+  /** Number of recipes that fit the searched sample, but not the others. */
+  readonly ruledOut: number;
   /** Whether single samples have recipes, but no recipe fits all samples. */
   readonly isDivided: boolean;
   /** Whether the time ended before all recipes that fit were listed: a likelier one may be missing. */
   readonly isCutShort: boolean;
+}
+
+/** What a document says, and when to stop the search for it. */
+export interface HintedSearch {
+  readonly hints: Hints;
+  readonly pause: Pause;
 }
 
 /** Maximum cost of a listed recipe above that of the hit, in bits. */
@@ -29,58 +41,57 @@ const usualSlack = 11;
 /** Maximum where the time is over: these are listed in any case. */
 const leastSlack = 2;
 
-/** Maximum where no recipe within the usual one fits all samples. */
-const wideSlack = 15;
-
 /**
- * Finds the recipes that sign all samples. `pause` may throw `TimeOver`. The sample with the fewest parameters is
- * searched first: the message of one sample is enough to list every recipe that makes it; the other samples then test
- * these recipes.
+ * Finds the recipes that sign all samples: those that a document allows, then the neighbours of known rules, then all.
+ * `pause` may throw `TimeOver`. The sample with the fewest parameters is searched first; the recipe that is found, and
+ * its variants, are then tested with the others.
  *
- * @throws SampleError for a signature that no recipe can write
+ * @throws SampleError for a signature that no recipe can write; RecipeError for hints that no recipe has
  */
-export async function solve(tasks: readonly SolveTask[], search: Searcher, pause: Pause): Promise<Solution> {
+export async function solve(
+  tasks: readonly SolveTask[],
+  search: Searcher,
+  pause: Pause,
+  hinted: HintedSearch | null = null,
+): Promise<Solution> {
   tasks.forEach(checkSignature);
-  const bySize = [...tasks].sort((a, b) => a.request.params.length - b.request.params.length);
-  const hits: { readonly task: SolveTask; readonly hit: Hit }[] = [];
-  let progress: Omit<SearchEnd, 'hit'> = { tried: 0, bits: 0, isComplete: false };
-  const solutionFrom = async (task: SolveTask, hit: Hit, slack: number): Promise<Solution | null> => {
-    const { fits, isCutShort } = await fitsWithin({ task, hit, slack, pause }, tasks);
-    if (fits.length === 0) return null;
+  const known = hinted === null ? tasks : withKnownSteps(tasks, hinted.hints);
+  const bySize = known.toSorted((a, b) => a.request.params.length - b.request.params.length);
+  let end: SearchEnd = { tried: 0, hit: null, bits: 0, isComplete: false };
+  let isDivided = false;
+  const finders: (readonly [task: SolveTask, find: () => Promise<Found>])[] = bySize.map((task) => [
+    task,
+    () => search(task),
+  ]);
+  const [smallest] = bySize;
+  if (smallest !== undefined) {
+    finders.unshift([smallest, () => inTime(findNeighbour(bySize, pause))]);
+    if (hinted !== null)
+      finders.unshift([smallest, () => inTime(findByHints(bySize, hinted.hints, hinted.pause))]);
+  }
+  for (const [task, find] of finders) {
+    const found = await find();
+    end = { ...end, ...found, tried: end.tried + found.tried };
+    if (found.hit === null) continue;
+    const { fits, ruledOut, isCutShort } = await fitsWithin(
+      { task, hit: found.hit, slack: usualSlack, pause },
+      tasks,
+    );
+    isDivided = tasks.length > 1 && fits.length === 0;
+    if (fits.length === 0) continue;
     const next = fits.length > 1 ? designSample(task.request, fits, task.secret) : null;
-    return { ...progress, fits, next, isDivided: false, isCutShort };
-  };
-  for (const task of bySize) {
-    const { tried, hit, bits, isComplete } = await search(task);
-    progress = { tried: progress.tried + tried, bits, isComplete };
-    if (hit === null) continue;
-    hits.push({ task, hit });
-    const solution = await solutionFrom(task, hit, usualSlack);
-    if (solution !== null) return solution;
+    const groups = groupFits(task.request, fits, task.secret);
+    return { ...end, fits, groups, next, ruledOut, isDivided: false, isCutShort };
   }
-  for (const { task, hit } of tasks.length > 1 ? hits : []) {
-    const solution = await solutionFrom(task, hit, wideSlack);
-    if (solution !== null) return solution;
-  }
-  const isDivided = tasks.length > 1 && hits.length > 0;
-  return { ...progress, fits: [], next: null, isDivided, isCutShort: false };
+  return { ...end, fits: [], groups: [], next: null, ruledOut: 0, isDivided, isCutShort: false };
 }
 
-/** Finds the recipes that the hints allow; null where none fits, or the time ends: a search without them may find more. */
-export async function solveByHints(
-  tasks: readonly SolveTask[],
-  hints: Hints,
-  pause: Pause,
-): Promise<Solution | null> {
-  tasks.forEach(checkSignature);
-  const [task] = tasks;
+/** What is found before the time is over. */
+async function inTime(finding: Promise<Found>): Promise<Found> {
   try {
-    const { fits, tried } = await recipesByHints(tasks, hints, pause);
-    if (fits.length === 0 || task === undefined) return null;
-    const next = fits.length > 1 ? designSample(task.request, fits, task.secret) : null;
-    return { tried, fits, next, bits: 0, isComplete: false, isDivided: false, isCutShort: false };
+    return await finding;
   } catch (error) {
-    if (error instanceof TimeOver) return null;
+    if (error instanceof TimeOver) return { tried: 0, hit: null };
     throw error;
   }
 }
@@ -92,14 +103,14 @@ export class TimeOver extends Error {}
 async function fitsWithin(
   listing: Listing,
   tasks: readonly SolveTask[],
-): Promise<{ readonly fits: readonly RecipeCandidate[]; readonly isCutShort: boolean }> {
+): Promise<FittingRecipes & { readonly isCutShort: boolean }> {
   try {
-    return { fits: await matchingRecipes(listing, tasks), isCutShort: false };
+    return { ...(await fittingRecipes(listing, tasks)), isCutShort: false };
   } catch (error) {
     if (!(error instanceof TimeOver)) throw error;
     const slack = Math.min(listing.slack, leastSlack);
     const pause = () => listing.pause().catch(ignoreTimeOver);
-    return { fits: await matchingRecipes({ ...listing, slack, pause }, tasks), isCutShort: true };
+    return { ...(await fittingRecipes({ ...listing, slack, pause }, tasks)), isCutShort: true };
   }
 }
 

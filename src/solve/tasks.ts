@@ -2,6 +2,7 @@ import { forAppSign } from '../signing/app-signatures.js';
 import { type Param, paramOf, type Sample, type SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import { unsignedSample } from '../signing-tools/samples/captured-request.js';
+import type { RecipeCandidate } from './candidates/cost.js';
 import { proposedExtra } from './signed-headers.js';
 
 /** A signed request and its secret: the input of a search. */
@@ -11,6 +12,15 @@ export interface SolveTask {
   readonly signature: string;
   /** The parameters of the other samples of the same rule. */
   readonly otherParams: readonly Param[];
+  /** The digests of the rule, if they are known: the search tries no others, and so goes deeper. */
+  readonly steps?: readonly string[] | undefined;
+}
+
+/** A recipe that gives the signature of a task, if one was found. */
+export interface Found {
+  /** Number of recipes tried. */
+  readonly tried: number;
+  readonly hit: RecipeCandidate | null;
 }
 
 export interface SignedSample extends Sample {

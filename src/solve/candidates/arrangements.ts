@@ -22,7 +22,7 @@ export type BlockKind = 'pairs' | 'values';
 
 type FixedOrder = readonly string[];
 
-const orderChoices: Readonly<Record<BlockKind, readonly Choice<Order>[]>> = {
+export const orderChoices: Readonly<Record<BlockKind, readonly Choice<Order>[]>> = {
   pairs: choices<Order>(
     [0.7, 'name'],
     [3, 'sent'],
@@ -33,7 +33,7 @@ const orderChoices: Readonly<Record<BlockKind, readonly Choice<Order>[]>> = {
   values: choices<Order>([0.9, 'name'], [2, 'value'], [2.6, 'sent'], [5, 'name-nocase'], [6, 'pair-nocase']),
 };
 
-const fixedListBits = 3.6;
+export const fixedListBits = 3.6;
 const sentListBits = 2;
 const secretAsBits = 2.5;
 /** Rarer names of the secret are tried beside the parameters only: among them, each makes a block of its own. */
@@ -45,7 +45,7 @@ const maxArrangementBits = 15;
 type Arrangements = (kind: BlockKind, keyed: boolean) => LazyList<Arrangement>;
 
 export function arrangementsOf(space: SearchSpace): Arrangements {
-  const { paramNames, secretNames, task, isDistinct } = space;
+  const { paramNames, secretNames, task } = space;
   const chosen = selections(
     task.request.params,
     paramNames.map(({ value }) => value),
@@ -57,7 +57,7 @@ export function arrangementsOf(space: SearchSpace): Arrangements {
     .map(({ value, bits }) => choice({ [value]: '$secret' }, bits + secretAsBits));
   const unsent = unsentParams(task);
   const arrangements = (kind: BlockKind, keyed: boolean) =>
-    new LazyList(maxArrangementBits, isDistinct ? identityOf : null, (_, to, add: Add<Arrangement>) => {
+    new LazyList(maxArrangementBits, identityOf, (_, to, add: Add<Arrangement>) => {
       for (const { value: own, bits: ownBits } of keyed ? named : kind === 'pairs' ? unsent : nothingAdded) {
         for (const { rule, bits } of chosen) {
           if (bits + ownBits >= to) break;
@@ -103,7 +103,7 @@ function arrange(
 }
 
 /** The parameters that a rule adds: the secret, or a header. */
-function addedEntries({ add = {} }: Partial<ParamsRule>, { request, secret }: SolveTask): Param[] {
+export function addedEntries({ add = {} }: Partial<ParamsRule>, { request, secret }: SolveTask): Param[] {
   return Object.entries(add).map(([name, value]) => [
     name,
     value === '$secret' ? secret.reveal() : (request.extra[value.replace(/^\$extra:/, '')] ?? ''),
@@ -178,7 +178,7 @@ function selections(params: readonly Param[], names: readonly string[], bound: n
   const isRepeated = new Set(params.map(([name]) => name)).size < params.length;
   for (const { exclude, include, bits } of [...exclusions(names, bound), ...inclusions(names, bound)]) {
     for (const empty of emptyChoices) {
-      for (const nameCase of foldings) {
+      for (const nameCase of nameFoldings) {
         for (const joining of isRepeated ? joinings : unrepeated) {
           const total = bits + empty.bits + nameCase.bits + joining.bits;
           if (total > bound) continue;
@@ -200,9 +200,9 @@ function selections(params: readonly Param[], names: readonly string[], bound: n
   return sortByBits(found);
 }
 
-const emptyChoices = choices<Empty>([1.1, 'keep'], [0.9, 'drop']);
-const foldings = choices<Case>([0.1, 'none'], [6, 'lower', 'upper']);
-const joinings = choices<string | null>([1, null], [1.5, ','], [3, ''], [4, '|', ';']);
+export const emptyChoices = choices<Empty>([1.1, 'keep'], [0.9, 'drop']);
+export const nameFoldings = choices<Case>([0.1, 'none'], [6, 'lower', 'upper']);
+export const joinings = choices<string | null>([1, null], [1.5, ','], [3, ''], [4, '|', ';']);
 const unrepeated = [choice(null, 0)];
 
 /** The names that a rule excludes or includes. */
@@ -224,7 +224,7 @@ function exclusions(names: readonly string[], bound: number): NameLists[] {
   return lists;
 }
 
-function exclusionBits(name: string, names: readonly string[]): number {
+export function exclusionBits(name: string, names: readonly string[]): number {
   if (signatureName.test(name)) return 1.8;
   const role = roleOf(name);
   const alike = names.filter((other) => roleOf(other) === role).length;

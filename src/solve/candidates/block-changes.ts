@@ -1,5 +1,5 @@
 import { compileMessageEncoding } from '../../signing/compile-recipe.js';
-import { type BlockEncoding, decodePercent, encoders, type TextEncoding } from '../../signing/encodings.js';
+import { type BlockEncoding, encoders, type TextEncoding } from '../../signing/encodings.js';
 import type { EncodeRule } from '../../signing/recipe.js';
 import type { Weighted } from './cost.js';
 import { modifierNamed } from './pieces.js';
@@ -9,10 +9,6 @@ interface Change extends Weighted {
   readonly apply: (text: string) => string;
   /** Whether it changes anything: false for the identity. */
   readonly changes: boolean;
-  /** Whether a text can be a result of this change. */
-  readonly canYield: (text: string) => boolean;
-  /** The only text of which this is the result; absent where there may be several. */
-  readonly undo?: (text: string) => string;
 }
 
 /** A transformation of the parameter block, before it is put into the message. */
@@ -29,23 +25,7 @@ export interface MessageChange extends Change {
   readonly rule: Pick<EncodeRule, 'message' | 'lower'>;
 }
 
-const shapes: Readonly<Record<BlockEncoding, RegExp>> = {
-  none: /^/,
-  rfc3986: /^[\w.~%-]*$/,
-  form: /^[\w.*+%-]*$/,
-  'form-dotnet': /^[\w.!*()+%-]*$/,
-  base64: /^[\w+/%]*(?:=|%3d){0,2}$/i,
-};
-
-const decoders: Readonly<Record<BlockEncoding, (text: string) => string>> = {
-  none: (text) => text,
-  rfc3986: decodePercent,
-  form: decodeForm,
-  'form-dotnet': decodeForm,
-  base64: (text) => Buffer.from(text, 'base64').toString(),
-};
-
-const blockChanges: readonly BlockChange[] = [
+export const blockChanges: readonly BlockChange[] = [
   encodedBlock('none', 0.1),
   encodedBlock('rfc3986', 4),
   digestedBlock('md5', 4),
@@ -57,7 +37,7 @@ const blockChanges: readonly BlockChange[] = [
   encodedBlock('form-dotnet', 7.5),
 ];
 
-export function changesOf(changeable: boolean): readonly BlockChange[] {
+export function blockChangesFor(changeable: boolean): readonly BlockChange[] {
   return changeable ? blockChanges : blockChanges.slice(0, 1);
 }
 
@@ -72,46 +52,17 @@ export const messageChanges: readonly MessageChange[] = [
 ];
 
 function encodedBlock(encode: BlockEncoding, bits: number): BlockChange {
-  const shape = shapes[encode];
-  return {
-    token: '$params',
-    encode,
-    apply: encoders[encode],
-    changes: encode !== 'none',
-    canYield: (text) => shape.test(text),
-    undo: decoders[encode],
-    digests: false,
-    bits,
-  };
+  const apply = encoders[encode];
+  return { token: '$params', encode, apply, changes: encode !== 'none', digests: false, bits };
 }
 
 function digestedBlock(name: string, bits: number): BlockChange {
   const apply = modifierNamed(name);
-  const { length } = apply('');
-  return {
-    token: `$params.${name}`,
-    encode: 'none',
-    apply,
-    changes: true,
-    canYield: (text) => text.length === length && /^[\da-f]+$/i.test(text),
-    digests: true,
-    bits,
-  };
+  return { token: `$params.${name}`, encode: 'none', apply, changes: true, digests: true, bits };
 }
 
 function changedMessage(message: TextEncoding, lower: boolean, bits: number): MessageChange {
   const rule = { message, lower };
-  const shape = shapes[message];
-  return {
-    rule,
-    apply: compileMessageEncoding(rule).apply,
-    changes: lower || message !== 'none',
-    canYield: (text) => shape.test(text) && !(lower && text !== text.toLowerCase()),
-    ...(lower ? {} : { undo: decoders[message] }),
-    bits,
-  };
-}
-
-function decodeForm(text: string): string {
-  return decodePercent(text.replaceAll('+', ' '));
+  const { apply } = compileMessageEncoding(rule);
+  return { rule, apply, changes: lower || message !== 'none', bits };
 }

@@ -12,30 +12,14 @@ export interface BlockShape extends Weighted {
   readonly shows: 'pairs' | 'values' | 'names' | 'apart';
   readonly kvSep: string;
   readonly pairSep: string;
-  /** Text before the pairs. */
-  readonly open: string;
-  /** Text after the pairs. */
-  readonly close: string;
-  /** Whether the secret follows every pair. */
-  readonly secretEnds: boolean;
-  /** Whether values are written as JSON strings. */
-  readonly isJson: boolean;
+  /** What follows every pair, the last one too: a text, or `$secret`. */
+  readonly pairEnd: string;
   /** The punctuation of a named secret next to the block: that of a pair, even where the block has none. */
   readonly style: PairStyle;
 }
 
 /** One object for each style, so that what belongs to it can be looked up. */
 const styleOf = memoize((kvSep: string) => memoize((pairSep: string): PairStyle => ({ kvSep, pairSep })));
-
-/** Separators after every pair, the last one too. */
-const closed: readonly (readonly [kvSep: string, pairSep: string, bits: number])[] = [
-  ['=', '&', 6],
-  ['=', '|', 8],
-  ['=', ',', 8.5],
-  ['=', ';', 9],
-  ['=', '\n', 8],
-  [':', '\n', 8.5],
-];
 
 /** The likeliest first. */
 export const blockShapes: readonly BlockShape[] = sortByBits([
@@ -55,14 +39,12 @@ export const blockShapes: readonly BlockShape[] = sortByBits([
   shape('names', '', '', 7),
   ...separators.map(({ value, bits }) => shape('names', '', value, bits + 6.5)),
   ...separators.map(({ value, bits }) => shape('apart', value, value, bits + 6)),
-  { ...pairs('":"', '","', 6.5), open: '{"', close: '"}' },
-  ...closed.map(([kvSep, pairSep, bits]) => ({ ...pairs(kvSep, pairSep, bits), close: pairSep })),
-  ...['&', '|', ','].map((pairSep) => ({ ...shape('values', '', pairSep, 8), close: pairSep })),
-  { ...pairs('=', '&', 7.5), isJson: true },
-  { ...pairs('=', '', 5.5), secretEnds: true },
-  { ...pairs('=', '&', 7), secretEnds: true },
-  { ...pairs('', '', 7), secretEnds: true },
-  { ...shape('values', '', '', 7), secretEnds: true },
+  ...['&', '|', '\n'].map((end) => ended(pairs('=', '', 8), end)),
+  ...['&', '|', ','].map((end) => ended(shape('values', '', '', 8), end)),
+  ended(pairs('=', '', 5.5), '$secret'),
+  ended(pairs('=', '&', 7), '$secret'),
+  ended(pairs('', '', 7), '$secret'),
+  ended(shape('values', '', '', 7), '$secret'),
 ]);
 
 function pairs(kvSep: string, pairSep: string, bits: number): BlockShape {
@@ -71,38 +53,29 @@ function pairs(kvSep: string, pairSep: string, bits: number): BlockShape {
 
 function shape(shows: BlockShape['shows'], kvSep: string, pairSep: string, bits: number): BlockShape {
   const style = shows === 'pairs' ? styleOf(kvSep)(pairSep) : styleOf('=')(pairSep || '&');
-  return { shows, kvSep, pairSep, open: '', close: '', secretEnds: false, isJson: false, style, bits };
+  return { shows, kvSep, pairSep, pairEnd: '', style, bits };
 }
 
-export function shapeRule(block: BlockShape): Partial<ParamsRule> {
-  const { shows, pairSep, kvSep, secretEnds, isJson } = block;
-  const end = secretEnds ? { pairEnd: '$secret' } : {};
-  switch (shows) {
-    case 'pairs':
-      return { kvSep, pairSep, ...end, ...(isJson && { json: 'values' }) };
-    case 'values':
-      return { names: false, pairSep, ...end };
-    default:
-      return { pairSep };
-  }
+function ended(block: BlockShape, pairEnd: string): BlockShape {
+  return { ...block, pairEnd };
+}
+
+export function shapeRule({ shows, pairSep, kvSep, pairEnd }: BlockShape): Partial<ParamsRule> {
+  const rule = { pairSep, pairEnd };
+  if (shows === 'pairs') return { ...rule, kvSep };
+  return shows === 'values' ? { ...rule, names: false } : rule;
 }
 
 /** The tokens for the block in `message`; `$params` itself may be changed. Their texts come from the block. */
-export function shapePieces({ shows, kvSep, open, close }: BlockShape, params: string): Piece[] {
+export function shapePieces({ shows, kvSep }: BlockShape, params: string): Piece[] {
   const token = (name: string): Piece => ({ tokens: [name], text: '', bits: 0 });
-  switch (shows) {
-    case 'names':
-      return [token('$names')];
-    case 'apart':
-      return [token('$names'), literal(kvSep), token('$values')];
-    default:
-      return [literal(open), token(params), literal(close)];
-  }
+  if (shows === 'names') return [token('$names')];
+  return shows === 'apart' ? [token('$names'), literal(kvSep), token('$values')] : [token(params)];
 }
 
-/** Whether the block is more than `$params`, so that it cannot be changed as a whole. */
-export function isFramed({ shows, open, close }: BlockShape): boolean {
-  return open !== '' || close !== '' || shows === 'names' || shows === 'apart';
+/** Whether the block is not `$params`, so that it cannot be changed as a whole. */
+export function isFramed({ shows }: BlockShape): boolean {
+  return shows === 'names' || shows === 'apart';
 }
 
 /**
@@ -110,36 +83,24 @@ export function isFramed({ shows, open, close }: BlockShape): boolean {
  * a rope, which costs three times as much to make and digest.
  */
 export function writeShape(
-  shape: BlockShape,
+  { shows, kvSep, pairSep, pairEnd }: BlockShape,
   entries: readonly Param[],
   write: (text: string) => string,
   secret: string,
 ): string {
-  const { shows, kvSep, pairSep, open, close, secretEnds } = shape;
-  const end = secretEnds ? secret : '';
+  const end = pairEnd === '$secret' ? secret : pairEnd;
+  const names = () => entries.map(([name]) => write(name)).join(pairSep);
+  const values = () => entries.map(([, value]) => write(value) + end).join(pairSep);
   switch (shows) {
-    case 'pairs': {
-      const writeValue = valueWriter(shape, write);
-      const pairs = entries.map(([name, value]) => write(name) + kvSep + writeValue(value) + end);
-      return open + pairs.join(pairSep) + close;
-    }
+    case 'pairs':
+      return entries.map(([name, value]) => write(name) + kvSep + write(value) + end).join(pairSep);
     case 'values':
-      return entries.map(([, value]) => write(value) + end).join(pairSep) + close;
+      return values();
     case 'names':
-      return entries.map(([name]) => write(name)).join(pairSep);
+      return names();
     case 'apart':
-      return [entries.map(([name]) => write(name)), entries.map(([, value]) => write(value))]
-        .map((texts) => texts.join(pairSep))
-        .join(kvSep);
+      return names() + kvSep + values();
   }
-}
-
-/** Writes the value of a pair. */
-export function valueWriter(
-  { isJson }: BlockShape,
-  write: (text: string) => string,
-): (value: string) => string {
-  return isJson ? (value) => write(JSON.stringify(value)) : write;
 }
 
 /** Blocks of values and blocks of pairs tend to have other orders. */

@@ -9,7 +9,7 @@ import { type ListItem, maxListBits } from './value-lists.js';
  * documented rules. They are apart from the items, so that they do not make other lists less likely.
  */
 export function canonicalLists(space: SearchSpace): Choice<ListItem>[] {
-  const { pieces, hasBody, isDistinct } = space;
+  const { pieces, hasBody } = space;
   const { method, host, path, url, query, bodies, extras, extraLists } = pieces;
   if (extras.length === 0) return listsWithoutHeaders(space);
   const headers = [
@@ -47,9 +47,7 @@ export function canonicalLists(space: SearchSpace): Choice<ListItem>[] {
   const possible = [...lists, ...httpSignatures(pieces), ...listsWithoutHeaders(space)].filter(
     ({ bits }) => bits <= maxListBits,
   );
-  return isDistinct
-    ? distinctBy(possible, ({ value }) => value.map(({ text }) => text).join('\0'))
-    : possible;
+  return distinctBy(possible, ({ value }) => value.map(({ text }) => text).join('\0'));
 }
 
 /** The cost of a message of this kind. */

@@ -57,6 +57,13 @@ export function subOf({ links, key }: Chain): SubRule | undefined {
   return key?.sub ?? subs.find((sub) => sub !== undefined);
 }
 
+/** The digests of a chain, such as `hmac-sha256`, in any format. */
+export function digestsOf({ links }: Chain): string[] {
+  return links.flatMap((link) =>
+    link.kind === 'digest' ? [link.hmac ? `hmac-${link.algorithm}` : link.algorithm] : [],
+  );
+}
+
 /** Equal for chains that give the same digest of every message. */
 export function chainIdentity({ links, key, reading }: Chain): string {
   const steps = links.map((link) =>

@@ -1,6 +1,13 @@
+import type { Recipe } from '../../signing/recipe.js';
+
 /** A cost in bits: one documented rule in 2^bits has this part. */
 export interface Weighted {
   readonly bits: number;
+}
+
+/** A recipe that may be the rule, with its cost. */
+export interface RecipeCandidate extends Weighted {
+  readonly recipe: Recipe;
 }
 
 /** A possible part of a rule, with its cost. */

@@ -7,11 +7,9 @@ import type { SearchSpace } from './search-space.js';
 import { byJoiner, type Surroundings, surroundings } from './surroundings.js';
 
 /** The parts of the message before and after the parameter block. */
-export interface Layout extends Weighted {
+interface Layout extends Weighted {
   readonly before: readonly Piece[];
   readonly after: readonly Piece[];
-  /** Whether it contains the secret. */
-  readonly keyed: boolean;
   /** Whether it contains nothing but the secret. */
   readonly bare: boolean;
 }
@@ -32,42 +30,39 @@ interface SecretStyle extends Weighted {
   readonly end: Piece;
 }
 
-export function openLayouts(
+function openLayouts(
   around: readonly Surroundings[],
   { from, to }: CostRange,
   take: (layout: Layout) => void,
 ): void {
   for (const { front, tail, bare, bits } of around) {
     if (bits >= to) return;
-    if (bits >= from) take({ before: [front], after: [tail], keyed: false, bare, bits });
+    if (bits >= from) take({ before: [front], after: [tail], bare, bits });
   }
 }
 
-/** Whether a layout with the secret in this spot is wanted, for any surroundings. */
-export type Admit = (spot: Spot, style: SecretStyle, form: Piece) => boolean;
-
 /** The styles of the secret where the rest is joined with this text. */
-export type StylesBeside = (joiner: string) => readonly SecretStyle[];
+type StylesBeside = (joiner: string) => readonly SecretStyle[];
 
 interface KeyedParts {
   readonly around: readonly Surroundings[];
   readonly stylesBeside: StylesBeside;
   /** Texts that can be in the place of the secret. */
   readonly forms: readonly Piece[];
-  readonly admit?: Admit;
 }
 
-export function keyedLayouts(parts: KeyedParts, range: CostRange, take: (layout: Layout) => void): void {
-  const { around, stylesBeside, forms, admit = () => true } = parts;
+function keyedLayouts(
+  { around, stylesBeside, forms }: KeyedParts,
+  range: CostRange,
+  take: (layout: Layout) => void,
+): void {
   for (const [joiner, places] of byJoiner(around)) {
     const least = places[0]?.bits ?? 0;
     for (const style of stylesBeside(joiner)) {
       if (least + style.bits >= range.to) break;
       for (const form of forms) {
         if (least + style.bits + form.bits >= range.to) break;
-        for (const spot of spots) {
-          if (admit(spot, style, form)) layAround(places, spot, style, form, range, take);
-        }
+        for (const spot of spots) layAround(places, spot, style, form, range, take);
       }
     }
   }
@@ -90,7 +85,7 @@ function layAround(
     if (bits < from || (needs !== null && place[needs] === nothing)) continue;
     const before = partsBefore(spot, place.front, style, form);
     const after = partsAfter(spot, place.tail, style, form);
-    take({ before, after, keyed: true, bare: place.bare, bits });
+    take({ before, after, bare: place.bare, bits });
   }
 }
 
@@ -135,14 +130,14 @@ const gluedBySeparators = [
 ];
 
 /** Separators between the secret and the rest: the joiner of the rest, or nothing; where the rest has none, any. */
-export function gluedStyles(joiner: string): readonly SecretStyle[] {
+function gluedStyles(joiner: string): readonly SecretStyle[] {
   return joiner === ''
     ? gluedBySeparators
     : [setOff(literal(joiner), gluedBits), { ...glued, bits: gluedBits + 2 }];
 }
 
 /** The secret as one more pair, under one of the names, or separated as pairs are. */
-export function pairedStyles(names: readonly Choice<string>[], { kvSep, pairSep }: PairStyle): SecretStyle[] {
+function pairedStyles(names: readonly Choice<string>[], { kvSep, pairSep }: PairStyle): SecretStyle[] {
   const end = literal(pairSep);
   const named = names.map(({ value, bits }) => ({
     last: literal(pairSep + value + kvSep),
@@ -157,7 +152,7 @@ function setOff(separator: Piece, bits: number): SecretStyle {
   return { last: separator, first: nothing, end: separator, bits };
 }
 
-export const maxLayoutBits = 14;
+const maxLayoutBits = 14;
 
 /** Maximum cost of a layout before its message is changed as a whole. */
 const maxChangedBits = 10;
@@ -171,12 +166,11 @@ export function secretCost(...places: readonly boolean[]): number {
 const doubledBits = 3;
 const absentBits = 7;
 
-/** A layout as the texts before and after the block. */
+/** A layout, and the texts before and after the block. */
 export interface LayoutText {
   readonly before: string;
   readonly after: string;
-  /** Whether only the secret is around the block. */
-  readonly bare: boolean;
+  readonly layout: Layout;
 }
 
 /** Layouts of one kind: without the secret, with the secret joined on, or with the secret as one more pair. */
@@ -195,7 +189,7 @@ export function layoutKinds(space: SearchSpace) {
     const around = memoize((block: BlockChange) => {
       const list = all(block.encode === 'rfc3986');
       const possible = block.digests
-        ? list.map(maxLayoutBits, (layout) => (layout.bare ? null : layout))
+        ? list.map(maxLayoutBits, (layout) => (layout.layout.bare ? null : layout))
         : list;
       return memoize((message: MessageChange) => changeLayouts(possible, message));
     });
@@ -223,17 +217,17 @@ type MakeLayouts = (
 function layoutTexts(around: readonly Surroundings[], make: MakeLayouts): LazyList<LayoutText> {
   const key = ({ before, after }: LayoutText) => `${before}\0${after}`;
   return new LazyList<LayoutText>(maxLayoutBits, key, (from, to, add) => {
-    make(around, { from, to }, ({ before, after, bare, bits }) => {
-      add({ before: textOf(before), after: textOf(after), bare }, bits);
+    make(around, { from, to }, (layout) => {
+      add({ before: textOf(layout.before), after: textOf(layout.after), layout }, layout.bits);
     });
   });
 }
 
 function changeLayouts(list: LazyList<LayoutText>, { changes, apply }: MessageChange): LazyList<LayoutText> {
   if (!changes) return list;
-  return list.map(maxChangedBits, ({ before, after, bare }) => ({
+  return list.map(maxChangedBits, ({ before, after, layout }) => ({
     before: apply(before),
     after: apply(after),
-    bare,
+    layout,
   }));
 }

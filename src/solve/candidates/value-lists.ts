@@ -15,7 +15,7 @@ export const maxListBits = 16;
 export type ListItem = readonly Piece[];
 
 /** The possible items of a list, each with the cost of choosing it. An empty text is not searched for. */
-export function listItems({ pieces, hasBody, isDistinct, task }: SearchSpace): Choice<ListItem>[] {
+export function listItems({ pieces, hasBody, task }: SearchSpace): Choice<ListItem>[] {
   const { method, path, url, host, bodies, shortPaths, values, extras } = pieces;
   const items: Choice<ListItem>[] = [
     ...values.map((value) => choice([value], value.bits + 0.5)),
@@ -32,7 +32,6 @@ export function listItems({ pieces, hasBody, isDistinct, task }: SearchSpace): C
     ...shortPaths.map((short) => choice([short], short.bits + 5)),
     ...[path, url].map((part) => choice([percentEncoded(part)], 8)),
   ];
-  if (!isDistinct) return items;
   return distinctBy(
     items.filter(({ value }) => value.every(({ text }) => text !== '')),
     ({ value }) => textOf(value),

@@ -1,8 +1,27 @@
+import type { Recipe } from '../../signing/recipe.js';
 import { arrangementsOf } from '../candidates/arrangements.js';
-import { changesOf, messageChanges } from '../candidates/block-changes.js';
-import { blockKind, blockShapes, isFramed } from '../candidates/block-shapes.js';
-import { type BlockTexts, blockTexts, pooledTexts, writingsOf } from '../candidates/block-texts.js';
-import { type Chain, chainIdentity } from '../candidates/chains.js';
+import {
+  type BlockChange,
+  blockChangesFor,
+  type MessageChange,
+  messageChanges,
+} from '../candidates/block-changes.js';
+import {
+  type BlockShape,
+  blockKind,
+  blockShapes,
+  isFramed,
+  shapePieces,
+  shapeRule,
+} from '../candidates/block-shapes.js';
+import {
+  type BlockText,
+  type BlockTexts,
+  blockTexts,
+  pooledTexts,
+  writingsOf,
+} from '../candidates/block-texts.js';
+import type { Chain } from '../candidates/chains.js';
 import { type CostRange, lessSpent } from '../candidates/cost.js';
 import {
   type LayoutKind,
@@ -13,6 +32,7 @@ import {
 } from '../candidates/layouts.js';
 import type { LazyList } from '../candidates/lazy-list.js';
 import type { SearchSpace } from '../candidates/search-space.js';
+import { assembleRecipe } from './assemble-recipe.js';
 import type { Fits } from './compiled-chain.js';
 import type { Share, Tally } from './shares.js';
 
@@ -50,7 +70,7 @@ export function blockSearch(
     let turn = 0;
     for (const group of groups) {
       const room = share.to - group.texts.plain.cheapest - group.cheapestLayout;
-      for (const block of changesOf(group.changeable)) {
+      for (const block of blockChangesFor(group.changeable)) {
         for (const message of messageChanges) {
           for (const chain of space.chains) {
             const least = block.bits + message.bits + chain.bits;
@@ -63,6 +83,8 @@ export function blockSearch(
             const product = {
               blocks: group.texts.changed(block)(message),
               layouts: group.layouts.around(block)(message),
+              block,
+              message,
               chain,
               fits: fitsOf(chain),
               range: lessSpent(share, spent),
@@ -75,6 +97,11 @@ export function blockSearch(
       }
     }
   };
+}
+
+/** Whether the secret follows every pair. */
+function endsIn({ pairEnd }: BlockShape): boolean {
+  return pairEnd === '$secret';
 }
 
 function groupsOf(space: SearchSpace): Group[] {
@@ -100,10 +127,10 @@ function shapeBlocks(space: SearchSpace): ShapeBlocks[] {
   const writings = writingsOf(space);
   const secret = space.task.secret.reveal();
   return blockShapes.flatMap((shape) =>
-    (shape.secretEnds ? [false] : [false, true]).map((secretIn) => ({
+    (endsIn(shape) ? [false] : [false, true]).map((secretIn) => ({
       style: shape.style,
       texts: blockTexts({ shape, arrangements: arrangements(blockKind(shape), secretIn), writings, secret }),
-      keyed: secretIn || shape.secretEnds,
+      keyed: secretIn || endsIn(shape),
       changeable: !isFramed(shape),
     })),
   );
@@ -121,8 +148,10 @@ function pooledBlocks(all: readonly ShapeBlocks[]): Blocks[] {
 
 /** Every block in every layout, for one digest chain. */
 interface Product {
-  readonly blocks: LazyList<string>;
+  readonly blocks: LazyList<BlockText>;
   readonly layouts: LazyList<LayoutText>;
+  readonly block: BlockChange;
+  readonly message: MessageChange;
   readonly chain: Chain;
   readonly fits: Fits;
   /** Costs of block and layout together. */
@@ -141,19 +170,31 @@ function tryProduct(product: Product, tally: Tally, part: number, parts: number)
   const layoutCount = layouts.countBelow(range.to - blocks.cheapest);
   const tryAt =
     blockCount < layoutCount
-      ? tryItem(product, tally, blocks, layouts, (block, { before, after }) => before + block + after)
-      : tryItem(product, tally, layouts, blocks, ({ before, after }, block) => before + block + after);
+      ? tryItem(product, tally, blocks, layouts, {
+          write: ({ text }, { before, after }) => before + text + after,
+          recipe: (block, layout) => recipeOf(product, block, layout),
+        })
+      : tryItem(product, tally, layouts, blocks, {
+          write: ({ before, after }, { text }) => before + text + after,
+          recipe: (layout, block) => recipeOf(product, block, layout),
+        });
   const count = Math.min(blockCount, layoutCount);
   for (let index = part; index < count && tally.hit === null; index += parts) tryAt(index);
 }
 
+/** What an item of each list gives together. */
+interface Pairing<Outer, Inner> {
+  readonly write: (outer: Outer, inner: Inner) => string;
+  readonly recipe: (outer: Outer, inner: Inner) => Recipe | null;
+}
+
 /** Tries an item of the outer list with those of the inner list that are within the range with it. */
 function tryItem<Outer, Inner>(
-  { chain, fits, range, spent }: Product,
+  { fits, range, spent }: Product,
   tally: Tally,
   outer: LazyList<Outer>,
   inner: LazyList<Inner>,
-  write: (outer: Outer, inner: Inner) => string,
+  { write, recipe: recipeFor }: Pairing<Outer, Inner>,
 ): (index: number) => void {
   return (index) => {
     const item = outer.items[index] as Outer;
@@ -161,10 +202,27 @@ function tryItem<Outer, Inner>(
     const end = inner.countBelow(range.to - bits);
     for (let at = inner.countBelow(range.from - bits); at < end; at++) {
       tally.tried += 1;
-      const message = write(item, inner.items[at] as Inner);
-      if (!fits(message)) continue;
-      tally.hit = { message, bits: spent + bits + (inner.bits[at] ?? 0), chain: chainIdentity(chain) };
+      const other = inner.items[at] as Inner;
+      if (!fits(write(item, other))) continue;
+      const recipe = recipeFor(item, other);
+      if (recipe === null) continue;
+      tally.hit = { recipe, bits: spent + bits + (inner.bits[at] ?? 0) };
       return;
     }
   };
+}
+
+function recipeOf(
+  { block, message: change, chain }: Product,
+  { rule: { shape, arrangement, writing } }: BlockText,
+  { layout }: LayoutText,
+): Recipe | null {
+  return assembleRecipe({
+    params: { ...shapeRule(shape), ...arrangement.rule, ...writing.rule },
+    message: [...layout.before, ...shapePieces(shape, block.token), ...layout.after],
+    join: '',
+    block: block.encode,
+    change,
+    chain,
+  });
 }

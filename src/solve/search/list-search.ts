@@ -1,17 +1,18 @@
 import { canonicalLists } from '../candidates/canonical-lists.js';
-import { type Chain, chainIdentity } from '../candidates/chains.js';
-import { type Choice, type CostRange, choice, firstFrom, lessSpent, sortByBits } from '../candidates/cost.js';
+import type { Chain } from '../candidates/chains.js';
+import { type CostRange, firstFrom, lessSpent, sortByBits } from '../candidates/cost.js';
+import type { Piece } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import {
   type Finish,
   finishesOf,
-  type ListItem,
   listBits,
   listItems,
   maxListBits,
   placeSecret,
 } from '../candidates/value-lists.js';
 import { visitLists } from '../candidates/visit-lists.js';
+import { assembleRecipe } from './assemble-recipe.js';
 import type { Fits } from './compiled-chain.js';
 import type { Share, Tally } from './shares.js';
 
@@ -25,8 +26,8 @@ export function listSearch(
   space: SearchSpace,
   fitsOf: (chain: Chain) => Fits,
 ): (share: Share, tally: Tally) => void {
-  const items = listItems(space).map(textsIn);
-  const canonical = sortByBits(canonicalLists(space)).map(textsIn);
+  const items = listItems(space);
+  const canonical = sortByBits(canonicalLists(space));
   const finishes = finishesOf(space.forms, space.chains, maxFinishBits);
   return (share, tally) => {
     const { part, parts, to } = share;
@@ -48,32 +49,36 @@ export function listSearch(
   };
 }
 
-function textsIn({ value, bits }: Choice<ListItem>): Choice<readonly string[]> {
-  return choice(
-    value.map(({ text }) => text),
-    bits,
-  );
-}
-
 function tryList(
-  list: readonly string[],
+  list: readonly Piece[],
   finishes: readonly Finish[],
   fitsOf: (chain: Chain) => Fits,
   spent: number,
   { from, to }: CostRange,
   tally: Tally,
 ): void {
+  const texts = list.map(({ text }) => text);
   for (let index = firstFrom(finishes, from); index < finishes.length; index++) {
     const { form, place, joiner, change, chain, bits } = finishes[index] as Finish;
     if (bits >= to) return;
-    const parts = placeSecret(list, place, form.text);
+    const parts = placeSecret(texts, place, form.text);
     if (parts === null) continue;
     const text = parts.join(joiner);
     const message = change.apply(text);
     if (change.changes && message === text) continue;
     tally.tried += 1;
     if (!fitsOf(chain)(message)) continue;
-    tally.hit = { message, bits: bits + spent, chain: chainIdentity(chain) };
+    const pieces = placeSecret(list, place, form) ?? [];
+    const recipe = assembleRecipe({
+      params: {},
+      message: pieces,
+      join: joiner,
+      block: 'none',
+      change,
+      chain,
+    });
+    if (recipe === null) continue;
+    tally.hit = { recipe, bits: bits + spent };
     return;
   }
 }

@@ -11,7 +11,7 @@ export class Search {
   readonly #searches: readonly ((share: Share, tally: Tally) => void)[];
 
   constructor(task: SolveTask) {
-    const space = searchSpace(task, true);
+    const space = searchSpace(task);
     // Of many chains few are tried before a search ends.
     const fitsOf = memoize(compileChain);
     this.#searches = [blockSearch(space, fitsOf), listSearch(space, fitsOf)];

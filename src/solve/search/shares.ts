@@ -1,4 +1,4 @@
-import type { CostRange } from '../candidates/cost.js';
+import type { CostRange, RecipeCandidate } from '../candidates/cost.js';
 
 /** The candidates to try: those in a range of costs, and of these every `parts`-th, beginning with `part`. */
 export interface Share extends CostRange {
@@ -16,19 +16,12 @@ export function slicesOf(share: Share, count: number): Share[] {
   }));
 }
 
-/** A message that gives the signature. */
-export interface Hit {
-  readonly message: string;
-  /** The identity of its chain. */
-  readonly chain: string;
-  readonly bits: number;
-}
-
 /** The result of searching a share. */
 export interface Tally {
   /** The number of candidates digested and compared. */
   tried: number;
-  hit: Hit | null;
+  /** A recipe that gives the signature. */
+  hit: RecipeCandidate | null;
 }
 
 /** Bounds of the first bands, which are not split: there is little to try yet. */

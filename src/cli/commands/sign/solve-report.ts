@@ -18,8 +18,6 @@ export interface SolveReport {
   readonly appSign: Solution | null;
   /** Duration of all, in milliseconds. */
   readonly ms: number;
-  /** Duration of the search alone: the rest is the listing of the recipes that fit. */
-  readonly searchMs: number;
   /** The share of the machine, of all its threads, that the search had: 1 on a machine that does nothing else. */
   readonly cpuShare: number;
 }
@@ -44,7 +42,7 @@ export function solveReportRecord({ name, samples, sign, appSign, ms, cpuShare }
 }
 
 function solutionRecord(
-  { tried, fits, bits, isComplete, isCutShort, next }: Solution,
+  { tried, fits, bits, isComplete, isCutShort, groups, next, ruledOut }: Solution,
   name: string,
   secret: Secret | undefined,
 ) {
@@ -58,6 +56,8 @@ function solutionRecord(
     covered_bits: bits,
     complete: isComplete,
     all_listed: !isCutShort,
+    ruled_out: ruledOut,
+    differences: groups,
     next_sample: next && {
       changes: next.changes,
       tells_apart: next.groups,
@@ -95,19 +95,16 @@ function sampleRecord({ method, url, params, body, extra }: SignableRequest, sec
 }
 
 /** A report for a person. */
-export function showSolveReport({ name, sign, appSign, ms, searchMs }: SolveReport): object {
+export function showSolveReport({ name, samples, sign, appSign, ms }: SolveReport): object {
   const tried = sign.tried + (appSign?.tried ?? 0);
-  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;
-  const hasListed = sign.fits.length > 0 || appSign?.fits.length;
   return {
-    tried: `${formatCount(tried)} recipes in ${seconds(searchMs)}`,
-    ...(hasListed && { listed: `those that fit in ${seconds(ms - searchMs)}` }),
-    ...(appSign && { app_sign: showSolution(appSign) }),
-    [name]: showSolution(sign),
+    tried: `${formatCount(tried)} recipes in ${(ms / 1000).toFixed(1)} s`,
+    ...(appSign && { app_sign: showSolution(appSign, samples.length) }),
+    [name]: showSolution(sign, samples.length),
   };
 }
 
-function showSolution({ fits, next, isCutShort }: Solution): object {
+function showSolution({ fits, groups, next, ruledOut, isCutShort }: Solution, samples: number): object {
   const [first] = fits;
   const shown = fits
     .slice(0, shownRanks.length)
@@ -120,8 +117,16 @@ function showSolution({ fits, next, isCutShort }: Solution): object {
     ...Object.fromEntries(shown),
     ...(more > 0 && { others: `${more} rarer ones; --json lists them all` }),
     ...(first && { 'the 1st as a recipe': JSON.stringify(formatRecipe(first.recipe)) }),
+    ...(samples > 1 &&
+      ruledOut === 0 &&
+      fits.length > 1 && { 'other samples': 'they decide nothing: what fits one of them fits all' }),
+    ...(groups.length > 0 && { 'differ from the 1st': groups.map(showGroup).join('; ') }),
     ...(next && { 'to tell them apart': showNext(next) }),
   };
+}
+
+function showGroup({ change, ranks }: Solution['groups'][number]): string {
+  return `${ranks.length} ${change === null ? 'in what no such request shows' : `if you ${change}`}`;
 }
 
 function showNext({ changes, groups, candidates }: NonNullable<Solution['next']>): string {

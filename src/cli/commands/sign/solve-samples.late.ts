@@ -3,13 +3,14 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { type SigningChoice, signaturesOf } from '../../../signing/app-signatures.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
-import { type Searcher, solve, solveByHints, TimeOver } from '../../../solve/solve.js';
+import { type HintedSearch, solve, TimeOver } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
 import { UserInfoError } from '../../../support/errors.js';
 import { withProgress } from '../../bulk/progress.js';
 import { saveSigners, selectRule, selectSecret } from '../../call/resolve-signing.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
+import { readJson } from '../../input.js';
 import { printAdvice, printMessage } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
@@ -20,7 +21,9 @@ export interface SolveOptions {
   readonly signParam?: string;
   /** Numbers of the requests to take from a text with several, from 1. */
   readonly pick?: readonly number[];
-  /** What a document says: digests, the text between the parts, headers in order, texts that are signed as they stand. */
+  /** What a document says: a file with a recipe with "?" in it. */
+  readonly recipe?: string;
+  /** Digests, the text between the parts, headers in order, texts that are signed as they stand. */
   readonly steps?: readonly string[];
   readonly join?: string;
   readonly headers?: readonly string[];
@@ -80,7 +83,7 @@ export async function solveSamples(
  */
 async function checkOwnRule(
   context: CliContext,
-  { save, ...options }: Call<SolveOptions>['options'],
+  { save, recipe, ...options }: Call<SolveOptions>['options'],
   samples: readonly SignedSample[],
 ): Promise<void> {
   const own = await selectRule(context, save === undefined ? options : { ...options, profile: save }).catch(
@@ -125,19 +128,14 @@ const mostWaiting = 3;
 export async function searchRules(
   context: CliContext,
   signed: readonly SignedSample[],
-  {
-    maxTime,
-    jobs = availableParallelism(),
-    steps,
-    join,
-    headers,
-    constant: constants,
-  }: Pick<SolveOptions, 'maxTime' | 'jobs' | 'steps' | 'join' | 'headers' | 'constant'>,
+  options: Pick<SolveOptions, 'maxTime' | 'jobs' | 'recipe' | 'steps' | 'join' | 'headers' | 'constant'>,
 ): Promise<SolveReport> {
   const { io, signal } = context;
+  const { maxTime, jobs = availableParallelism(), steps, join, headers, constant: constants } = options;
+  const recipe = options.recipe === undefined ? undefined : await readJson(context, options.recipe);
+  const hints = { recipe, steps, join, headers, constants };
   const tasks = tasksForSign(signed);
   const appTasks = tasksForAppSign(signed);
-  const hints = { steps, join, headers, constants };
   const hasHints = Object.values(hints).some((hint) => hint !== undefined);
   const startedAt = Date.now();
   const cpuAt = process.cpuUsage();
@@ -154,37 +152,25 @@ export async function searchRules(
     return { doing: 'searching', unit: 'recipes', rows: tried, share, total: null };
   };
   return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, async () => {
-    let searchMs = 0;
     const solveBy = async (share: number, wanted: readonly SolveTask[]) => {
       // Work counts, not time: a busy machine gets up to three times as long.
       const timeLeft = () =>
         Math.min(maxTime * share - cpuMs() / jobs, startedAt + mostWaiting * maxTime * share - Date.now());
       const search = searchOnThreads({ jobs, signal, timeLeft, onProgress });
-      const timed: Searcher = async (task) => {
-        const from = Date.now();
-        const found = await search(task);
-        searchMs += Date.now() - from;
-        return found;
-      };
       const pauseUntil = (left: number) => async () => {
         await yieldToOthers();
         signal.throwIfAborted();
         if (timeLeft() <= left) throw new TimeOver();
       };
-      const pause = pauseUntil(0);
-      const hintedAt = Date.now();
-      const hinted =
-        hasHints && wanted === tasks
-          ? await solveByHints(wanted, hints, pauseUntil((maxTime * share) / 2))
-          : null;
-      searchMs += Date.now() - hintedAt;
-      return hinted ?? solve(wanted, timed, pause);
+      const known: HintedSearch | null =
+        hasHints && wanted === tasks ? { hints, pause: pauseUntil((maxTime * share) / 2) } : null;
+      return solve(wanted, search, pauseUntil(0), known);
     };
     const appSign = appTasks && (await solveBy(1 / 2, appTasks));
     const sign = await solveBy(1, tasks);
     const name = signed[0]?.signParam ?? 'sign';
     const ms = Date.now() - startedAt;
-    return { name, samples: signed, sign, appSign, searchMs, ms, cpuShare: cpuMs() / Math.max(1, ms) / jobs };
+    return { name, samples: signed, sign, appSign, ms, cpuShare: cpuMs() / Math.max(1, ms) / jobs };
   });
 }
 

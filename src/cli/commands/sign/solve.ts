@@ -23,7 +23,11 @@ export const declareSignSolve = command({
       .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
       .option(...signParamOption)
       .option('--pick <n,…>', 'numbers of the requests to take, where there are several', parsePicks)
-      .option('--steps <digest,…>', 'what the document says: the digests, such as hmac-sha256', parseDigests)
+      .option(
+        '--recipe <file>',
+        'what a document says: a recipe with "?" for each value that it does not say',
+      )
+      .option('--steps <digest,…>', 'the digests, such as hmac-sha256', parseDigests)
       .option('--join <text>', 'the text between the parts of the message; \\n is a line break', parseText)
       .option('--headers <name,…>', 'the signed headers, in order', (text) => text.split(','))
       .option('--constant <text>', 'a text in the message, repeatable; \\n is a line break', addText)

@@ -1,4 +1,12 @@
-import { completeRecipe, type ParamsRule, type Recipe, type SubRule } from '../../signing/recipe.js';
+import { compileRecipe } from '../../signing/compile-recipe.js';
+import {
+  completeRecipe,
+  type ParamsRule,
+  type Recipe,
+  RecipeError,
+  type RecipeJson,
+  type SubRule,
+} from '../../signing/recipe.js';
 import type { MessageChange } from '../candidates/block-changes.js';
 import { type Chain, stepsOf, subOf } from '../candidates/chains.js';
 import type { Piece } from '../candidates/pieces.js';
@@ -13,7 +21,10 @@ interface FoundParts {
   readonly chain: Chain;
 }
 
-/** The recipe of these parts; null where they need two different `$sub` digests or two base paths. */
+/**
+ * The recipe of these parts; null where they need two different `$sub` digests or two base paths, or where the language
+ * refuses it, such as one that replaces characters of the secret.
+ */
 export function assembleRecipe({ params, message, join, block, change, chain }: FoundParts): Recipe | null {
   const subs = new Map<string, SubRule>();
   for (const sub of [subOf(chain), ...message.map((piece) => piece.sub)]) {
@@ -24,7 +35,7 @@ export function assembleRecipe({ params, message, join, block, change, chain }: 
   );
   if (subs.size > 1 || basePaths.size > 1) return null;
   const tokens = message.flatMap((piece) => piece.tokens);
-  return completeRecipe({
+  return validRecipe({
     params,
     message: tokens.length === 0 ? [''] : join === '' ? mergeLiterals(tokens) : tokens,
     join,
@@ -35,6 +46,18 @@ export function assembleRecipe({ params, message, join, block, change, chain }: 
     key: chain.key?.rule ?? { tokens: ['$secret'], decode: 'utf8' },
     output: chain.reading.output,
   });
+}
+
+/** The recipe, if the language takes it; else null. */
+export function validRecipe(json: RecipeJson): Recipe | null {
+  const recipe = completeRecipe(json);
+  try {
+    compileRecipe(recipe);
+    return recipe;
+  } catch (error) {
+    if (error instanceof RecipeError) return null;
+    throw error;
+  }
 }
 
 function usesPath(tokens: readonly string[]): boolean {

@@ -1,0 +1,96 @@
+import { compileRecipe } from '../signing/compile-recipe.js';
+import { type Recipe, RecipeError } from '../signing/recipe.js';
+import type { SignableRequest } from '../signing/request.js';
+import type { Secret } from '../signing/secret.js';
+import type { Signer } from '../signing/signer.js';
+import { type RecipeCandidate, sortByBits } from './candidates/cost.js';
+import { type Change, changesOf } from './changes.js';
+import { probesFor } from './probes.js';
+import { rewritten } from './rewritten.js';
+import type { SolveTask } from './tasks.js';
+
+/** Awaited regularly while recipes are tried: yields to other work, and may throw to abort. */
+export type Pause = () => Promise<void>;
+
+/** A hit, and the recipes to list for it. */
+export interface Listing {
+  /** The task that was searched. */
+  readonly task: SolveTask;
+  readonly hit: RecipeCandidate;
+  /** Maximum cost of a recipe above that of the hit, in bits. */
+  readonly slack: number;
+  readonly pause: Pause;
+}
+
+/** The recipes that sign all samples, and the number of those that sign the searched one alone. */
+export interface FittingRecipes {
+  readonly fits: readonly RecipeCandidate[];
+  readonly ruledOut: number;
+}
+
+/** Number of recipes that are tested between two pauses. */
+const betweenPauses = 128;
+
+/** Maximum number of recipes that are tested for one way to write the message of the hit. */
+const mostCombined = 5000;
+
+/**
+ * The hit and its variants that sign all samples, the likeliest first: all combinations of the changes that leave the
+ * signature of the searched sample as it is. Of recipes for the same function only the likeliest is listed.
+ */
+export async function fittingRecipes(
+  { task, hit, slack, pause }: Listing,
+  samples: readonly SolveTask[],
+): Promise<FittingRecipes> {
+  const { request, secret } = task;
+  const probes = probesFor(request);
+  const functions = new Map<string, RecipeCandidate>();
+  const ruledOut = new Set<string>();
+  let tested = 0;
+  for (const base of rewritten(hit, task)) {
+    if (!signs(base.recipe, task)) continue;
+    const silent = changesOf(base.recipe, task).filter(({ apply }) => signs(apply(base.recipe), task));
+    for (const candidate of combine(base, silent, hit.bits + slack)) {
+      tested += 1;
+      if (tested % betweenPauses === 0) await pause();
+      if (!signs(candidate.recipe, task)) continue;
+      const isFit = samples.every((sample) => signs(candidate.recipe, sample));
+      const answers = answersOf(compileRecipe(candidate.recipe), probes, secret);
+      const known = functions.get(answers);
+      if (!isFit) ruledOut.add(answers);
+      else if (known === undefined || known.bits > candidate.bits) functions.set(answers, candidate);
+    }
+  }
+  return { fits: sortByBits([...functions.values()]), ruledOut: ruledOut.size };
+}
+
+/** What a rule makes of the probes: equal for the same function. */
+function answersOf(signer: Signer, probes: readonly SignableRequest[], secret: Secret): string {
+  return probes.map((probe) => signer.sign(probe, secret).digest).join(' ');
+}
+
+/** The recipe with at most one change of each place, the likeliest first. */
+function combine(base: RecipeCandidate, changes: readonly Change[], bound: number): RecipeCandidate[] {
+  const places = new Set(changes.map(({ place }) => place));
+  let all = [base];
+  for (const place of places) {
+    const here = changes.filter((change) => change.place === place);
+    const changed = all.flatMap(({ recipe, bits }) =>
+      here
+        .filter((change) => bits + change.bits <= bound)
+        .map((change) => ({ recipe: change.apply(recipe), bits: bits + change.bits })),
+    );
+    all = sortByBits([...all, ...changed]).slice(0, mostCombined);
+  }
+  return all;
+}
+
+/** Whether a recipe gives the signature of a sample; not, if it is none, or another secret cannot be its key. */
+export function signs(recipe: Recipe, { request, secret, signature }: SolveTask): boolean {
+  try {
+    return compileRecipe(recipe).sign(request, secret).digest === signature;
+  } catch (error) {
+    if (error instanceof RecipeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,156 @@
+import { algorithms } from '../signing/digest-algorithms.js';
+import { parseDigest } from '../signing/digest-steps.js';
+import { type ParamsRule, RecipeError, type RecipeJson } from '../signing/recipe.js';
+import { parseRecipe } from '../signing/recipe-json.js';
+import { type Choice, choice, choices, sortByBits, type Weighted } from './candidates/cost.js';
+import { fieldChoices, tokensOf, withValueAt } from './changes.js';
+import type { SolveTask } from './tasks.js';
+
+/** What a document says of a rule; each hint narrows the search, which then goes deeper. */
+export interface Hints {
+  /** A recipe with `"?"` in place of what the document does not say. */
+  readonly recipe?: unknown;
+  /** The digests, in order, such as `hmac-sha256`. */
+  readonly steps?: readonly string[] | undefined;
+  /** The text between the parts of the message. */
+  readonly join?: string | undefined;
+  /** The signed headers, in order: all of them are in the message. */
+  readonly headers?: readonly string[] | undefined;
+  /** Texts that are in the message as they stand. */
+  readonly constants?: readonly string[] | undefined;
+}
+
+/** A recipe in JSON, in which a value, an entry of a list, or a whole list may be open: `"?"`. */
+export type OpenRecipe = Readonly<Record<string, unknown>>;
+
+const open = '?';
+
+/** The recipe of the hints: without one, all is open that they do not say. */
+export function openRecipe({ recipe, steps, join }: Hints): OpenRecipe {
+  const given = (recipe ?? {}) as OpenRecipe;
+  const isOpen = given.message === undefined || given.message === open;
+  return {
+    ...(isOpen && { join: open, params: open }),
+    message: open,
+    steps: open,
+    ...given,
+    ...(steps !== undefined && { steps }),
+    ...(join !== undefined && { join }),
+  };
+}
+
+export function isOpen(value: unknown): boolean {
+  return value === open;
+}
+
+/** The tasks with the digests that the hints name. */
+export function withKnownSteps(tasks: readonly SolveTask[], hints: Hints): SolveTask[] {
+  const { steps } = openRecipe(hints);
+  const isKnown = Array.isArray(steps) && !steps.some(isOpen);
+  const digests = isKnown ? steps.flatMap((step: string) => parseDigest(step) ?? []) : undefined;
+  const names = digests?.map(({ algorithm, hmac }) => (hmac ? `hmac-${algorithm}` : algorithm));
+  return tasks.map((task) => ({ ...task, steps: names }));
+}
+
+/** The paths of the open values, such as `join` and `message.2`. */
+function holesIn(json: unknown, path = ''): string[] {
+  if (json === open) return [path];
+  if (typeof json !== 'object' || json === null) return [];
+  return Object.entries(json).flatMap(([name, value]) =>
+    holesIn(value, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+/** Blocks of parameters as documents describe them. */
+const usualParams: readonly Partial<ParamsRule>[] = [
+  {},
+  { encode: 'rfc3986' },
+  { kvSep: '', pairSep: '' },
+  { order: 'sent' },
+  { pairSep: '\n' },
+  { empty: 'drop' },
+  { encode: 'form' },
+  { names: false, pairSep: '' },
+];
+
+/** The values that an open value can have, the likeliest first. */
+function choicesFor(path: string, task: SolveTask, { constants = [] }: Hints): Choice<unknown>[] {
+  const known = fieldChoices[path];
+  if (known !== undefined) return sortByBits(known);
+  if (/^(sub\.)?(key\.)?(message|tokens)\.\d+$/.test(path)) return sortByBits(tokenChoices(task, constants));
+  if (/^(sub\.)?steps\.\d+$/.test(path)) return digestChoices;
+  if (/^(sub\.)?steps$/.test(path)) return chainChoices;
+  if (/^(sub\.)?key$/.test(path)) return keyChoices;
+  if (path === 'params') return usualParams.map((rule, index) => choice(rule, index));
+  throw new RecipeError(path, 'cannot be "?"', 'Leave it out, or write "?" for one value inside it.');
+}
+
+function tokenChoices(task: SolveTask, constants: readonly string[]): Choice<unknown>[] {
+  return [
+    ...tokensOf(task).map(({ tokens, bits }) => choice(tokens.join(''), bits)),
+    choice('$params', 2),
+    choice('$secret', 2),
+    choice('', 6),
+    ...constants.map((text) => choice(text.replaceAll('$', '$$$$'), 2)),
+  ];
+}
+
+const digestChoices = algorithms.flatMap((algorithm, rank) => [
+  choice(algorithm as string, rank),
+  choice(`hmac-${algorithm}`, rank + 0.5),
+  ...['HEX', 'raw', 'base64'].flatMap((format) => [
+    choice(`${algorithm}:${format}`, rank + 3),
+    choice(`hmac-${algorithm}:${format}`, rank + 3.5),
+  ]),
+]);
+
+const plainDigests = digestChoices.filter(({ value }) => !value.includes(':'));
+const chainChoices: Choice<readonly string[]>[] = sortByBits([
+  ...plainDigests.map(({ value, bits }) => choice([value], bits)),
+  ...plainDigests.flatMap((last) =>
+    digestChoices.flatMap((first) => [
+      choice([first.value, last.value], 4 + first.bits + last.bits),
+      choice([first.value, 'append:$secret', last.value], 5 + first.bits + last.bits),
+    ]),
+  ),
+]).filter(({ bits }) => bits <= 12);
+
+const keyChoices = choices<unknown>(
+  [0, {}],
+  [4, { decode: 'hex' }, { decode: 'base64' }, { tokens: ['$secret', '&'] }],
+  [6, { decode: 'base64url' }, { tokens: ['$secret.md5'] }, { tokens: ['$secret.sha256'] }],
+);
+
+/** A recipe with its open values filled in. */
+interface Filled extends Weighted {
+  readonly recipe: RecipeJson;
+}
+
+/** Maximum number of ways to fill the open values. */
+const mostFilled = 50_000;
+
+/** The ways to fill the open values, the likeliest first. */
+export function fill(recipe: OpenRecipe, task: SolveTask, hints: Hints): Filled[] {
+  let filled: Filled[] = [{ recipe: recipe as unknown as RecipeJson, bits: 0 }];
+  for (const path of holesIn(recipe)) {
+    const values = choicesFor(path, task, hints);
+    const all = filled.flatMap((one) =>
+      values.map(({ value, bits }) => ({
+        recipe: withValueAt(one.recipe, path, value),
+        bits: one.bits + bits,
+      })),
+    );
+    filled = sortByBits(all).slice(0, mostFilled);
+  }
+  return filled;
+}
+
+/** @throws RecipeError for a recipe that is wrong however it is filled */
+export function checkOpenRecipe(recipe: OpenRecipe, task: SolveTask, hints: Hints): void {
+  const closed = holesIn(recipe).reduce(
+    (json, path) =>
+      withValueAt(json, path, path === 'message' ? ['$params'] : choicesFor(path, task, hints)[0]?.value),
+    recipe,
+  );
+  parseRecipe(closed);
+}
