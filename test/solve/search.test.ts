@@ -174,7 +174,7 @@ describe('the rule is found', () => {
           ['a', '1'],
         ],
       },
-      { params: { json: 'values', order: 'sent' }, message: ['$params', '$secret'], steps: ['md5'] },
+      { params: { json: 'values' }, message: ['$params', '$secret'], steps: ['md5'] },
     ],
     [
       'whose key is the digest of the secret, as bytes',
