@@ -11,7 +11,7 @@ it('migrates a database apart from the service, which says how where that is wan
   // Of several at once, one does it.
   const ran = await Promise.all([1, 2, 3].map(async () => JSON.parse((await machine.run(migrate)).stdout)));
   const [{ to }] = ran;
-  expect(to).toBe(1);
+  expect(to).toBeGreaterThan(0);
   expect(ran.map(({ from }) => from).sort()).toEqual([0, to, to]);
 
   const database = new DatabaseSync(machine.database);
