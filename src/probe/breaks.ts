@@ -74,7 +74,9 @@ const sections: Partial<Record<FaultName, string>> = {
 /** §4, §5, §8: what has to be refused. */
 function parameterBreaks(evidence: Evidence): Found[] {
   const { control, faulty, issued, passbacks } = evidence;
-  const isTold = tellsApart(evidence);
+  const otherPath = faulty.get('otherPath') ?? null;
+  // Not by a gateway or a limit, which answers all alike.
+  const isTold = tellsApart(evidence) && !(otherPath !== null && saysTheSame(otherPath, control));
   const ofReads = [...faulty].flatMap(([name, answer]): Found[] => {
     const section = sections[name];
     const last = issued.get(name) ?? answer;

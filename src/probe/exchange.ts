@@ -43,6 +43,8 @@ export class StoppedError extends Error {
   }
 }
 
+/** Number of controls at the start, whose texts show what is constant. */
+const firstControls = 4;
 /** Maximum number of times that a request is sent which ends without an answer, and of repetitions of a pair. */
 const maxTries = 3;
 /** The first pause of a back-off, and all of them together, in pauses between two requests. */
@@ -95,7 +97,8 @@ export class Exchange {
       await this.#wait(null);
       this.#controls.splice(0, 1, await this.ask(controlRead()));
     }
-    for (let more = 0; more < 3; more += 1) if (!(await this.isControlled())) await this.untilControlled();
+    while (this.#controls.length < firstControls)
+      if (!(await this.isControlled())) await this.untilControlled();
   }
 
   /**
@@ -144,8 +147,13 @@ export class Exchange {
   /** Sends the control, and returns whether it is answered as at the start. */
   async isControlled(): Promise<boolean> {
     const answer = await this.ask(controlRead());
-    const [first] = this.#controls as [Observation];
-    if (answer.httpStatus === first.httpStatus && answer.code === first.code) {
+    const { httpStatus, code } = this.#controls[0] as Observation;
+    // A limit may have the code of an unknown code, and a text of its own.
+    const isAlike =
+      this.#controls.length < firstControls
+        ? answer.httpStatus === httpStatus && answer.code === code
+        : saysTheSame(alikeOf([answer]) as ConstantAnswer, this.control);
+    if (isAlike) {
       this.#controls.push(answer);
       this.#waited.inRow = 0;
       return true;

@@ -352,6 +352,13 @@ const limits: readonly (readonly [
     'the platform throttles (1029)',
   ],
   [
+    'the code of an unknown code, with a text of its own',
+    (number) => (number % 10 > 6 ? [200, '{"code":1006,"msg":"slow down","data":[]}'] : undefined),
+    '1006',
+    { means: 'codeNotValid', msg: 'code error' },
+    'the platform throttles (1006)',
+  ],
+  [
     'a block without end',
     (number) => (number > 12 ? [200, '{"code":5,"msg":"blocked","data":[]}'] : undefined),
     '5',
