@@ -17,7 +17,7 @@ export const maxClockWindowSeconds = 900;
 export const defaultCodeTtlSeconds = 300;
 
 /** §8 leaves the size of a body open: bytes, enough for a record in percent-encoding. */
-export const defaultMaxBodyBytes = 262_144;
+export const defaultMaxBodyBytes = 131_072;
 
 /** §8 leaves the number of parameters open: query and form together. */
 export const maxParameters = 1000;
@@ -25,8 +25,11 @@ export const maxParameters = 1000;
 /** §8 leaves the size of a user's record open: bytes of its JSON text. */
 export const maxRecordBytes = 32_768;
 
-/** §8 leaves the number of values of a user's record open, and that of the keys of a `user_info`. */
+/** §8 leaves the number of values of a user's record open. */
 export const maxRecordKeys = 100;
+
+/** §8 leaves the number of keys of a `user_info` open: each changes the index of values. */
+export const maxPassbackKeys = 50;
 
 /** Maximum delay of a timer of Node.js, in milliseconds: a longer one fires at once. */
 export const maxTimerMs = 2 ** 31 - 1;

@@ -39,7 +39,7 @@ export interface ServiceSettings {
    * client address; further ones are answered with 42901. Default: no limit.
    */
   readonly rateLimit?: number;
-  /** Maximum size of a body, in bytes. Default: 256 KiB. */
+  /** Maximum size of a body, in bytes. Default: 128 KiB. */
   readonly maxBodyBytes?: number;
   /** Maximum time for a request to arrive, in milliseconds. Default: 30 000. */
   readonly requestTimeoutMs?: number;

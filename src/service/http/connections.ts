@@ -11,7 +11,7 @@ export function requestLimits(requestTimeoutMs: number) {
     requestTimeout: requestTimeoutMs,
     // Counts from the start of a connection: one that sends nothing is closed, too.
     headersTimeout: Math.min(requestTimeoutMs, headersMs),
-    connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(500, requestTimeoutMs),
     // §4: no request header is required.
     requireHostHeader: false,
   };

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint, OperationName } from '../../protocol/endpoints.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { exchangeChatPrefix, splitInfoNames } from '../../protocol/info-names.js';
-import { maxRecordKeys } from '../../protocol/limits.js';
+import { maxPassbackKeys } from '../../protocol/limits.js';
 import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { checkPassback } from '../../protocol/passback.js';
 import { type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
@@ -144,7 +144,7 @@ const passback: Operation = async (info, parameters, app, context) => {
   let checked: ReturnType<typeof checkPassback>;
   try {
     checked = checkPassback(target, () =>
-      parseUserInfo(parameterText(parameters, 'user_info'), maxRecordKeys),
+      parseUserInfo(parameterText(parameters, 'user_info'), maxPassbackKeys),
     );
   } catch (error) {
     // A refused request uses up its random.

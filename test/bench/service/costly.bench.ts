@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { defaultMaxBodyBytes, maxRecordBytes, maxRecordKeys } from '../../../src/protocol/limits.js';
+import { defaultMaxBodyBytes, maxPassbackKeys, maxRecordBytes } from '../../../src/protocol/limits.js';
 import { openAdmin } from '../../../src/service/index.js';
 import { draftPassback } from '../../support/foreign-client.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
@@ -11,13 +11,13 @@ import { startServiceProcesses } from '../../support/service-process.js';
 import { cpuSeconds } from './cpu-time.js';
 import { load, sign } from './load.js';
 
-const [keys, bytes, body] = [maxRecordKeys, maxRecordBytes, defaultMaxBodyBytes];
+const [keys, bytes, body] = [maxPassbackKeys, maxRecordBytes, defaultMaxBodyBytes];
 /** Requests wait for each other where they change one user. */
 const users = 100;
-const warmUp = 500;
+const warmUp = 300;
 const counted = 300;
 
-/** A `user_info` of all keys that a record may have, and of all its bytes. */
+/** A `user_info` of all keys that it may have, and of all bytes of a record. */
 function full(serial: number, text = 'x'): string {
   const width = Math.floor(((bytes - 200) / keys - 16) / Buffer.byteLength(text));
   const value = (key: number) => `${serial}`.padStart(width, text) + key;
@@ -60,15 +60,17 @@ async function measure(engine: string, database: string): Promise<void> {
     for (const [name, shape] of Object.entries(shapes)) {
       const extension_info = JSON.parse(name === 'one value' ? full(0) : shape(0));
       await admin.putUsers(Array.from({ length: users }, (_, i) => user(`u${i}`, { extension_info })));
-      const requests = Array.from({ length: warmUp + counted }, (_, serial) =>
-        sign(draftPassback(app, { union_id: `u${serial % users}`, user_info: shape(serial) })),
-      );
-      await load([service?.url ?? ''], requests.slice(0, warmUp));
+      const requests = (from: number, count: number) =>
+        Array.from({ length: count }, (_, i) =>
+          sign(draftPassback(app, { union_id: `u${i % users}`, user_info: shape(from + i) })),
+        );
+      await load([service?.url ?? ''], requests(0, warmUp));
+      const measured = requests(warmUp, counted);
       const before = cpuSeconds(pid);
-      await load([service?.url ?? ''], requests.slice(warmUp));
+      await load([service?.url ?? ''], measured);
       cost[name] = (1000 * (cpuSeconds(pid) - before)) / counted;
       process.stdout.write(
-        `${engine}: ${name.padEnd(25)} ${cost[name].toFixed(2)} ms, ${requests[0]?.body?.length} bytes\n`,
+        `${engine}: ${name.padEnd(25)} ${cost[name].toFixed(2)} ms, ${measured[0]?.body?.length} bytes\n`,
       );
     }
     expect(cost['one value']).toBeGreaterThan(0);

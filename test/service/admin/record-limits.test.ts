@@ -53,11 +53,11 @@ describe('a record', () => {
   });
 });
 
-it('a user_info has at most 100 keys, those that it removes among them', async () => {
+it('a user_info has at most 50 keys, those that it removes among them', async () => {
   await put('u5');
-  const refused = { code: 41301, msg: 'user_info has more than 100 keys' };
-  expect(await passBack('u5', keys(101, null))).toMatchObject(refused);
-  expect(await passBack('u5', keys(101))).toMatchObject(refused);
+  const refused = { code: 41301, msg: 'user_info has more than 50 keys' };
+  expect(await passBack('u5', keys(51, null))).toMatchObject(refused);
+  expect(await passBack('u5', keys(51))).toMatchObject(refused);
   expect(await get('u5')).toEqual(user('u5'));
-  expect(await passBack('u5', keys(100))).toMatchObject({ code: 200 });
+  expect(await passBack('u5', keys(50))).toMatchObject({ code: 200 });
 });
