@@ -271,6 +271,68 @@ describe('of a rule that signs headers, a body and a path', () => {
   });
 });
 
+describe('each value that a rule signs, each way to spoil it', () => {
+  const recipe = completeRecipe({
+    params: { encode: 'none' },
+    message: ['$method', '$path', '$params', '$extra:X-Time', '$extra:X-Key', '$body'],
+    join: '\n',
+    steps: ['hmac-sha256'],
+  });
+  const sent = requestOf(
+    [
+      ['a', ' Be/e '],
+      ['t', '1700000000'],
+      ['u', 'x%2Fy'],
+    ],
+    {
+      method: 'POST',
+      url: 'https://e.com/v1/Caf%C3%A9',
+      body: ' {"A":"b/é"} ',
+      extra: { 'X-Time': '1700000000', 'X-Key': ' Ke/y%20 ' },
+    },
+  );
+  type Change = (text: string) => string;
+  const put: Readonly<Record<string, (change: Change) => Partial<typeof sent>>> = {
+    a: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 'a' ? change(v) : v]) }),
+    u: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 'u' ? change(v) : v]) }),
+    t: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 't' ? change(v) : v]) }),
+    'X-Time': (change) => ({ extra: { ...sent.extra, 'X-Time': change(sent.extra['X-Time'] ?? '') } }),
+    'X-Key': (change) => ({ extra: { ...sent.extra, 'X-Key': change(sent.extra['X-Key'] ?? '') } }),
+    'the body': (change) => ({ body: change(sent.body ?? '') }),
+    'the path': (change) => ({ url: `https://e.com${change('/v1/Caf%C3%A9')}` }),
+    'the method': (change) => ({ method: change(sent.method) }),
+  };
+  const texts = ['a', 'X-Key', 'the body'];
+  const changes: readonly (readonly [how: string, change: Change, of: readonly string[], words: RegExp])[] = [
+    ['left out', () => '', ['a', 'X-Time', 'X-Key', 'the body', 'the method'], /without|empty|no method/],
+    ['in milliseconds', (text) => `${text}000`, ['t', 'X-Time'], /in milliseconds/],
+    ['trimmed', (text) => text.trim(), texts, /without the white space/],
+    ['in lower case', (text) => text.toLowerCase(), [...texts, 'the path', 'the method'], /lower case/],
+    ['in upper case', (text) => text.toUpperCase(), texts, /upper case/],
+    [
+      'encoded once more',
+      encodeURIComponent,
+      [...texts, 'u', 'the path'],
+      /encoded once more|percent-encoded/,
+    ],
+    ['decoded', decodeURIComponent, ['u', 'X-Key', 'the path'], /encoded twice|decoded/],
+    ['with a line break', (text) => `${text}\n`, [...texts, 'u'], /line break/],
+  ];
+  const cells = changes.flatMap(([how, change, of, words]) =>
+    of.map((name) => [name, how, change, words] as const),
+  );
+
+  it.each(cells)('%s, %s', (name, _, change, words) => {
+    const signed = { ...sent, ...put[name]?.(change) };
+    const received = compileRecipe(recipe).sign(signed, new Secret(secretText)).digest;
+    const { findings } = verifySignature({ ...caseOf(recipe, { request: sent }), received });
+    const said = findings[0]?.map(({ says }) => says).join(' ');
+    expect(said).toMatch(words);
+    if (!/^the (?:path|method)/.test(name)) expect(said).toContain(name);
+    expect(findings[0]).toHaveLength(1);
+  });
+});
+
 test('what nobody could have guessed is not guessed', () => {
   expect(idsFor({ secret: 'nothing that is known' })).toBeUndefined();
 });

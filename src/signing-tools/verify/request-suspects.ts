@@ -22,14 +22,14 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
   const readings = readingsOf(wrong);
   const isPlain = recipe?.params.encode === 'none';
   for (const mistake of [...valueMistakes, ...jsonMistakes]) {
+    const changed = readings.filter(({ text }) => mistake.change(text) !== text);
+    const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
     // Where the recipe changes nothing, another recipe says it of all parameters.
     const isOther = isPlain && (mistake.id === 'encoded-once-more' || mistake.id === 'value-case');
-    const changed = readings.filter(
-      ({ text, isParam }) => mistake.change(text) !== text && !(isOther && isParam),
-    );
-    for (const { name, text, with: put } of changed) yield* madeIn(mistake, name, put(mistake.change(text)));
-    const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
-    if (names.size > 1 && mistake.id !== 'value-case') {
+    for (const { name, text, isParam, with: put } of changed) {
+      if (!(isOther && isParam && names.size === 1)) yield* madeIn(mistake, name, put(mistake.change(text)));
+    }
+    if (names.size > 1 && !isOther && mistake.id !== 'value-case') {
       const all = params.map(
         ([name, value]): Param => [name, names.has(name) ? mistake.change(value) : value],
       );
