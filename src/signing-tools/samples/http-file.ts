@@ -1,8 +1,8 @@
 import type { CapturedRequest } from './captured-request.js';
 import { readHttpText } from './http-text.js';
-import { replaceVariables } from './json-requests.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
+import { Variables } from './variables.js';
 
 /** The requests of an editor: separated by `###`, with comments, variables and scripts. */
 export const httpFile: SampleFormat = {
@@ -12,7 +12,7 @@ export const httpFile: SampleFormat = {
     if (!marks.test(text)) return [];
     const lines = text.split(/\r?\n/);
     const values = new Map<string, string>();
-    const variables = { values, budget: { left: 5_000_000 } };
+    const variables = new Variables(values);
     const requests: { readonly line: number; readonly lines: string[] }[] = [];
     let isOpen = false;
     for (const [index, line] of lines.entries()) {
@@ -27,7 +27,7 @@ export const httpFile: SampleFormat = {
     }
     return requests.map(({ line, lines: own }) => ({
       place: requests.length === 1 ? null : `line ${line}`,
-      read: () => readRequest(own.map((part) => replaceVariables(part, variables))),
+      read: () => readRequest(own.map((part) => variables.fill(part))),
     }));
   },
 };

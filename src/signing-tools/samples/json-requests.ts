@@ -11,6 +11,7 @@ import {
 import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 import { signedAddresses } from './signed-address.js';
+import { Variables } from './variables.js';
 
 /** A JSON object, or null: what a text from outside has at a place is not known. */
 export type UnknownObject = Readonly<Record<string, unknown>>;
@@ -75,15 +76,6 @@ const names = {
 /** Members with an answer: what is signed there is not the request. */
 const answer = /^(?:res|resp|response|answer|reply|result|body_?response|response_?body)$/i;
 
-/** Values of a tool's variables by name: of a folder around a request, or of all environments. */
-export interface Variables {
-  readonly values: ReadonlyMap<string, string>;
-  /** Of the folder around this one. */
-  readonly outer?: Variables;
-  /** Characters that all requests of the text may still take from variables. */
-  readonly budget: { left: number };
-}
-
 interface Node {
   readonly value: unknown;
   readonly outer: UnknownObject | null;
@@ -99,15 +91,7 @@ interface Node {
  */
 export function requestsInJson(json: unknown, signParam: string): FoundRequest[] {
   const requests: FoundRequest[] = [];
-  const open: Node[] = [
-    {
-      value: json,
-      outer: null,
-      variables: { values: new Map(), budget: { left: mostCharacters } },
-      depth: 0,
-      place: [],
-    },
-  ];
+  const open: Node[] = [{ value: json, outer: null, variables: new Variables(), depth: 0, place: [] }];
   for (
     let node = open.pop(), count = 0;
     node !== undefined && count < mostValues;
@@ -160,11 +144,7 @@ function withVariables(outer: Variables, { variable, resources }: UnknownObject)
     ...namedValues(Array.isArray(variable) ? variable : []),
     ...asObjects(resources).flatMap(({ _type, data }) => (_type === 'environment' ? namedValues(data) : [])),
   ];
-  return own.length === 0 ? outer : { outer, values: new Map(own), budget: outer.budget };
-}
-
-function variableIn({ values, outer }: Variables, name: string): string | undefined {
-  return values.get(name) ?? (outer && variableIn(outer, name));
+  return own.length === 0 ? outer : new Variables(new Map(own), outer);
 }
 
 type Members = (wanted: string) => unknown;
@@ -189,7 +169,6 @@ const membersOf = once((object): Members => {
       .map((name) => members.get(name))
       .find((value) => value !== undefined && value !== null && value !== '');
 });
-const noMembers: Members = () => undefined;
 
 /** Headers of a request, or of what is around many. */
 const headersIn = once((headers) => namedValues(headers));
@@ -204,25 +183,21 @@ function requestIn(
   signParam: string,
   variables: Variables,
 ): (() => CapturedRequest) | null {
-  const own = membersOf(object);
-  const request = asObject(object.request);
-  const inner = request === null ? noMembers : membersOf(request);
-  const around = outer === null ? noMembers : membersOf(outer);
-  const isBare = typeof object[signParam] === 'string' && !isAddress(own(names.target));
+  const look = (one: UnknownObject | null): Members => (one === null ? () => undefined : membersOf(one));
+  const [own, inner, around] = [look(object), look(asObject(object.request)), look(outer)];
+  const isBare = typeof object[signParam] === 'string' && addressOf(own(names.target)) === null;
   const members: Members = (wanted) => (isBare ? undefined : (own(wanted) ?? inner(wanted)));
-  const target = isBare
-    ? around(names.target)
-    : isAddress(own(names.target))
-      ? own(names.target)
-      : inner(names.target);
+  const anywhere: Members = (wanted) => members(wanted) ?? around(wanted);
+  const targets = (isBare ? [around] : [own, inner]).map((find) => find(names.target));
+  const target = targets.find((one) => addressOf(one) !== null);
   const address = addressOf(target);
   if (address === null && !isBare) return null;
-  const given = members(names.headers) ?? around(names.headers);
+  const given = anywhere(names.headers);
   const headers = typeof given === 'object' && given !== null ? headersIn(given as UnknownObject) : [];
   const query = isBare ? object : members(names.query);
   const pairs = (asText(query) ?? joinPairs(namedValues(query))).replace(/^\?/, '');
   const { body, type, isApart } = bodyOf(members(names.body));
-  const method = asText(members(names.method) ?? around(names.method)) ?? methodIn(target);
+  const method = asText(anywhere(names.method)) ?? methodIn(target);
   const isTold = method !== null && asObject(members(names.headers)) !== null;
   const isSigned =
     isBare ||
@@ -239,11 +214,11 @@ function requestIn(
         'Write the request as a sample file, with the text of its parameters.',
       );
     }
-    const fill = (text: string) => replaceVariables(text, variables);
+    const fill = (text: string) => variables.fill(text);
     const filled = fill(address ?? '');
     const whole = /^(?:\/|$)/.test(filled) ? filled : withScheme(filled);
     const url = whole.includes('?') && !isBare ? whole : withQuery(whole, fill(pairs));
-    const host = asText(members(names.host) ?? around(names.host)) ?? headerValue(headers, 'host');
+    const host = asText(anywhere(names.host)) ?? headerValue(headers, 'host');
     const scheme = /^(?:https?)$/i.exec(asText(members(names.scheme)) ?? '')?.[0];
     const port = scheme !== undefined && typeof object.port === 'number' ? `:${object.port}` : '';
     const isPath = url.startsWith('/') && host;
@@ -263,10 +238,6 @@ function requestIn(
 
 function hasParam(text: string, name: string): boolean {
   return text.split(/[?&]/).some((pair) => pair.startsWith(`${name}=`));
-}
-
-function isAddress(value: unknown): boolean {
-  return addressOf(value) !== null;
 }
 
 /** An address, a path, or that of a request line; Postman has a URL in parts, with variables of its own. */
@@ -312,32 +283,6 @@ function bodyOf(value: unknown) {
 /** Chrome saves fields as they are sent, others decoded. */
 function decode(text: string): string {
   return /%[\da-f]{2}/i.test(text) ? decodePercent(text.replaceAll('+', ' ')) : text;
-}
-
-const variable = /\{\{([^{}]{1,200})\}\}/g;
-/** Maximum length of what variables put into all requests of a text: they can name each other. */
-const mostCharacters = 5_000_000;
-
-/**
- * A text with the variables of a tool replaced; a value may name others, two levels deep.
- *
- * @throws SampleError for a variable whose value the text does not have
- */
-export function replaceVariables(text: string, variables: Variables): string {
-  const { budget } = variables;
-  let replaced = text;
-  for (let level = 0; level < 3 && replaced.includes('{{'); level++) {
-    replaced = replaced.replace(variable, (whole, given: string) => {
-      const value = level === 2 ? undefined : variableIn(variables, given.trim().replace(/^_\./, ''));
-      budget.left -= value?.length ?? 0;
-      if (value !== undefined && budget.left > 0) return value;
-      throw new SampleError(
-        `the request holds ${whole.slice(0, 60)}, a variable without a value`,
-        'The text has no values of environments and scripts. Export the request as cURL: that has the values.',
-      );
-    });
-  }
-  return replaced;
 }
 
 /** A kind of JSON, recognized by its outermost members. */
