@@ -26,11 +26,9 @@ import vectorRequests from './vector-requests.json' with { type: 'json' };
 import { compareMessages, type Difference } from './verify/compare-messages.js';
 import { findMistakes, sentencesOf } from './verify/verify-signature.js';
 
-/** In order of computation. */
 const stageNames = ['params', 'message', 'digest'] as const;
 type StageName = (typeof stageNames)[number];
 
-/** The stages of one signature; an implementation may leave some out. */
 type Stages = Readonly<Partial<Record<StageName, string>>>;
 
 /** A request and its signatures, by the parameter that carries each. */
@@ -42,7 +40,6 @@ export interface Vector {
   readonly signatures: Readonly<Record<string, Stages>>;
 }
 
-/** Test vectors as given to another team. */
 interface VectorFile {
   readonly about: string;
   /** Absent where a module signs. */

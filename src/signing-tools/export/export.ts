@@ -10,9 +10,7 @@ import { type ExportedCase, type ExportedRule, Writer } from './writer.js';
 
 export { languages } from './languages.js';
 
-/** The origin of the exported rule. */
 interface ExportSource {
-  /** Such as `the preset taobao`. */
   readonly from: string;
   /** Number of rules that fit the samples by which it was found. */
   readonly fits?: number;
@@ -54,7 +52,6 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
         rule,
         title: `${rule}: ${name}`,
         method,
-        // With the query, where the rule uses it.
         url: signer.usesQuery ? `${url}?${query}` : url,
         params,
         body,

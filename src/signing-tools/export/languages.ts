@@ -18,25 +18,20 @@ export interface Language {
   /** Name and oldest version, for people. */
   readonly title: string;
   readonly files: { readonly rule: string; readonly test: string };
-  /** The command that runs the test, in the folder of both files. */
   readonly run: string;
   /** Real files of the language: its linters pass them as they stand. */
   readonly templates: { readonly rule: string; readonly test: string };
-  /** The beginning of a line of comment. */
   readonly comment: string;
   /** Whether its texts are sequences of UTF-16 units or of code points, so that they can hold unpaired surrogates. */
   readonly hasSurrogates: boolean;
   readonly indent: string;
-  /** Characters in a line. */
   readonly width: number;
   /** Empty lines between functions. */
   readonly gap: number;
-  /** The names of functions and of variables. */
   readonly functionName: (name: string) => string;
   /** Of those that others call. */
   readonly publicName: (name: string) => string;
   readonly variableName: (name: string) => string;
-  /** A text in quotes. */
   readonly literal: (text: string) => string;
   readonly plus: string;
   /** Around a sum in several lines, if the language wants it. */
@@ -57,7 +52,6 @@ export interface Language {
   readonly rule: string;
   /** Whether a rule takes all but the secret as one object, of which it names what it uses. */
   readonly takesObject?: boolean;
-  /** A case of a test. */
   readonly check: (title: SourceCode, call: SourceCode, expected: SourceCode) => SourceCode;
 }
 
@@ -286,12 +280,10 @@ function asItIs(name: string): string {
   return name;
 }
 
-/** `app_sign` as `appSign`. */
 function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** `app_sign` as `AppSign`. */
 function pascalCase(name: string): string {
   return camelCase(`_${name}`);
 }

@@ -21,11 +21,8 @@ export function group(
   return { open, items, close, separator, last, brackets };
 }
 
-/** Layout of the code. */
 interface Layout {
-  /** One step of it. */
   readonly indent: string;
-  /** Characters in a line. */
   readonly width: number;
 }
 

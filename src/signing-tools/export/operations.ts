@@ -34,9 +34,7 @@ export type Expression = (
   | { readonly is: 'variable'; readonly name: string }
   /** A call of a function that the template of each language has. */
   | { readonly is: 'call'; readonly name: string; readonly given: readonly Expression[] }
-  /** A call of a local function. */
   | { readonly is: 'apply'; readonly name: string; readonly given: readonly Expression[] }
-  /** One text, or a list of bytes. */
   | { readonly is: 'sum'; readonly parts: readonly Expression[] }
 ) &
   TypeOfValue;
@@ -59,7 +57,6 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     );
     return taken.length === 0 ? wanted : `${wanted}${taken.length + 1}`;
   };
-  /** Sets a variable, and returns it. */
   const set = (wanted: string, value: Expression): Expression => {
     if (value.is === 'variable') return value;
     const name = free(wanted);

@@ -15,7 +15,6 @@ export interface ExportedRule {
 
 /** A request, and the signature that a rule gives it. */
 export interface ExportedCase {
-  /** The name of the signature. */
   readonly rule: string;
   readonly title: string;
   readonly method: string;
@@ -60,7 +59,6 @@ export class Writer {
     return `${start}${between}${all.join('\n'.repeat(gap + 1))}${end}\n`;
   }
 
-  /** The file of their test. */
   cases(cases: readonly ExportedCase[], header: string): string {
     const { comment, templates } = this.#language;
     const place = new RegExp(`^([ \\t]*)${comment} CASES\\n[^]*?${comment} END\\n`, 'm');

@@ -3,7 +3,6 @@ import { quoteWhereNeeded } from '../../support/shell.js';
 import { jsonPairs } from './literal.js';
 import { SampleError } from './sample-error.js';
 
-/** A header as sent. */
 export type Header = readonly [name: string, value: string];
 
 /** A request as sent or logged; nothing in it is decoded. */
@@ -38,12 +37,10 @@ export function withType(type: string | null | undefined, headers: readonly Head
   return isTyped ? [...headers] : [['Content-Type', type], ...headers];
 }
 
-/** An address, of the scheme if it has none. */
 export function withScheme(address: string, scheme = 'http'): string {
   return /^\w+:\/\//.test(address) ? address : `${scheme}://${address}`;
 }
 
-/** An address with further parameters in its query. */
 export function withQuery(url: string, query: string): string {
   if (query === '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}${query}`;
@@ -97,7 +94,6 @@ export function onlySignature(signatures: readonly Param[], signParam: string): 
   throw new SampleError(`parameter ${JSON.stringify(signParam)} is given twice`);
 }
 
-/** The parameters of the query, then those of a form. */
 function parametersOf({ url, body, headers }: CapturedRequest): Param[] {
   const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
   return [...decodePairs(queryOf(url)), ...decodePairs(form)];
@@ -110,7 +106,6 @@ function queryOf(url: string): string {
   return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
 }
 
-/** The members of a JSON object in the body. */
 function jsonMembersOf({ body, headers }: CapturedRequest): Param[] {
   const isJson = /\bjson\b/i.test(headerValue(headers, 'content-type') ?? 'json');
   return isJson ? jsonPairs(body ?? '') : [];

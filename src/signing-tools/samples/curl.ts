@@ -26,10 +26,8 @@ export const curl: SampleFormat = {
   find: ({ text }) => foundAll('command', commandsIn(text, 'curl'), readCurl),
 };
 
-/** Options with a body that the command does not contain. */
 const unreadable = ['form', 'form-string', 'upload-file', 'config'];
 
-/** Options with a body, or a part of one. */
 const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'data-urlencode', 'json'];
 
 /**

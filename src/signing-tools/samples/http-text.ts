@@ -141,7 +141,6 @@ function lengthOf(head: readonly string[], isAmid: boolean): number {
   return isAmid || isBare ? 0 : Number.POSITIVE_INFINITY;
 }
 
-/** Lines that end a request in what tools print. */
 const isEnd = /--> END\b|^---request end---|<-- \d|^=====|^Node \d: |^ {2,}<< /;
 
 /**

@@ -11,7 +11,6 @@ export type Literal = (
   readonly source: string;
 };
 
-/** Nested objects are followed this deep. */
 const mostDepth = 100;
 
 /** A text in quotes, a word such as a number, or a mark. */
@@ -28,7 +27,6 @@ export class LiteralReader {
     this.#at = at;
   }
 
-  /** Whether nothing is left but blanks. */
   get isAtEnd(): boolean {
     return this.#text.slice(this.#at).trim() === '';
   }
@@ -146,7 +144,6 @@ export function jsonPairs(text: string): Param[] {
   return literal?.kind === 'object' ? pairsOf(literal) : [];
 }
 
-/** The members of an object as parameters. */
 export function pairsOf({ members }: Literal & { kind: 'object' }): Param[] {
   return members.map(([name, value]) => {
     if (value.kind === 'text') return [name, value.text];
@@ -154,7 +151,6 @@ export function pairsOf({ members }: Literal & { kind: 'object' }): Param[] {
   });
 }
 
-/** undefined for a text that is no JSON. */
 export function jsonValueOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -173,7 +169,6 @@ const controls: Readonly<Record<string, string>> = {
   '0': '\0',
 };
 
-/** The text in quotes. */
 function unquote(quoted: string): string {
   return unescapeText(quoted.slice(1, -1));
 }

@@ -28,7 +28,6 @@ export const logLines: SampleFormat = {
   },
 };
 
-/** Columns of a line under `#Fields:`. */
 const mostColumns = 500;
 
 const asFound = (request: CapturedRequest): FoundRequest => ({ place: null, read: () => request });

@@ -18,7 +18,6 @@ interface TakeOptions {
 const mostRead = 5000;
 const mostCharacters = 16 * 1024 * 1024;
 
-/** The requests of a text. */
 export interface TakenSamples {
   readonly samples: readonly Sample[];
   /** The part that was taken, if not all of the text. */
@@ -94,7 +93,6 @@ function missing(text: string, signParam: string): string {
   return `Line ${line} has ${JSON.stringify(signParam)}, but not in a URL, a form, JSON or a header. `;
 }
 
-/** A text in a block of Markdown. */
 function unfence(text: string): string {
   if (!text.startsWith('```')) return text;
   const start = text.indexOf('\n');
@@ -192,11 +190,9 @@ function describe(
   return `${label(sample)} (${where})`;
 }
 
-/** Number of requests that a message lists. */
 const mostListed = 20;
 const mostShown = 80;
 
-/** Method and address, without query and credentials. */
 function label({ method, url }: Sample): string {
   const address = url.replace(/^(\w+:\/\/)[^/]*@/, '$1');
   const text = address.length > mostShown ? `${address.slice(0, mostShown)}…` : address;

@@ -1,4 +1,4 @@
-// // Apart from captured-request.ts, which imports readers that throw it.
+// Apart from captured-request.ts, which imports readers that throw it.
 import { UserInfoError } from '../../support/errors.js';
 
 /** A text that is not a request, or has a part that cannot be read. The message contains no value from the text. */

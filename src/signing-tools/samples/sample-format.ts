@@ -1,18 +1,15 @@
 import type { Sample } from '../../signing/request.js';
 import type { CapturedRequest } from './captured-request.js';
 
-/** A text that may hold requests. */
 export interface GivenText {
   readonly text: string;
   /** Its JSON; undefined where it is none. */
   readonly json: unknown;
-  /** The name of the signature. */
   readonly signParam: string;
   /** Whether the caller gave that name: it goes before the one in a sample file. */
   readonly isNamed: boolean;
 }
 
-/** A request in a text. */
 export interface FoundRequest {
   /** Its place, such as `entry 3`; null if it is all of the text. */
   readonly place: string | null;

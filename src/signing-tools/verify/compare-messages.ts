@@ -12,11 +12,9 @@ export interface Difference {
   readonly theirs: string;
   /** The number of equal characters at the start of the excerpts. */
   readonly alike: number;
-  /** Likely causes in words, the likeliest first; empty where none is known. */
   readonly causes: readonly string[];
 }
 
-/** The separators of the pairs in a text to sign. */
 type Separators = Pick<ParamsRule, 'pairSep' | 'kvSep'>;
 
 const before = 24;

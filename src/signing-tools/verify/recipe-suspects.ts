@@ -117,7 +117,6 @@ function variantsOf(recipe: Recipe): Suspect[] {
   ];
 }
 
-/** The most entries of a message that are changed. */
 const mostEntries = 16;
 const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
 
@@ -264,7 +263,6 @@ const messages: readonly (readonly string[])[] = [
   ['$params'],
 ];
 
-/** The steps with one digest algorithm replaced by another. */
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
     if (parseDigest(step) === null) return [];

@@ -15,7 +15,6 @@ const blanks: readonly (readonly [text: string, words: string])[] = [
   ['\ufeff', 'a byte-order mark'],
 ];
 
-/** Parameters that carry the app key. */
 const appKeyNames = ['app_key', 'appkey', 'appKey', 'app_id', 'appid', 'appId', 'key'];
 
 /** Mistakes in the secret: another text was signed in its place. */

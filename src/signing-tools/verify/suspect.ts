@@ -7,15 +7,12 @@ import type { Signer } from '../../signing/signer.js';
 export interface Mistake {
   /** Stable, for programs: `secret-space`. */
   readonly id: string;
-  /** The mistake in one sentence, without the secret. */
   readonly says: string;
-  /** The remedy in one sentence. */
   readonly advice: string;
   /** The preset by which it was signed instead. */
   readonly preset?: string;
 }
 
-/** The inputs of a signature. */
 export interface SignatureInputs {
   readonly request: SignableRequest;
   readonly secret: Secret;

@@ -6,14 +6,12 @@ import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
 import type { Mistake, ReceivedSignature, SignatureInputs, Suspect } from './suspect.js';
 
-/** Mistakes that were made together. */
 export type Finding = readonly Mistake[];
 
 export function sentencesOf(finding: Finding, part: 'says' | 'advice'): string {
   return finding.map((mistake) => mistake[part]).join(' ');
 }
 
-/** The result of a verification. */
 export interface Verification {
   readonly right: boolean;
   readonly received: string;
