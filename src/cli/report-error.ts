@@ -28,7 +28,7 @@ export async function reportError(
 ): Promise<number> {
   const exit = exitStatusOf(error);
   if (exit === exitStatus.success) return exit;
-  const report = reportOf(error, exit);
+  const report = reportOf(error, exit, io.env);
   if (json) {
     const line = JSON.stringify({ error: report }, (_, value) => (isEmpty(value) ? undefined : value));
     await printMessage(io, line, '', Number.POSITIVE_INFINITY);
@@ -53,12 +53,12 @@ function isFault(error: unknown, exit: number): boolean {
   return exit === exitStatus.fault && !(error instanceof OutputError);
 }
 
-function reportOf(error: unknown, exit: number): Report {
+function reportOf(error: unknown, exit: number, env: Io['env']): Report {
   const none = { sent: null, result_code: null, commands: [], exit };
   if (!(error instanceof Error))
     return { code: 'INTERNAL', message: String(error), ...none, hint: faultHint };
   const { code, sent = null } = error as Partial<UserInfoError>;
-  const advice = nextStepOf(error);
+  const advice = nextStepOf(error, env);
   if (exit === exitStatus.interrupted) {
     const isDoubtful = (error as { received?: unknown }).received === true;
     return { code: 'CANCELLED', message: 'interrupted', ...none, ...(isDoubtful ? advice : { hint: null }) };
@@ -79,11 +79,12 @@ const proxyHint = '--proxy or the profile names the proxy, else HTTPS_PROXY, HTT
 /**
  * The next step after an error. The client's hints name its options, which on the command line have other names.
  */
-export function nextStepOf(error: Error): Advice {
+export function nextStepOf(error: Error, env: Io['env']): Advice {
   const { code, reason, hint, commands = [] } = error as Partial<UserInfoError> & { reason?: unknown };
   const sentences = [
     hint ?? (code === 'STORE_UNAVAILABLE' && databaseHint),
     reason === 'proxy' && proxyHint,
+    (reason === 'dns' || reason === 'connect') && env.ALL_PROXY && `ALL_PROXY is not read. ${proxyHint}`,
     error instanceof ExplainedError && describeSettings(error.settings),
   ].filter((part) => typeof part === 'string' && part !== '');
   return { hint: sentences.length === 0 ? null : sentences.join(' '), commands };

@@ -115,7 +115,10 @@ export class ClientCall {
   /** The error of a call that was cancelled, or took too long. */
   #endedEarly(isPrepared: boolean): CancelledError | NoAnswerError {
     const { reason } = this.end.signal;
-    if (reason !== timeOut) return new CancelledError(reason, this.#received);
+    if (reason !== timeOut) {
+      const hint = this.#received ? this.#request.endpoint.doubt : undefined;
+      return new CancelledError(reason, this.#received, hint);
+    }
     if (isPrepared) return timedOut(this.#sender, this.#request.endpoint, this.#limitMs, this.#received);
     return didNotReturn(this.#sender.awaited, this.#limitMs);
   }

@@ -88,7 +88,8 @@ export function parseProfileJson(json: unknown, path: string): ProfileList {
 
 /** The error of a file that is not JSON, or has a key twice. */
 export function faultyJson(fault: JsonFault | null, path: string): ProfileFileError {
-  const problem = fault?.doubled ? 'duplicate key' : 'invalid JSON';
+  const invalid = fault?.isComment ? 'a comment, which JSON does not have,' : 'invalid JSON';
+  const problem = fault?.doubled ? 'duplicate key' : invalid;
   const place = fault === null ? '' : ` at line ${fault.line}, column ${fault.column}`;
   return new ProfileFileError(`${path}: ${problem}${place}`, { hint: howToRepair });
 }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
@@ -50,6 +51,13 @@ export class ProfileStore {
    */
   refuseUnsafeFile(): void {
     refuseUnsafeFile(this.path);
+  }
+
+  /** The mode of the file where other users of the machine can read it, such as `0644`; else `null`. */
+  sharedMode(): string | null {
+    const file = statSync(this.path, { throwIfNoEntry: false });
+    if (file === undefined || process.platform === 'win32' || (file.mode & 0o077) === 0) return null;
+    return (file.mode & 0o7777).toString(8).padStart(4, '0');
   }
 
   async list(): Promise<Profile[]> {

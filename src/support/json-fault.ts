@@ -7,6 +7,8 @@ export interface JsonFault {
   readonly line: number;
   readonly column: number;
   readonly doubled: boolean;
+  /** Whether a comment is there, which JSON does not have. */
+  readonly isComment: boolean;
 }
 
 /**
@@ -25,6 +27,7 @@ export function findJsonFault(text: string): JsonFault | null {
       line: lines.length,
       column: (lines.at(-1) ?? '').length + 1,
       doubled: message.startsWith('Duplicate key'),
+      isComment: /^(?:\/\/|\/\*|#)/.test(text.slice(before.length)),
     };
   }
 }

@@ -51,6 +51,7 @@ describe('the topic', () => {
     const used = variablesInSource();
     used.add('USERINFO_MAX_BODY'); // made of the name of an option of serve
     used.delete('PATH'); // handed to the demo, not listened to
+    used.delete('ALL_PROXY'); // said to be none
     used.delete('APP_SECRET'); // in an example of the SDK
     for (const code of ['USERINFO_HOOK', 'USERINFO_SECRET']) used.delete(code); // codes of process warnings
     expect([...used].filter((name) => !named.has(name))).toEqual([]);
@@ -113,8 +114,13 @@ describe('help', () => {
     expect([status, stdout, stderr]).toEqual([0, expect.stringMatching(found), '']);
   });
 
+  it.each(['exit', 'exit-code', 'env'])('takes a topic by its beginning: %s', async (word) => {
+    const done = await machine.run(['help', word]);
+    expect(done).toMatchObject({ status: 0, stdout: expect.stringMatching(/^E(xit status|nvironment)/) });
+  });
+
   it('suggests a similar word for an unknown one', async () => {
-    const done = await machine.run(['help', 'exit-code']);
+    const done = await machine.run(['help', 'exti-codes']);
     expect(done).toMatchObject({
       status: 2,
       stdout: '',

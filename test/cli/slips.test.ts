@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploymentVariables, Machine } from '../support/cli.js';
@@ -664,6 +664,27 @@ const refused: readonly Slip[] = [
     next: 'The faults are latency=200ms..2s',
   },
   {
+    typed: file('union_id,mobile,mobile\\nu001,1,2\\n'),
+    cause: 'line 1: two columns are named "mobile"',
+    next: 'Nothing was sent. Rename or remove one of the two.',
+  },
+  {
+    typed: file('union_id,a,b\\nu001\\n'),
+    cause: 'line 2: the row has 1 cell, the header 3',
+    next: 'Nothing was sent.',
+  },
+  {
+    typed: `userinfo passback --user-info "{'a':'b'}" ${to}`,
+    cause: '--user-info is JSON without double quotes: it has other quotes',
+    next: 'Put it in single quotes: --user-info',
+  },
+  {
+    typed: 'userinfo profile add x --secret s3cret',
+    cause: 'unknown option "--secret"',
+    next: 'Replace the secret that you typed.',
+  },
+  { typed: 'userinfo help csv', cause: 'option "csv"', next: 'These pages have it:\n  userinfo help bulk\n' },
+  {
     typed: 'userinfo explain 4010',
     cause: 'the code "4010" is not in the table',
     next: 'ask its operator',
@@ -876,6 +897,48 @@ it('a variable that nothing reads, but is near one of a target, stops a call', a
   expect(stderr).toContain('nothing reads the variable USERINFO_ENV: did you mean USERINFO_ENVIRONMENT?');
 });
 
+it('a profile file that others can read is warned of, with the command that restricts it', async () => {
+  const { env: all } = newRow();
+  const env = { USERINFO_CONFIG_DIR: all.USERINFO_CONFIG_DIR };
+  const add = ['profile', 'add', 'shop', '--base-url', all.USERINFO_BASE_URL, '--app-secret-stdin'];
+  const values = ['--tenant-code', 't', '--channel', 'c', '--app-key', 'k'];
+  await machine.run([...add, ...values], { env, stdin: 's' });
+  const path = join(all.USERINFO_CONFIG_DIR, 'profiles.json');
+  chmodSync(path, 0o644);
+  const open = await machine.run(['read', 'c1'], { env });
+  expect(open).toMatchObject({ status: 0, stderr: expect.stringContaining('(mode 0644)\nRestrict it:\n') });
+  chmodSync(path, 0o600);
+  expect(await machine.run(['read', 'c1'], { env })).toMatchObject({ status: 0, stderr: '' });
+  writeFileSync(path, `// of the shop\n${readFileSync(path, 'utf8')}`);
+  const comment = await machine.run(['read', 'c1'], { env });
+  expect(comment.stderr).toContain('a comment, which JSON does not have, at line 1, column 1');
+});
+
+it('a refused timestamp is answered with how far the clocks are apart', async () => {
+  const { env } = newRow();
+  let ahead = 3_600;
+  const late = await httpServer((_, response) => {
+    response.setHeader('Date', new Date(Date.now() + ahead * 1000).toUTCString());
+    response.end('{"code":40104,"msg":"timestamp is outside the allowed window"}');
+  });
+  const at = { ...env, USERINFO_BASE_URL: late.url };
+  const behind = await machine.run(['read', 'c1'], { env: at });
+  expect(behind.stderr).toMatch(
+    /The clock of this machine is (?:3600|3599) s behind that of the service: set it\./,
+  );
+  ahead = 0;
+  const same = await machine.run(['read', 'c1'], { env: at });
+  await late.close();
+  expect(same.stderr).toContain('tell the operator that the service has another time');
+});
+
+it('a proxy in ALL_PROXY is not read, and named where the host is not reached', async () => {
+  const { env } = newRow();
+  const more = { ...env, USERINFO_BASE_URL: 'http://127.0.0.1:9', ALL_PROXY: 'socks5://127.0.0.1:1' };
+  const { status, stderr } = await machine.run(['read', 'c1', '--attempts', '1'], { env: more });
+  expect([status, stderr]).toEqual([5, expect.stringContaining('ALL_PROXY is not read.')]);
+});
+
 it('a variable of an option that has none is warned of', async () => {
   const { env } = newRow();
   const done = await machine.run(['read', 'c1'], { env: { ...env, USERINFO_TIMEOUT: 'abc' } });
@@ -906,7 +969,7 @@ it('of a name: read --names lists those that have a meaning, and sends nothing',
 describe('a name that does not exist', () => {
   it.each<[string, string, string | null]>([
     ['raed c1', 'unknown command "raed"', 'read'],
-    ['pasback a=b', 'unknown command "pasback"', 'passback'],
+    ['passbak a=b --union-id u', 'unknown command "passbak"', 'passback'],
     ['passback a=b --union_id u', 'unknown option "--union_id"', '--union-id'],
     ['passback a=b -u u001', 'unknown option "-u"', '--union-id'],
     ['passback a=b --user u001', 'unknown option "--user"', '--union-id'],

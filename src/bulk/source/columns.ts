@@ -119,7 +119,9 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
       );
     }
     if (seen.has(column))
-      throw new InvalidInputError(`line ${line}: two columns are named ${quoteName(column)}`);
+      throw new InvalidInputError(`line ${line}: two columns are named ${quoteName(column)}`, {
+        hint: 'Rename or remove one of the two.',
+      });
     seen.add(column);
   }
   if (!seen.has(rules.required)) throw missingColumn(columns, rules, line);

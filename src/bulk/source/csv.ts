@@ -120,9 +120,12 @@ export class CsvRow implements FileRow {
     const { columns, columnTypes, empty, canBeTyped } = this.#table;
     const { cells } = this;
     if (cells.length !== columns.length) {
-      throw new InvalidInputError(`the row has ${cells.length} cells, the header ${columns.length}`, {
-        hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.',
-      });
+      throw new InvalidInputError(
+        `the row has ${cells.length === 1 ? '1 cell' : `${cells.length} cells`}, the header ${columns.length}`,
+        {
+          hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.',
+        },
+      );
     }
     const fields = new Map<string, FlatValue>();
     for (const [index, column] of columns.entries()) {

@@ -95,7 +95,7 @@ export async function reportRun(
 ): Promise<Error | null> {
   const { context, io, options, isTable, print } = run;
   if (!options.quiet) {
-    for (const line of formatSummary(report, run, paths)) await printMessage(io, line);
+    for (const line of formatSummary(report, run, paths, total)) await printMessage(io, line);
     const isUnusable = report.stoppedBy instanceof InvalidInputError && report.done === 0;
     if (paths !== null && !report.isFinished && !isUnusable) {
       await printAdvice(io, { hint: 'resume with:', commands: [formatCommand(context.args, ['--resume'])] });
@@ -110,13 +110,15 @@ function formatSummary(
   report: RunReport,
   { io, options: { failed }, operation: { endpoint } }: BulkRun,
   paths: RunPaths | null,
+  total: number | null,
 ): string[] {
   const { done, durationMs } = report;
+  const ofAll = report.isFinished || total === null ? '' : ` of ${formatCount(total)}`;
   const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
   const lines = [
     done === 0 && report.isFinished
       ? `${endpoint.operation}: nothing was left to do`
-      : `${endpoint.operation}: ${formatRows(done)} in ${formatDuration(durationMs)}, ${formatCount(perSecond)} rows/s`,
+      : `${endpoint.operation}: ${formatRows(done)}${ofAll} in ${formatDuration(durationMs)}, ${formatRows(perSecond)}/s`,
     ...formatOutcomes(report, io.stderr.isTTY),
   ];
   if (paths !== null) lines.push(`results  ${paths.results}`);

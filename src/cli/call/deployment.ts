@@ -3,9 +3,10 @@ import { describeOrigin, misnamedVariables } from '../../profiles/flags-and-envi
 import { resolveSettings, type Settings } from '../../profiles/settings.js';
 import { refuseApiPath, refusePlainHttp } from '../../protocol/base-url.js';
 import { InvalidInputError } from '../../protocol/errors.js';
+import { quoteWhereNeeded } from '../../support/shell.js';
 import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
-import { type Io, printMessage } from '../io.js';
+import { type Io, printAdvice, printMessage } from '../io.js';
 import { warn } from '../output/style.js';
 
 /** Options of every call that no variable sets. */
@@ -26,6 +27,12 @@ export async function resolveDeployment(
   }
   const settings = await resolveSettings(settingSources(context, options));
   for (const warning of settings.warnings) await warn(io, warning);
+  const mode = settings.secret.source.kind === 'file' ? context.profiles.sharedMode() : null;
+  if (mode !== null) {
+    const { path } = context.profiles;
+    await warn(io, `other users can read the app secret in ${path} (mode ${mode})`);
+    await printAdvice(io, { hint: 'Restrict it:', commands: [`chmod 600 ${quoteWhereNeeded(path)}`] });
+  }
   refuseUnfitUrl(settings);
   await announceProduction(io, settings);
   return settings;

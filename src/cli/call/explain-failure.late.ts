@@ -4,7 +4,7 @@ import { describeOrigin, settingNames } from '../../profiles/flags-and-environme
 import { describeSecretSource, settingSecretAgain } from '../../profiles/secret.js';
 import type { Settings } from '../../profiles/settings.js';
 import type { OperationName } from '../../protocol/endpoints.js';
-import { signLength } from '../../protocol/limits.js';
+import { defaultClockWindowSeconds, signLength } from '../../protocol/limits.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { compileRecipe } from '../../signing/compile-recipe.js';
 import { defaultRecipes } from '../../signing/presets.js';
@@ -82,10 +82,23 @@ function aboutRefusal(error: RejectedError, settings: Settings, operation: Faile
     settings.signing_module === null && refusesSignLength(error, settings.platform.value.signing);
   if (means === 'wrongAppSign' || means === 'wrongSign' || isLength)
     return refusedSignature(settings, operation, isLength);
+  if (means === 'timestampOutsideWindow') return clockAdvice(error);
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
   return {
     settings: (['tenant_code', 'channel', 'app_key'] as const).map((name) => used(name, settings, true)),
   };
+}
+
+/** How far the clock of this machine is from that of the service, by the Date header of its answer. */
+function clockAdvice({ answer: { date } }: RejectedError): { readonly hint?: string } {
+  const seconds = Math.round((Date.parse(date ?? '') - Date.now()) / 1000);
+  if (Number.isNaN(seconds)) return {};
+  if (Math.abs(seconds) <= defaultClockWindowSeconds)
+    return {
+      hint: 'The Date header agrees with the clock of this machine: tell the operator that the service has another time.',
+    };
+  const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} that of the service`;
+  return { hint: `The clock of this machine is ${off}: set it.` };
 }
 
 function used(

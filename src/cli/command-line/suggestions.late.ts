@@ -60,11 +60,12 @@ const otherWays: Readonly<Record<string, string>> = {
  */
 export function explainRefusal({ code, message }: CommanderError, line: CommandLine): UsageError {
   const { command, unknown, operands, options } = line;
+  const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
+  // The options after a mistyped command are not judged.
+  if (isGroup && operands[0] !== undefined) return unknownCommand(command, operands[0]);
   // A mistyped option is the cause of one that is missing.
   const isAboutOptions = ['commander.unknownOption', 'commander.missingMandatoryOptionValue'].includes(code);
   if (isAboutOptions && unknown[0] !== undefined) return unknownOption(line, unknown[0]);
-  const isGroup = command.commands.length > 0;
-  if (code === 'commander.excessArguments' && isGroup) return unknownCommand(command, operands[0] ?? '');
   const [choice] = [
     ...options.map(({ option, value }) => [option.argChoices, value] as const),
     ...choicesOf(line),
@@ -104,6 +105,11 @@ function unknownOption(line: CommandLine, typed: string): UsageError {
   const path = fullName(command);
   const other = otherWays[`${path} ${flag}`];
   if (other !== undefined) return new UsageError(message, other);
+  if (/secret|passw/i.test(flag))
+    return new UsageError(
+      message,
+      'The app secret is no argument: --app-secret-stdin, -env or -command. Replace the secret that you typed.',
+    );
   // As other tools write it: -help, -verbose.
   const word = isLong ? undefined : [...names, '--help'].find((name) => name === `-${typed}`);
   if (word !== undefined) return new UsageError(`unknown option ${quoteName(typed)}`, didYouMean([word]));

@@ -21,9 +21,10 @@ export const declareExplain = command({
   summary: 'explain a result code, and what to do about it',
   takes: (command) =>
     command
-      .argument('[code]', 'the code of an answer (default: all codes)')
+      .argument('[code...]', 'the code of an answer, or its text (default: all codes)')
       .option('--platform <file>', 'platform file with its result codes'),
-  run: async ({ context, options, isTable, print }: Call<ConnectionOptions>, code: string | undefined) => {
+  run: async ({ context, options, isTable, print }: Call<ConnectionOptions>, words: string[]) => {
+    const [code] = /\d+/.exec(words.join(' ')) ?? words;
     const entries = [...(await tableOf(context, options))];
     if (code === undefined) {
       const all = entries.map(explain);

@@ -193,7 +193,8 @@ async function readUserInfo(
   }
   if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
   if (/^\s*\{[^"]*\S[^"]*\}\s*$/.test(json)) {
-    throw new InvalidInputError('--user-info is JSON without double quotes: the shell took them off', {
+    const why = /['“”]/.test(json) ? 'it has other quotes' : 'the shell took them off';
+    throw new InvalidInputError(`--user-info is JSON without double quotes: ${why}`, {
       sent: 'nothing',
       hint: `Put it in single quotes: --user-info '{"acme_level":"gold"}'`,
     });

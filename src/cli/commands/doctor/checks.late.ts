@@ -87,8 +87,8 @@ async function checkProfileFile({ context: { profiles } }: Known): Promise<Findi
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) return { detail: `there is none: ${path}`, skipped: true };
   const unsafe = findUnsafePath(path);
-  if (process.platform !== 'win32' && (file.mode & 0o077) !== 0) {
-    const mode = (file.mode & 0o7777).toString(8).padStart(4, '0');
+  const mode = profiles.sharedMode();
+  if (mode !== null) {
     throw new ProfileFileError(`${path}: other users can read it (mode ${mode})`, {
       hint: 'Restrict it:',
       commands: [`chmod 600 ${quoteWhereNeeded(path)}`],

@@ -49,7 +49,7 @@ export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
           result = { status: 'skipped', detail: 'not reached', next: null, commands: [] };
         } else {
           faults.push(error);
-          const { hint: next, commands } = nextStepOf(error);
+          const { hint: next, commands } = nextStepOf(error, io.env);
           result = { status: 'failed', detail: error.message, next, commands };
         }
       }

@@ -29,15 +29,18 @@ export function declareHelp(program: Command, context: CliContext): void {
     .addHelpText('after', topicList)
     .action(async (words: string[]) => {
       const [word = ''] = words;
-      if (words.length === 1 && Object.hasOwn(helpTopics, word)) {
+      const found = findCommand(program, words);
+      const names = Object.keys(helpTopics);
+      const begun = word.length < 3 ? undefined : names.find((name) => name.startsWith(word));
+      const topic = words.length > 1 ? undefined : (names.find((name) => name === word) ?? begun);
+      if (topic !== undefined && (topic === word || found === undefined)) {
         const { topicPage } = await import('./topics.late.js');
         const { chatPrefix } = profileOutline(context.io.env);
-        return write(context.io.stdout, topicPage(word, chatPrefix));
+        return write(context.io.stdout, topicPage(topic, chatPrefix));
       }
-      const found = findCommand(program, words);
       if (found !== undefined) return found.outputHelp();
       const { lookUp } = await import('./look-up.late.js');
-      await write(context.io.stdout, lookUp(program, words, Object.keys(helpTopics)));
+      await write(context.io.stdout, lookUp(program, words, names));
     });
   showCommon(command, []);
 }

@@ -4,6 +4,10 @@ import { nearestName } from '../../../support/nearest-name.js';
 import { fullName, UsageError } from '../../command-line/command-line.js';
 import { CommonOption, helpPage } from '../../command-line/help-layout.js';
 import { suggest } from '../../command-line/suggestions.late.js';
+import { topicPage } from './topics.late.js';
+
+/** Maximum number of pages that are named for a word in their text. */
+const mostPages = 4;
 
 /** An option, and the commands that have it. */
 interface Found {
@@ -25,8 +29,21 @@ export function lookUp(program: Command, words: readonly string[], topics: reado
   const names = [...program.commands.map((one) => one.name()), ...topics];
   const nearest = nearestName(typed, names);
   const message = `there is no command, topic or option ${quoteName(words.join(' '))}`;
+  const isIn = (text: string) => typed.length > 2 && text.toLowerCase().includes(typed.toLowerCase());
+  const pages = [
+    ...topics.filter((topic) => isIn(topicPage(topic, 'chat_'))),
+    ...all
+      .filter((one) => isIn(`${one.summary()} ${one.description()}`))
+      .map((one) => fullName(one).slice(9)),
+  ].slice(0, mostPages);
   if (nearest !== null && words.length === 1)
     throw new UsageError(message, 'Did you mean:', [`userinfo help ${nearest}`]);
+  if (pages.length > 0 && words.length === 1)
+    throw new UsageError(
+      message,
+      'These pages have it:',
+      pages.map((page) => `userinfo help ${page}`),
+    );
   throw new UsageError(message, 'Commands and topics are listed by:', ['userinfo --help']);
 }
 

@@ -70,7 +70,7 @@ export async function prepareDemo(
       ` in profile "${demoProfile}". Try in another terminal:`,
     `  userinfo read ${code} -p ${demoProfile}`,
     `  ${passback}`,
-    `  USERINFO_APP_SECRET=${appKey} ${passback}`,
+    `  USERINFO_APP_SECRET=${appKey} ${passback}  # refused: see why on the page`,
     ...(page === false
       ? []
       : [`and open ${url} in a browser: it shows each request, and why one is refused.`]),
