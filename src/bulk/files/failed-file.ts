@@ -36,7 +36,7 @@ function findOurs({ path, ours }: FailedPlace): { file: AppendFile; contents: Co
   const contents = file.contents();
   if (contents.size === 0 || ours.some((one) => isSame(one, contents))) return { file, contents };
   file.close();
-  throw new InvalidInputError(`${quoteName(path)} is there already, and is not what this run wrote there`, {
+  throw new InvalidInputError(`${quoteName(path)} already exists, and is not what this run wrote there`, {
     hint: 'Move it away, or name another file with --failed.',
   });
 }

@@ -14,7 +14,7 @@ export function changedEarly(path: string): InvalidInputError {
 }
 
 export function notRegular(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} is there already, and is no regular file`, {
+  return new InvalidInputError(`${quoteName(path)} already exists, and is not a regular file`, {
     hint: 'Name a path where there is nothing yet.',
   });
 }

@@ -38,7 +38,7 @@ export function openResults(path: string | undefined, stdout: Writable, show?: t
   if (file === null) return AppendFile.create(path);
   if (file.foundSize === 0) return file.replace();
   file.close();
-  throw new InvalidInputError(`${quoteName(path)} is there already`, {
+  throw new InvalidInputError(`${quoteName(path)} already exists`, {
     hint: 'Move it away, or name another file with --results.',
   });
 }

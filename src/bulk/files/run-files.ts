@@ -187,7 +187,7 @@ export class RunFiles {
     if (!isResumed && (file === null || file.foundSize === 0)) return;
     const name = quoteName(this.#paths.results);
     if (state === undefined || !this.#isNamed) {
-      throw new InvalidInputError(`${name} is there already, and no journal says that this run wrote it`, {
+      throw new InvalidInputError(`${name} already exists, and no journal says that this run wrote it`, {
         hint: 'Name another file with --results, or move it away.',
       });
     }

@@ -107,7 +107,7 @@ describe('between the check of a file and its use, another program', () => {
     failed.add(new NdjsonRow(2, '{"union_id":"u1"}'));
     changes[change]?.(path);
     const before = snapshot().filter(([name]) => !String(name).endsWith('draft'));
-    expect(() => failed.finish()).toThrow(/is there already/);
+    expect(() => failed.finish()).toThrow(/already exists/);
     failed.close();
     expect(snapshot()).toEqual(before);
   });

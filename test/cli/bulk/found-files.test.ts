@@ -107,16 +107,16 @@ const table = `
 
 /** `R` stands for the results, `J` for the journal, `F` for the file of failed rows. */
 const words: Readonly<Record<string, string>> = {
-  'no-record': 'R is there already, and no journal says that this run wrote it',
+  'no-record': 'R already exists, and no journal says that this run wrote it',
   'no-journal': 'J is no journal of userinfo, or one of another version',
-  'not-regular': ' is there already, and is no regular file',
+  'not-regular': ' already exists, and is not a regular file',
   damaged: 'J is damaged: which ',
   unfinished: 'J is of a run that is not finished',
   'other-run': 'the run of J was begun with another input file',
   missing: 'the results of the run, R, are missing',
   'not-written': 'R is not what J says that the run wrote',
   'other-unfinished': 'J is of another run that is not finished',
-  'not-ours': 'F is there already, and is not what this run wrote there',
+  'not-ours': 'F already exists, and is not what this run wrote there',
 };
 
 const names = {

@@ -354,7 +354,7 @@ describe('the files of a run', () => {
     write('mine.csv.results.ndjson', 'precious\n');
     const refused = await passBack(mine);
     expect(refused.status).toBe(2);
-    expect(refused.stderr).toContain('"mine.csv.results.ndjson" is there already');
+    expect(refused.stderr).toContain('"mine.csv.results.ndjson" already exists');
     expect(linesOf('mine.csv.results.ndjson')).toEqual(['precious']);
     write('mine.csv.userinfo-journal', 'not ours\n');
     expect((await passBack(mine, '--restart')).stderr).toContain('is no journal of userinfo');

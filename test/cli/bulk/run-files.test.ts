@@ -232,7 +232,7 @@ describe('an existing file that is not of a run is refused before the first row,
     const refused = await passBack(name, option, 'there', '--restart');
     expect(refused).toMatchObject({ status: 2, stdout: '' });
     expect(refused.stderr).toMatch(
-      /error: "there" (is there already, and is no regular file|cannot be written)/,
+      /error: "there" (already exists, and is not a regular file|cannot be written)/,
     );
     expect(server.requests).toHaveLength(0);
     expect(lstatSync(place)).toMatchObject({ ino: before.ino, mode: before.mode });
@@ -245,9 +245,7 @@ describe('an existing file that is not of a run is refused before the first row,
     for (const more of [[], ['--restart']]) {
       const refused = await passBack(name, '--failed', 'precious.csv', ...more);
       expect(refused.status).toBe(2);
-      expect(refused.stderr).toContain(
-        '"precious.csv" is there already, and is not what this run wrote there',
-      );
+      expect(refused.stderr).toContain('"precious.csv" already exists, and is not what this run wrote there');
     }
     const stdin = content(name);
     const ofStream = await machine.run(args('-', '--failed', 'precious.csv'), { ...options, stdin });
@@ -269,7 +267,7 @@ describe('an existing file that is not of a run is refused before the first row,
     const ofStream = await machine.run(args('-', '--results', 'precious.txt'), { ...options, stdin });
     expect(ofStream).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('"precious.txt" is there already'),
+      stderr: expect.stringContaining('"precious.txt" already exists'),
     });
     expect(server.requests).toHaveLength(0);
     expect(content('precious.txt')).toBe('precious\n');
@@ -325,7 +323,7 @@ describe('the file of failed rows', () => {
     const done = await passBack(name, ...failed);
     expect(done.status).toBe(6);
     expect(done.stderr).toContain('failed   not written\n');
-    expect(done.stderr).toContain('error: "again.csv" is there already');
+    expect(done.stderr).toContain('error: "again.csv" already exists');
     expect(content('again.csv')).toBe('precious\n');
     expect(leftBehind()).toEqual([]);
     rmSync(path('again.csv'));
