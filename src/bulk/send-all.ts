@@ -155,7 +155,7 @@ type NamesOf<Row> = Row extends { readonly infoNames: readonly (infer Name exten
 /** Rows of a passback; the types of `userInfo` may be interfaces. */
 export type PassbackRow = { readonly userInfo: object };
 
-/** What the rows of `passbackAll` have to be besides; where they are no input of a passback, the compiler says why. */
+/** What the rows of `passbackAll` have to be besides; where they are not an input of a passback, the compiler says why. */
 export type OfPassbackRows<Row extends PassbackRow> = [Row] extends [PassbackInput<Row['userInfo']>]
   ? unknown
   : Iterable<PassbackInput<Row['userInfo']>> | AsyncIterable<PassbackInput<Row['userInfo']>>;

@@ -30,7 +30,7 @@ export function readNames(
   for (const name of names) {
     const meant = known.includes(name) ? null : (known.find((one) => isSlipOf(name, one)) ?? null);
     const pasted = pasteFault(name, 'identifier');
-    const fault = pasted?.what ?? (noName.test(name) ? 'is no name' : undefined);
+    const fault = pasted?.what ?? (noName.test(name) ? 'is not a name' : undefined);
     if (meant === null && fault === undefined) continue;
     const why = meant === null ? fault : `has no special meaning: did you mean ${quoteName(meant)}?`;
     const isHidden = hasUnsafe(args.join('')); // such a command cannot be printed to be pasted

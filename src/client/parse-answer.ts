@@ -147,7 +147,7 @@ function charsetOf(headers: AnswerHeaders): typeof utf8 | null {
   if (label === undefined) return null;
   try {
     const decoder = new TextDecoder(label, { fatal: true });
-    // Its superset: Node's decoder of GBK takes bytes that are no text.
+    // Its superset: Node's decoder of GBK takes bytes that are not text.
     if (decoder.encoding === 'gbk') return new TextDecoder('gb18030', { fatal: true });
     return decoder.encoding === utf8.encoding ? null : decoder;
   } catch {

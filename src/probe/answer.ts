@@ -79,7 +79,7 @@ export function isCarriedOut(answer: ConstantAnswer | Observation): boolean {
   );
 }
 
-/** `data` of an answer; empty if it is no object, or there is no answer. */
+/** `data` of an answer; empty if it is not an object, or there is no answer. */
 export function dataOf(answer: Observation | null): Readonly<Record<string, unknown>> {
   const data = answer?.members.data;
   return isObject(data) ? data : {};

@@ -86,7 +86,7 @@ export class Exchange {
   /**
    * Sends the control until a few answers are alike, so that limits of the rate show before anything is concluded.
    *
-   * @throws NoAnswerError if no answer came, or the first is no envelope; StoppedError
+   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError
    */
   async begin(): Promise<void> {
     this.#controls.push(await this.ask(controlRead()));
@@ -191,7 +191,7 @@ export class Exchange {
   /**
    * Sends a request, signed anew; `isCopy`: with `random` and `timestamp` of the one before.
    *
-   * @throws NoAnswerError if no answer came, or the first is no envelope; StoppedError; CancelledError, AbortError
+   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError; CancelledError, AbortError
    */
   async ask(asked: ProbeRequest, isCopy = false): Promise<Observation> {
     const { pauseMs, signal } = this.#connection;

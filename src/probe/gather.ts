@@ -87,7 +87,7 @@ const maxWindowRequests = 16;
  * Sends the requests of a probe. Those that name a user come after all others, and only while the control is answered
  * as at the start.
  *
- * @throws NoAnswerError if no answer came, or the first is no envelope; CancelledError, AbortError
+ * @throws NoAnswerError if no answer came, or the first is not an envelope; CancelledError, AbortError
  */
 export async function gather(connection: ProbeConnection, user: ProbedUser): Promise<Evidence> {
   const exchange = new Exchange(connection);

@@ -46,7 +46,7 @@ export function formatFailure(code: number, msg: string, data: keyof typeof refu
   return JSON.stringify({ code, msg, data: refusalData[data] });
 }
 
-/** Why a body is no envelope, and its members if it is a JSON object. */
+/** Why a body is not an envelope, and its members if it is a JSON object. */
 interface NotEnvelope {
   readonly fault: string;
   readonly members?: Readonly<Record<string, unknown>>;
@@ -61,7 +61,7 @@ interface ParsedEnvelope {
 /**
  * Parses a body into the envelope of §1, or returns why it is none. Its `code` may be digits in a text, its `msg`
  * missing, and `union_id` of its data a whole number: a success that is not taken costs its authorization code. §7.2
- * does not show failures, and gateways have their own: a failure may have no `data`, or one that is no object, which
+ * does not show failures, and gateways have their own: a failure may have no `data`, or one that is not an object, which
  * then is `{}`.
  */
 export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {

@@ -134,7 +134,7 @@ const believedMs = 10_000;
 /**
  * Tells whether the store is writable, by the last probe. Whoever asks later than a second after it starts the next one,
  * and waits for it only if the last one is too old to be believed. A probe that takes long, or finds its row locked or
- * no connection free, is no failure: the processes share one database, and a slow one must not take out all of them. A
+ * no connection free, is not a failure: the processes share one database, and a slow one must not take out all of them. A
  * probe also compares `unixSeconds`, the clock of this process, with the database's, and logs if they are more than
  * `windowSeconds` apart. `now` returns milliseconds of a monotonic clock.
  */

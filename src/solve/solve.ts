@@ -121,7 +121,7 @@ function ignoreTimeOver(error: unknown): void {
 function checkSignature(task: SolveTask): void {
   if (readSignature(task).length > 0) return;
   throw new SampleError(
-    `a signature of ${task.signature.length} characters is no digest that a recipe can write`,
+    `a signature of ${task.signature.length} characters is not a digest that a recipe can write`,
     `Recipes write ${algorithms.join(', ')}, whole or cut, in hex or base64; an RSA signature has no rule to find.`,
   );
 }

@@ -153,7 +153,7 @@ function take(path: string, record: string, isLeftOver: (path: string, text: str
 
 /**
  * The text of a lock file; `null` if there is none. Anybody who may write to the folder can put something else there:
- * opening it neither waits nor follows a link, and what is no lock is neither read as a whole nor replaced.
+ * opening it neither waits nor follows a link, and what is not a lock is neither read as a whole nor replaced.
  */
 function read(path: string): string | null {
   let fd: number;

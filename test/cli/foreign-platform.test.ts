@@ -92,7 +92,7 @@ describe('a refusal in the words of a gateway', () => {
   });
 });
 
-describe('an answer that is no envelope', () => {
+describe('an answer that is not an envelope', () => {
   it('is named by its code and messages, and printed with --json', async () => {
     const done = await run('read', 'letters');
     expect(done).toMatchObject({ status: 5, stdout: '' });

@@ -186,16 +186,16 @@ const refused: readonly Slip[] = [
   { typed: 'userinfo read abc Mobile', cause: 'did you mean "mobile"?', next: 'Nothing was sent.' },
   {
     typed: 'userinfo read abc "mobile;id_card"',
-    cause: '"mobile;id_card" is no name',
+    cause: '"mobile;id_card" is not a name',
     next: 'Nothing was sent.',
   },
   {
     typed: 'userinfo read abc mobile、id_card',
-    cause: '"mobile、id_card" is no name',
+    cause: '"mobile、id_card" is not a name',
     next: 'Nothing was sent.',
   },
-  { typed: 'userinfo read abc "[mobile]"', cause: '"[mobile]" is no name', next: 'Nothing was sent.' },
-  { typed: 'userinfo read abc data.mobile', cause: '"data.mobile" is no name', next: 'Nothing was sent.' },
+  { typed: 'userinfo read abc "[mobile]"', cause: '"[mobile]" is not a name', next: 'Nothing was sent.' },
+  { typed: 'userinfo read abc data.mobile', cause: '"data.mobile" is not a name', next: 'Nothing was sent.' },
   { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
   {
     typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read --from $d/c.csv --names moblie",
@@ -572,7 +572,7 @@ const refused: readonly Slip[] = [
   },
   {
     typed: 'userinfo passback a=b —-union-id u001',
-    cause: '"—-union-id" begins with a dash that is no hyphen',
+    cause: '"—-union-id" begins with a dash that is not a hyphen',
     next: 'Did you mean "--union-id"?',
     paste: { line: `userinfo passback a=b ${to}`, sends: '{"a":"b"}' },
   },

@@ -299,7 +299,7 @@ describe('a gateway that asks for a client certificate', () => {
     [{ cert: 'x', key }, 'cert holds no certificate'],
     [{ cert, key: 'x' }, 'key holds no private key'],
     [{ cert: ca, key }, 'key is not the key of the certificate'],
-  ])('is not called with what is no pair', (options, fault) => {
+  ])('is not called with what is not a pair', (options, fault) => {
     expect(() => clientWith(options)).toThrow(fault);
   });
 });

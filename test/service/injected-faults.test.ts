@@ -96,7 +96,7 @@ describe('faults', () => {
     await service.close();
   });
 
-  it('bad-gateway=100% answers a page that is no envelope, and the store holds nothing', async () => {
+  it('bad-gateway=100% answers a page that is not an envelope, and the store holds nothing', async () => {
     const { service, log } = await runService({ faults: { badGateway: 1, seed: 1 } });
     await service.admin.putUsers([user('u1')]);
     const answer = await fetch(`${service.url}/api/v1/server/user/passback_user_info`, { method: 'PUT' });

@@ -44,7 +44,7 @@ it('a signature that is called "signature" leaves a sample file a sample file', 
   expect(readSample(file, { signParam: 'signature' })).toMatchObject(wanted);
 });
 
-it('a request that is logged as an address and as a path is one; what is no digest is no signature', () => {
+it('a request that is logged as an address and as a path is one; what is not a digest is no signature', () => {
   const digest = '0123456789abcdef0123456789abcdef';
   const log = [
     `calling https://e.com/x?a=1&sign=${digest}`,

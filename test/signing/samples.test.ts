@@ -184,7 +184,7 @@ describe('a curl command', () => {
     ['curl failed', 'this does not look like a request'],
     ['', 'the request is empty'],
     ['GET /p HTTP/1.1\n\n', 'the HTTP request has no Host header'],
-    ['GET /p HTTP/1.1\nHost e.com\n', 'line 2 of the HTTP request is no header'],
+    ['GET /p HTTP/1.1\nHost e.com\n', 'line 2 of the HTTP request is not a header'],
   ])('%j is refused: %s', (command, problem) => {
     expect(() => read(command)).toThrow(problem);
   });

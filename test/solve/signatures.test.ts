@@ -118,7 +118,7 @@ describe('a signature is parsed', () => {
     const none = solve([task], searchUpTo(0), noPause);
     await expect(none).rejects.toThrow(SampleError);
     await expect(none).rejects.toMatchObject({
-      message: `a signature of ${signature.length} characters is no digest that a recipe can write`,
+      message: `a signature of ${signature.length} characters is not a digest that a recipe can write`,
       hint: expect.stringContaining('an RSA signature has no rule to find'),
     });
   });

@@ -62,10 +62,10 @@ function formatUser(key: string | null, user: string | null): string {
   return `,"primary_key":${JSON.stringify(key)},"value":${JSON.stringify(user)}`;
 }
 
-/** Maximum length of a body that is no envelope in the results, in characters. */
+/** Maximum length of a body that is not an envelope in the results, in characters. */
 const maxBody = 65_536;
 
-/** The data of an answer as received; the body of one that is no envelope. */
+/** The data of an answer as received; the body of one that is not an envelope. */
 function receivedMember({ answer, body }: Pick<NoAnswerError, 'answer' | 'body'>): string {
   const text = new TextDecoder().decode(answer?.body ?? body);
   if (answer !== undefined) return `,"data":${memberText(text, 'data') ?? 'null'}`;

@@ -218,5 +218,7 @@ function tableOf(columns: readonly string[], line: number, options: CsvOptions):
 
 function refuseJson(bytes: Buffer): void {
   if (bytes.subarray(0, 100).toString().trimStart()[0] !== '{') return;
-  throw new InvalidInputError('line 1 is no header, but looks like JSON', { hint: 'Add --format ndjson.' });
+  throw new InvalidInputError('line 1 is not a header, but looks like JSON', {
+    hint: 'Add --format ndjson.',
+  });
 }

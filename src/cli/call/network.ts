@@ -69,7 +69,7 @@ export function showProxy(address: string): string {
   return address.replace(/^(\w+:\/\/)?.*@/, '$1****@');
 }
 
-/** @throws InvalidInputError if one of the two is missing or cannot be read, or they are no pair */
+/** @throws InvalidInputError if one of the two is missing or cannot be read, or they are not a pair */
 async function readClientCertificate(
   cert: Settings['client_cert'],
   key: Settings['client_cert'],

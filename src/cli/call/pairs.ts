@@ -131,7 +131,7 @@ function splitPair(
   return { key: key.replace(/\\([=:])/g, '$1'), isJson: separator === ':=', value };
 }
 
-/** The probable mistake in an argument that is no pair, by its neighbours. */
+/** The probable mistake in an argument that is not a pair, by its neighbours. */
 function unpairedHint(pair: string, before = '', after = ''): string {
   if (/^:?=/.test(after)) return `Write a pair without spaces: ${pair.slice(0, 20)}${after.slice(0, 2)}…`;
   const [, key, separator] = /^([^=:]+)(=)/.exec(before) ?? [];

@@ -102,7 +102,7 @@ export function checkCommandLine({ command, options, operands, literal }: Comman
     const meant = operand.replace(/^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+-*(?=\w)/, '--');
     if (meant === operand || findOption(command, splitFlag(meant)[0]) === undefined) continue;
     throw new UsageError(
-      `${quoteName(operand)} begins with a dash that is no hyphen`,
+      `${quoteName(operand)} begins with a dash that is not a hyphen`,
       `Did you mean "${meant}"?`,
     );
   }

@@ -108,7 +108,7 @@ function unknownOption(line: CommandLine, typed: string): UsageError {
   if (/secret|passw/i.test(flag))
     return new UsageError(
       message,
-      'The app secret is no argument: --app-secret-stdin, -env or -command. Replace the secret that you typed.',
+      'The app secret is not an argument: --app-secret-stdin, -env or -command. Replace the secret that you typed.',
     );
   // As other tools write it: -help, -verbose.
   const word = isLong ? undefined : [...names, '--help'].find((name) => name === `-${typed}`);
@@ -116,7 +116,7 @@ function unknownOption(line: CommandLine, typed: string): UsageError {
   const meant = suggest(flag, names);
   if (meant.length > 0) return new UsageError(message, didYouMean(meant));
   if (!isLong && typed.length > 2 && command.registeredArguments.length > 0)
-    return new UsageError(message, 'If it is no option: put all options before a --, and it after that.');
+    return new UsageError(message, 'If it is not an option: put all options before a --, and it after that.');
   return new UsageError(message, 'The options are listed by:', [`${path} --help`]);
 }
 

@@ -42,6 +42,6 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
   }
   const envelope = parseLoosely(body) as { readonly data?: unknown };
   if (style.format !== 'csv' || style.select !== undefined) return printData(envelope, io, style);
-  // A refusal may have no data, or data that is no object.
+  // A refusal may have no data, or data that is not an object.
   return printData(isRecord(envelope.data) ? envelope.data : {}, io, style);
 }

@@ -52,7 +52,7 @@ export class SecretCipher {
   /** @throws UnreadableSecretError if a stored secret is encrypted with a key that is not given */
   requireKey(stored: string): void {
     const id = stored.slice(mark.length, startLength);
-    // Anything else is no ID: the text was changed.
+    // Anything else is not an ID: the text was changed.
     if (!stored.startsWith(mark) || !/^[\da-f]{8}\.$/.test(id) || this.#keys.has(id.slice(0, -1))) return;
     throw new UnreadableSecretError('the secrets of the database are encrypted with another key', {
       hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',

@@ -5,7 +5,7 @@ import { SampleError } from './sample-error.js';
 const anyWords = String.raw`(?<=^|[\s$%#>:;&|(\`：❯/\\])`;
 /**
  * The commands of a name in a text, each from it to the next one. It counts where an option, a quote or an address
- * follows: `curl failed` is no command.
+ * follows: `curl failed` is not a command.
  */
 export function commandsIn(text: string, name: string): string[] {
   const start = new RegExp(

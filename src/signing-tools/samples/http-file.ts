@@ -32,7 +32,7 @@ export const httpFile: SampleFormat = {
   },
 };
 
-/** Parts that are no text of an HTTP request: separators, comments, variables, queries on lines of their own. */
+/** Parts that are not text of an HTTP request: separators, comments, variables, queries on lines of their own. */
 const marks = /^(?:###|@[\w.-]+ *=|#|\/\/|<> |> ?\{%)|\{\{|\n[ \t]+[?&]/m;
 const requestStart = /^\s*(?:[A-Z]{3,7}\s+)?(?:https?:\/\/|\{\{|\/)\S*(?:\s+HTTP\/[\d.]+)?\s*$/;
 /** Lines behind a request: a script, a file for the answer, an earlier answer. */

@@ -289,7 +289,7 @@ function readHeader(line: string, number: number): Header {
   const name = line.slice(0, Math.max(0, at)).trimEnd();
   if (name !== '' && !/\s/.test(name)) return [name, line.slice(at + 1).trimStart()];
   throw new SampleError(
-    `line ${number} of the HTTP request is no header`,
+    `line ${number} of the HTTP request is not a header`,
     'Headers are name: value; an empty line ends them.',
   );
 }

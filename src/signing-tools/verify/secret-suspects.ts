@@ -26,7 +26,7 @@ export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignat
       id,
       advice,
       rows
-        // The label is no secret; a request that was copied from a log may have it as its app key.
+        // The label is not a secret; a request that was copied from a log may have it as its app key.
         .filter(([, text]) => text !== right && text !== secretLabel)
         .map(([how, text]) => [how, { secret: new Secret(text) }]),
     );

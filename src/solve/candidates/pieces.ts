@@ -66,7 +66,7 @@ export function changed(token: string, text: string, modifier: string, bits: num
   return { tokens: [`${token}.${modifier}`], text: modifierNamed(modifier)(text), bits };
 }
 
-/** @throws Error for a name that is no modifier of tokens */
+/** @throws Error for a name that is not a modifier of tokens */
 export function modifierNamed(name: string): (text: string) => string {
   const change = modifiers.get(name);
   if (change === undefined) throw new Error(`there is no modifier ${name}`);

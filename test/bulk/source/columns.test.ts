@@ -18,5 +18,5 @@ it.each([
 
 it('JSON is not accepted as a CSV header', async () => {
   const error = await failure(cellsOf('{"union_id":"f1"}\n'));
-  expect(error.message).toBe('line 1 is no header, but looks like JSON');
+  expect(error.message).toBe('line 1 is not a header, but looks like JSON');
 });

@@ -108,7 +108,7 @@ const table = `
 /** `R` stands for the results, `J` for the journal, `F` for the file of failed rows. */
 const words: Readonly<Record<string, string>> = {
   'no-record': 'R already exists, and no journal says that this run wrote it',
-  'no-journal': 'J is no journal of userinfo, or one of another version',
+  'no-journal': 'J is not a journal of userinfo, or one of another version',
   'not-regular': ' already exists, and is not a regular file',
   damaged: 'J is damaged: which ',
   unfinished: 'J is of a run that is not finished',

@@ -357,7 +357,7 @@ describe('the files of a run', () => {
     expect(refused.stderr).toContain('"mine.csv.results.ndjson" already exists');
     expect(linesOf('mine.csv.results.ndjson')).toEqual(['precious']);
     write('mine.csv.userinfo-journal', 'not ours\n');
-    expect((await passBack(mine, '--restart')).stderr).toContain('is no journal of userinfo');
+    expect((await passBack(mine, '--restart')).stderr).toContain('is not a journal of userinfo');
   });
 
   it('that cannot be written are named; the run is resumed later', async () => {

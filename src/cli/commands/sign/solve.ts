@@ -63,12 +63,12 @@ function parsePicks(text: string): number[] {
   return text.split(',').map(parseCount);
 }
 
-/** @throws InvalidInputError for what is no digest */
+/** @throws InvalidInputError for what is not a digest */
 function parseDigests(text: string): string[] {
   const steps = text.split(',');
   const wrong = steps.find((step) => parseDigest(step) === null);
   if (wrong === undefined) return steps;
-  throw new InvalidInputError(`${quoteName(wrong)} is no digest`, {
+  throw new InvalidInputError(`${quoteName(wrong)} is not a digest`, {
     hint: `Digests are ${algorithms.join(', ')}, each also as hmac-….`,
   });
 }
