@@ -118,7 +118,7 @@ await build({
         {
           name: 'program',
           // Commands that send nothing read the rule of signatures, too.
-          test: /src\/(cli\/(program|call\/call-service|commands\/read)|signing\/app-signatures)\.ts$/,
+          test: /src\/(cli\/(program|call\/call-service|commands\/read)|signing\/app-signatures|support\/count)\.ts$/,
           priority: 3,
         },
         { name: 'client', test: /src\/client\/client\.ts$|node_modules\/undici\//, priority: 2 },

@@ -1,5 +1,4 @@
 import { defaultPlatform } from '../../platform/platform.js';
-import { openApiDocument } from '../../protocol/openapi.js';
 import { readPlatform } from '../call/platform-file.js';
 import { type Call, command } from '../command.js';
 import type { ConnectionOptions } from '../command-line/options.js';
@@ -17,6 +16,7 @@ export const declareOpenApi = command({
     style: { format, select },
     print,
   }: Call<Pick<ConnectionOptions, 'platform'>>) => {
+    const { openApiDocument } = await import('../../protocol/openapi.js');
     const { platform: file = '' } = options;
     const platform = file === '' ? defaultPlatform : await readPlatform(context, file);
     const description = 'The test or the production deployment';

@@ -2,7 +2,6 @@ import { UserInfoError } from '../../../protocol/errors.js';
 import { type Call, command } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { writeStyled } from '../../io.js';
-import { breakCommand, breakText } from '../../output/break-lines.js';
 import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { CheckFailedError, nextStepOf } from '../../report-error.js';
@@ -54,7 +53,7 @@ export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
         }
       }
       results.push({ check, ...result });
-      if (isTable) await writeStyled(io.stdout, formatResult(title, result, style));
+      if (isTable) await writeStyled(io.stdout, await formatResult(title, result, style));
     }
   } finally {
     await known.client?.close();
@@ -70,11 +69,12 @@ export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
 const titleWidth = 12;
 
 /** One line for a check, and lines for what to do next. */
-function formatResult(
+async function formatResult(
   title: string,
   { status, detail, next, commands }: Omit<Check, 'check'>,
   { colors, columns = Number.POSITIVE_INFINITY }: OutputStyle,
-): string {
+): Promise<string> {
+  const { breakCommand, breakText } = await import('../../output/break-lines.js');
   const marks = { ok: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') };
   const indent = ' '.repeat(titleWidth + 4);
   const lines = [detail, ...(next?.split('\n') ?? [])].map((text) =>

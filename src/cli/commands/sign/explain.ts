@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { PlainRequest } from '../../../client/request.js';
-import { signableRequest } from '../../../client/sign-request.js';
 import { endpoints, type OperationName } from '../../../protocol/endpoints.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { randomLength, timestampDigits } from '../../../protocol/limits.js';
@@ -136,6 +135,7 @@ async function explainRequest(call: Call<ExplainedOptions>, request: PlainReques
       hint: 'Write {"app_sign": …, "sign": …}, or explain one signature of a --sample.',
     });
   }
+  const { signableRequest } = await import('../../../client/sign-request.js');
   const signable = signableRequest(
     request,
     settings.base_url.value,

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Sample } from '../../../signing/request.js';
-import { readSamples, type TakenSamples } from '../../../signing-tools/samples/read-sample.js';
-import { SampleError } from '../../../signing-tools/samples/sample-error.js';
+import type { TakenSamples } from '../../../signing-tools/samples/read-sample.js';
 import { parseCount } from '../../command-line/option-values.js';
 import type { CliContext } from '../../context.js';
 import { inputName, parseJson, readText } from '../../input.js';
@@ -53,7 +52,7 @@ export async function readSampleInputs(
   const what = 'a request (URL, curl command, HTTP text, line of a log, HAR, …)';
   const text = file === undefined ? (argument ?? '') : await readText(context, file, what);
   const name = file === undefined ? 'the request' : inputName(file);
-  const { samples, taken } = readOrExplain(text, name, { signParam, pick });
+  const { samples, taken } = await readOrExplain(text, name, { signParam, pick });
   for (const words of taken) await printMessage(context.io, `taken: ${words}`);
   const [first, ...others] = samples;
   if (first === undefined) throw noRequest();
@@ -67,7 +66,11 @@ function noRequest(): InvalidInputError {
 }
 
 /** @throws InvalidInputError with the place of the error in a text that is meant to be JSON, SampleError */
-function readOrExplain(text: string, name: string, options: SampleOptions): TakenSamples {
+async function readOrExplain(text: string, name: string, options: SampleOptions): Promise<TakenSamples> {
+  const [{ readSamples }, { SampleError }] = await Promise.all([
+    import('../../../signing-tools/samples/read-sample.js'),
+    import('../../../signing-tools/samples/sample-error.js'),
+  ]);
   try {
     return readSamples(text, options);
   } catch (error) {
