@@ -112,7 +112,7 @@ await build({
         },
         {
           name: 'folders',
-          test: /src\/cli\/(commands\/completion\/candidates|compile-cache\.late)\.ts$/,
+          test: /src\/cli\/commands\/completion\/candidates\.ts$/,
           priority: 4,
         },
         {

@@ -33,8 +33,6 @@ async function runCommand(args: readonly string[], host: Host): Promise<number> 
     host.stdout.write(quickAnswer);
     return exitStatus.success;
   }
-  const { useCompileCache } = await import('./compile-cache.late.js');
-  useCompileCache(host.env);
   const { run } = await import('./program.js');
   return run(args, host, interruptOf(host));
 }

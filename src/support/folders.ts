@@ -18,11 +18,6 @@ export function dataFolder(): string {
   return paths().data;
 }
 
-/** The system's cache folder (or XDG_CACHE_HOME). */
-export function cacheFolder(): string {
-  return paths().cache;
-}
-
 /**
  * Creates a folder with mode 0700, and those above it; returns whether it was missing. Level by level: a recursive
  * `mkdir` of Node 20 never returns where no folder can be created, as below /proc.

@@ -536,12 +536,12 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo serve -p 9999 --database /none/x.db',
     cause: '"userinfo serve" has no use for -p',
-    next: 'Did you mean "--port"?\n  userinfo serve --port 9999 --database /none/x.db\n',
+    next: 'Did you mean "--port"?\n',
   },
   {
     typed: 'userinfo profile set base_url=http://h.example -p demo',
     cause: '"userinfo profile set" has no use for -p',
-    next: 'The profile is an argument:\n  userinfo profile set demo --base-url http://h.example\n',
+    next: 'The profile is an argument: userinfo profile set NAME\n',
   },
   {
     typed: 'userinfo profile set demo base_url=http://h.example',
@@ -632,20 +632,17 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo profile list -p nope',
     cause: '"userinfo profile list" has no use for -p',
-    next: 'Leave it out:\n  userinfo profile list\n',
-    paste: {},
+    next: 'Leave it out.\n',
   },
   {
     typed: 'userinfo --profile=nope profile list --mask',
     cause: '"userinfo profile list" has no use for --profile',
-    next: 'Leave it out:\n  userinfo profile list --mask\n',
-    paste: {},
+    next: 'Leave it out.\n',
   },
   {
     typed: 'userinfo profile path --timeout 5s',
     cause: '"userinfo profile path" has no use for --timeout',
-    next: 'Leave it out:\n  userinfo profile path\n',
-    paste: {},
+    next: 'Leave it out.\n',
   },
   {
     typed: 'userinfo openapi x',
@@ -955,15 +952,6 @@ it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal show
     env: { ...env, USERINFO_MASK: 'sometimes' },
   });
   expect([status, stderr]).toEqual([2, expect.stringContaining('Set it to 1 or 0')]);
-});
-
-it('of a name: read --names lists those that have a meaning, and sends nothing', async () => {
-  const { env, sent } = newRow();
-  const { status, stdout, stderr } = await machine.run(['read', '--names'], { env });
-  expect([status, sent(), stderr]).toEqual([0, [], expect.stringContaining('Nothing was sent.')]);
-  expect(stdout).toMatch(/^ {2}mobile {2,}Mobile phone number$/m);
-  const json = JSON.parse((await machine.run(['read', '--names', '--json'], { env })).stdout);
-  expect(json).toContainEqual({ name: 'mobile', meaning: 'Mobile phone number' });
 });
 
 describe('a name that does not exist', () => {

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { cacheFolder, configFolder, dataFolder } from '../../src/support/folders.js';
+import { configFolder, dataFolder } from '../../src/support/folders.js';
 
 describe('configFolder', () => {
   it('is the folder in USERINFO_CONFIG_DIR', () => {
@@ -10,20 +10,15 @@ describe('configFolder', () => {
   it('is a folder of the product if the variable is unset', () => {
     expect(isAbsolute(configFolder({}))).toBe(true);
     expect(configFolder({ USERINFO_CONFIG_DIR: '' })).toBe(configFolder({}));
-    const folders = [configFolder({}), dataFolder(), cacheFolder()];
-    expect(new Set(folders).size).toBe(3);
+    const folders = [configFolder({}), dataFolder()];
+    expect(new Set(folders).size).toBe(2);
     for (const folder of folders) expect(folder).toContain('userinfo');
   });
 
   it.runIf(process.platform === 'linux')('is that of the XDG base directories (needs Linux)', () => {
     vi.stubEnv('XDG_CONFIG_HOME', '/c');
     vi.stubEnv('XDG_DATA_HOME', '/d');
-    vi.stubEnv('XDG_CACHE_HOME', '/e');
-    expect([configFolder({}), dataFolder(), cacheFolder()]).toEqual([
-      '/c/userinfo',
-      '/d/userinfo',
-      '/e/userinfo',
-    ]);
+    expect([configFolder({}), dataFolder()]).toEqual(['/c/userinfo', '/d/userinfo']);
     vi.unstubAllEnvs();
   });
 });

@@ -157,8 +157,7 @@ export class Machine implements Disposable {
     const status = await new Promise<number>((resolve, reject) => {
       const host = Object.assign(new EventEmitter(), {
         argv: [process.execPath, bin, ...args],
-        // The compile cache would be the one of the test runner.
-        env: { ...commandEnv, NODE_DISABLE_COMPILE_CACHE: '1' },
+        env: commandEnv,
         stdin: Object.assign(Readable.from(input), terminal),
         stdout,
         stderr,

@@ -27,14 +27,6 @@ export interface RecipeOptions {
   readonly recipe?: string;
 }
 
-/** The signing of a command: `--recipe`, else that of the profile in use, else the default recipes. */
-export async function selectSigning(
-  context: CliContext,
-  options: CommonOptions & RecipeOptions,
-): Promise<SigningChoice> {
-  return (await selectRule(context, options)).signing;
-}
-
 /** A signing rule, and where it comes from. */
 interface SelectedRule {
   readonly signing: SigningChoice;
@@ -44,7 +36,7 @@ interface SelectedRule {
   readonly fits: number;
 }
 
-/** `selectSigning`, with the origin of the rule. */
+/** The signing of a command: `--recipe`, else that of the profile in use, else the default recipes. */
 export async function selectRule(
   context: CliContext,
   options: CommonOptions & RecipeOptions,

@@ -9,17 +9,16 @@ import { callService } from '../call/call-service.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { type Call, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
-import { formatColumns, listNames } from '../command-line/help-layout.js';
+import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
 import type { CliContext } from '../context.js';
 import { readNames, specialNames } from '../info-names.js';
 import { readValue } from '../input.js';
-import { printMessage, write } from '../io.js';
+import { printMessage } from '../io.js';
 
 interface ReadOptions extends RequestOptions {
   readonly scope?: string;
-  /** `true` without a value. */
-  readonly names?: string | true;
+  readonly names?: string;
   readonly anyName?: boolean;
 }
 
@@ -36,7 +35,7 @@ export const readCall = {
     command
       .argument(code, 'authorization code; - for standard input')
       .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
-      .option('--names [list]', 'the same, separated by commas; without a list, print the known names')
+      .option('--names <list>', 'the same, separated by commas')
       .option('--any-name', 'send names as they are, also those that look misspelt')
       .option(
         '--scope <scope>',
@@ -45,7 +44,7 @@ export const readCall = {
       ),
   request: async ({ context, options }: Call<ReadOptions>, given: string, places: readonly string[]) => {
     const { scope, names: listed, anyName } = options;
-    const names = typeof listed === 'string' ? [...places, listed] : places;
+    const names = listed === undefined ? places : [...places, listed];
     return readRequest({
       code: await givenCode(context, given),
       ...(names.length === 0 ? {} : { infoNames: readNames(context, names, anyName) }),
@@ -68,8 +67,7 @@ Names missing from the answer are reported on stderr.`,
     );
   },
   run: async (call: Call<ReadOptions & BulkOptions>, code: string | undefined, names: string[]) => {
-    const { command, options } = call;
-    if (options.names === true) return printNames(call);
+    const { command } = call;
     const hint =
       'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
     if (isBulk(command, { given: code !== undefined, argument: 'a code', hint })) {
@@ -79,14 +77,6 @@ Names missing from the answer are reported on stderr.`,
     return callService(call, await readCall.request(call, code, names));
   },
 });
-
-/** Prints the names that have a meaning of their own; nothing is sent. */
-async function printNames({ isTable, io, print }: Call): Promise<void> {
-  const names = Object.entries(specialNames(io));
-  if (isTable) await write(io.stdout, formatColumns(names));
-  else await print(names.map(([name, meaning]) => ({ name, meaning })));
-  await printMessage(io, 'Any other name is a key that an application passed back. Nothing was sent.');
-}
 
 async function givenCode(context: CliContext, code: string): Promise<string> {
   if (code === '') {

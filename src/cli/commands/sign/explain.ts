@@ -8,12 +8,7 @@ import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing-tools/verify/compare-messages.js';
 import { loadSigning, readSecretOf } from '../../call/client-options.js';
 import { resolveDeployment } from '../../call/deployment.js';
-import {
-  addRecipeOption,
-  type RecipeOptions,
-  selectSecret,
-  selectSigning,
-} from '../../call/resolve-signing.js';
+import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../call/resolve-signing.js';
 import { type Call, type CommandSpec, command } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { warn } from '../../output/style.js';
@@ -80,7 +75,7 @@ export const declareSignExplain = command({
 
 async function explainSample(call: Call<ExplainOptions>, request?: string): Promise<void> {
   const { context, options } = call;
-  const signing = await selectSigning(context, options);
+  const { signing } = await selectRule(context, options);
   const [sample] = await readSampleInputs(context, request, options);
   const secret = await selectSecret(context, options, sample.secret);
   const explained =
@@ -129,7 +124,7 @@ async function explainRequest(call: Call<ExplainedOptions>, request: PlainReques
   const signing =
     options.recipe === undefined
       ? await loadSigning(context, settings)
-      : await selectSigning(context, options);
+      : (await selectRule(context, options)).signing;
   if (signing.kind === 'one') {
     throw new InvalidInputError('--recipe has one recipe; a request has app_sign and sign', {
       hint: 'Write {"app_sign": …, "sign": …}, or explain one signature of a --sample.',

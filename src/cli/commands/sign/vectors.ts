@@ -1,6 +1,6 @@
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { checkVectors, makeVectors, parseVectors, type VectorCheck } from '../../../signing-tools/vectors.js';
-import { addRecipeOption, choiceOf, type RecipeOptions, selectSigning } from '../../call/resolve-signing.js';
+import { addRecipeOption, choiceOf, type RecipeOptions, selectRule } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
 import { readJson } from '../../input.js';
 import { write } from '../../io.js';
@@ -13,7 +13,7 @@ const declareExport = command({
   summary: 'print test vectors as JSON',
   takes: addRecipeOption,
   run: async ({ context, io, options, isTable, print }: Call<RecipeOptions>) => {
-    const file = makeVectors(await selectSigning(context, options));
+    const file = makeVectors((await selectRule(context, options)).signing);
     if (isTable) await write(io.stdout, `${JSON.stringify(file, null, 2)}\n`);
     else await print(file);
   },
@@ -39,7 +39,7 @@ async function verifyVectors(
 ): Promise<void> {
   const { recipes, vectors, secret } = parseVectors(await readJson(context, file));
   const useFile = options.recipe === undefined && recipes !== null;
-  const signing = useFile ? choiceOf(recipes) : await selectSigning(context, options);
+  const signing = useFile ? choiceOf(recipes) : (await selectRule(context, options)).signing;
   const checks = checkVectors(signing, vectors, secret);
   const failed = checks.filter(({ result }) => result !== 'right');
   await print(isTable ? showChecks(checks) : { right: failed.length === 0, checks });
