@@ -7,7 +7,7 @@ export const app = express();
 
 app.get('/sign-in', async (request, response) => {
   try {
-    const { data } = await client.read({ code: String(request.query.code ?? ''), infoNames: ['mobile'] });
+    const { data } = await client().read({ code: String(request.query.code ?? ''), infoNames: ['mobile'] });
     response.json({ user: data.union_id });
   } catch (error) {
     if (error instanceof InvalidInputError)

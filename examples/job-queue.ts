@@ -12,7 +12,7 @@ export type Verdict = 'done' | 'again' | 'aside';
 
 export async function work({ unionId, level }: Job): Promise<Verdict> {
   try {
-    await client.passback({ unionId, userInfo: { acme_level: level } });
+    await client().passback({ unionId, userInfo: { acme_level: level } });
     return 'done';
   } catch (error) {
     return error instanceof UserInfoError && error.retryable ? 'again' : 'aside';

@@ -14,7 +14,7 @@ interface Result {
 
 export async function handler({ unionId, userInfo }: Event): Promise<Result> {
   try {
-    const { envelope } = await client.passback({ unionId, userInfo });
+    const { envelope } = await client().passback({ unionId, userInfo });
     return { statusCode: 200, body: envelope.msg };
   } catch (error) {
     if (!(error instanceof UserInfoError)) throw error;

@@ -37,10 +37,10 @@ class UsersController {
 
 @Module({
   controllers: [UsersController],
-  providers: [{ provide: UserInfoClient, useValue: client }],
+  providers: [{ provide: UserInfoClient, useFactory: client }],
 })
 export class UsersModule implements OnApplicationShutdown {
   onApplicationShutdown(): Promise<void> {
-    return client.close();
+    return client().close();
   }
 }

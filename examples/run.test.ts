@@ -33,7 +33,7 @@ describe.each([
   });
 
   afterAll(async () => {
-    await (await import('./client.js')).client.close();
+    await (await import('./client.js')).client().close();
     await service.close();
   });
 

@@ -177,10 +177,4 @@ describe('built with the defaults of the tool, and run on Node 20, 22 and 24', (
         '200 ok INVALID_INPUT\n',
       ]);
   });
-
-  it('next', () => {
-    build('next');
-    for (const node of nodes)
-      expect([node, run(consumer, node, 'next.mjs')]).toEqual([node, 'ok true REJECTED\n']);
-  });
 });
