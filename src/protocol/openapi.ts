@@ -3,6 +3,7 @@ import { refusalData } from './envelope.js';
 import { isObject } from './fields.js';
 import { exchangeChatPrefix, specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
+import template from './openapi.json' with { type: 'json' };
 import { type PlatformRefusal, type PlatformResultCodes, platformRefusal } from './result-code-table.js';
 import { canAnswer, entryOf, messageOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
@@ -14,9 +15,6 @@ import {
   loginDeviceFields,
 } from './user-record.js';
 
-/** The version in the paths (§9). */
-const apiVersion = 'v1';
-
 /** The choices of a platform that the document states. */
 export interface DescribedPlatform extends AnswerShape {
   readonly result_codes: PlatformResultCodes | null;
@@ -26,29 +24,16 @@ export interface DescribedPlatform extends AnswerShape {
 }
 
 /**
- * The operations as an OpenAPI 3.1 document of a platform, generated from the tables of this folder. `servers` is
- * its `servers`.
+ * The operations as an OpenAPI 3.1 document of a platform: the file openapi.json, filled from the tables of this folder.
+ * `servers` is its `servers`.
  */
 export function openApiDocument(servers: readonly Json[], platform: DescribedPlatform): Json {
+  const codes = platform.result_codes === null ? 'the service that comes with userinfo' : 'its platform file';
+  const { info } = template;
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'User-information exchange service',
-      version: apiVersion,
-      description:
-        'Reads the information record of a user of a tenant, and passes information about a user back. ' +
-        "Called from an application's server only. Every request is signed by `app_sign` and `sign`; how these are " +
-        "computed is agreed with the platform's operator. " +
-        (platform.result_codes === null
-          ? 'Codes other than 200 are those of the service that comes with userinfo.'
-          : 'Codes other than 200 are those of its platform file.'),
-      contact: { name: "The platform's operator" },
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    ...template,
+    info: { ...info, description: `${info.description} Codes other than 200 are those of ${codes}.` },
     servers,
-    // The signatures are parameters: OpenAPI has no security scheme for them.
-    security: [],
-    tags: [{ name: 'users', description: 'Records of the users of a tenant' }],
     paths: Object.fromEntries(
       endpoints.map((endpoint) => [
         endpoint.path,
@@ -176,13 +161,6 @@ function orEmpty(schema: Json, { empty_object }: DescribedPlatform): Json {
   return schemas.length === 0 ? schema : { anyOf: [schema, ...schemas] };
 }
 
-/** `data` of a refusal, unless it is left out. */
-function refusedData({ refusal_data }: DescribedPlatform): Json {
-  if (refusal_data === 'omit') return {};
-  const [schema = { type: 'object' }] = emptyObjects[refusal_data].schemas;
-  return { data: schema };
-}
-
 /** The examples of successes, with the names of the platform. */
 function examplesOf({ examples }: Endpoint, { chat_prefix }: DescribedPlatform): Json {
   const renamed = (value: unknown): unknown => {
@@ -214,9 +192,11 @@ function json(schema: Json, examples: Json): Json {
 /** A part of an OpenAPI document. */
 type Json = { readonly [name: string]: unknown };
 
-/** The shapes of requests and answers, as JSON Schema (OpenAPI 3.1), by name. */
+/** The shapes of requests and answers, as JSON Schema (OpenAPI 3.1), by name: what the platform chooses is filled in. */
 function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Json>> {
-  const { chat_prefix } = platform;
+  const { chat_prefix, refusal_data } = platform;
+  const { Failure, User, NamedPieces, BasicInfo, ExtensionInfo, LoginDevice, UserInfo } =
+    template.components.schemas;
   const value = valueTypes(platform);
   const meanings = specialInfoNames(chat_prefix);
   const described = (names: readonly string[], schema: Json): Json =>
@@ -227,57 +207,40 @@ function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Js
         return [name, description === undefined ? schema : { ...schema, description }];
       }),
     );
+  const { data: anyData, ...withoutData } = Failure.properties;
+  const refused =
+    refusal_data === 'omit'
+      ? withoutData
+      : { ...withoutData, data: emptyObjects[refusal_data].schemas[0] ?? anyData };
   return {
     ...Object.fromEntries(
       endpoints.map((endpoint) => [successName(endpoint), success(successData[endpoint.success])]),
     ),
-    Failure: {
-      description: 'What every refusal is answered with',
-      ...object({ code: { type: 'integer' }, msg: text, ...refusedData(platform) }, [
-        'code',
-        'msg',
-        ...Object.keys(refusedData(platform)),
-      ]),
-    },
+    Failure: { ...Failure, properties: refused, required: Object.keys(refused) },
     User: {
-      description: 'Without `info_name`',
-      ...object(
-        {
-          union_id: userId,
-          basic_info: orEmpty(schemaRef('BasicInfo'), platform),
-          extension_info: orEmpty(schemaRef('ExtensionInfo'), platform),
-          login_device_info: { type: 'array', items: schemaRef('LoginDevice') },
-        },
-        ['union_id', 'basic_info', 'extension_info', 'login_device_info'],
-      ),
+      ...User,
+      properties: {
+        ...User.properties,
+        basic_info: orEmpty(User.properties.basic_info, platform),
+        extension_info: orEmpty(User.properties.extension_info, platform),
+      },
     },
     NamedPieces: {
-      description: 'With `info_name`: one key for each requested name that there is a value for',
-      type: 'object',
+      ...NamedPieces,
       properties: {
-        union_id: userId,
+        ...NamedPieces.properties,
         ...described(Object.keys(specialInfoNames()), value),
         device_info: encodedObjects(deviceInfoKeys, meanings.device_info, platform),
         location_info: encodedObjects(locationInfoKeys, meanings.location_info, platform),
       },
-      required: ['union_id'],
-      // Of any type: generators give it to the named properties, too.
-      additionalProperties: true,
     },
-    BasicInfo: object(described(basicInfoFields, value), []),
-    ExtensionInfo: {
-      description: "Keys that the tenant's applications passed back",
-      type: 'object',
-      additionalProperties: value,
-    },
-    LoginDevice: object(Object.fromEntries(loginDeviceFields.map((field) => [field, text])), []),
-    // Without properties: generators make an optional one undefined, which is none of the types of the others.
+    BasicInfo: { ...BasicInfo, properties: described(basicInfoFields, value) },
+    ExtensionInfo: { ...ExtensionInfo, additionalProperties: value },
+    LoginDevice: { ...LoginDevice, properties: described(loginDeviceFields, text) },
     UserInfo: {
-      description: `One level of key/value pairs. Keys with a special meaning: ${specialKeys}`,
-      type: 'object',
-      minProperties: 1,
+      ...UserInfo,
+      description: `${UserInfo.description} ${specialKeys}`,
       propertyNames: { minLength: 1, not: { enum: reservedKeys } },
-      additionalProperties: scalar,
     },
   };
 }
@@ -287,7 +250,6 @@ function schemaRef(name: string): Json {
 }
 
 const text = { type: 'string' } as const;
-const userId = { ...text, description: 'User ID' } as const;
 const specialKeys = Object.entries(specialUserInfoKeys)
   .map(([key, meaning]) => `\`${key}\` (${meaning})`)
   .join(', ');
@@ -295,11 +257,8 @@ const specialKeys = Object.entries(specialUserInfoKeys)
 /** `data` of a success, by what it holds. */
 const successData: Readonly<Record<Endpoint['success'], Json>> = {
   information: { anyOf: [schemaRef('User'), schemaRef('NamedPieces')] },
-  union_id: object({ union_id: userId }, ['union_id']),
+  union_id: object(template.components.schemas.NamedPieces.properties, ['union_id']),
 };
-
-/** A value that `user_info` can hold. */
-const scalar = { type: ['string', 'number', 'boolean', 'null'] } as const;
 
 function success(data: Json): Json {
   return object({ code: { const: resultCode.ok }, msg: text, data }, ['code', 'msg', 'data']);
