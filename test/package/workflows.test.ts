@@ -13,7 +13,7 @@ interface Step {
 interface Job {
   readonly needs?: string | readonly string[];
   readonly permissions?: Readonly<Record<string, string>>;
-  readonly strategy?: { readonly matrix: { readonly node: readonly number[] } };
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly number[]>> };
   readonly env?: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];
 }
@@ -86,8 +86,19 @@ describe('the workflows', () => {
       schedule: [{ cron: expect.stringMatching(weekly) }],
       workflow_dispatch: null,
     });
-    const [{ steps = [] } = {}] = Object.values(audit?.jobs ?? {});
-    expect(steps.at(-1)).toEqual({ run: 'npm run audit' });
+    expect(audit?.jobs.audit?.steps.at(-1)).toEqual({ run: 'npm run audit' });
+  });
+
+  it('run the tests of the client each week with the latest undici of the lines that it works with', () => {
+    const { strategy, steps = [] } = workflows.get('audit.yml')?.jobs.undici ?? {};
+    expect(strategy?.matrix.undici).toEqual([7, 8]);
+    expect(steps.flatMap(({ run }) => run ?? [])).toEqual([
+      'npm ci --ignore-scripts',
+      `npm install --ignore-scripts --no-save undici@\${{ matrix.undici }}`,
+      'npm run build',
+      'npx vitest run --project sqlite test/client test/sdk',
+      'node bin/userinfo.cjs demo',
+    ]);
   });
 
   it('test each line of Node that "engines" names, and later lines that are released for long', () => {
