@@ -6,8 +6,7 @@
 
 export type { Outcome, RowOutcome } from './bulk/outcome.js';
 export type { BulkRunOptions, PassbackOutcome, ReadOutcome } from './bulk/send-all.js';
-export type { Answer, AnswerHeaders } from './client/answer.js';
-export type { PassbackAnswer, ReadAnswer } from './client/client.js';
+export type { Answer, AnswerHeaders, PassbackAnswer, ReadAnswer } from './client/answer.js';
 export type {
   DispatchController,
   DispatchedRequest,

@@ -1,4 +1,5 @@
-import type { CallClient, PassbackAnswer, ReadAnswer } from '../client/client.js';
+import type { PassbackAnswer, ReadAnswer } from '../client/answer.js';
+import type { CallClient } from '../client/client.js';
 import { CancelledError, NoAnswerError } from '../client/errors.js';
 import { type CallOptions, clientDefaults } from '../client/options.js';
 import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
@@ -200,8 +201,7 @@ export function sendAll<Row>(
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
   checkMembers(bulkMembers, given);
   client.refuseIfClosed();
-  const { sender } = client;
-  const { options } = sender;
+  const { options } = client;
   const {
     timeoutMs = clientDefaults.timeoutMs,
     connections = clientDefaults.connections,
@@ -215,7 +215,13 @@ export function sendAll<Row>(
     timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
   };
   const { context, signal } = given;
-  const settings = { ...pacing, operation, sender, context, headers: sender.checkHeaders(given.headers) };
+  const settings = {
+    ...pacing,
+    operation,
+    sender: client,
+    context,
+    headers: client.checkHeaders(given.headers),
+  };
   return outcomesOf(batchesOf(rows, prepareRow[operation]), client, settings, signal);
 }
 

@@ -21,11 +21,6 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       const { CallClient } = await import('../client/client.js');
       return new CallClient(options);
     },
-    /** Opens a sender for many requests. */
-    async openSender(options: UserInfoClientOptions) {
-      const { Sender } = await import('../client/sender.js');
-      return new Sender(options);
-    },
     /** Opens the store of the service directly, without HTTP: `--database`, or the default one. */
     async openAdmin(database: string | undefined, { create }: { readonly create: boolean }): Promise<Admin> {
       const [{ openAdmin }, { chooseDatabase, masterKeys, mayMigrate }] = await Promise.all([

@@ -1,4 +1,5 @@
 import type { Envelope } from '../protocol/envelope.js';
+import type { ReadData } from '../protocol/read-data.js';
 
 /**
  * An answer of the service: the envelope, and the bytes that it came in.
@@ -31,6 +32,23 @@ export interface Answer<Data = Record<string, unknown>> {
    */
   readonly warnings: readonly string[];
 }
+
+/**
+ * The answer of a read: its `data` has the requested names.
+ *
+ * @example
+ * const answer: ReadAnswer<'mobile'> = await client.read({ code, infoNames: ['mobile'] });
+ * const mobile: string | undefined = answer.data.mobile;
+ */
+export type ReadAnswer<Name extends string = never> = Answer<ReadData<Name>>;
+/**
+ * The answer of a passback: its `data` names the user that was written to.
+ *
+ * @example
+ * const answer: PassbackAnswer = await client.passback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
+ * answer.data.union_id; // 'u1'
+ */
+export type PassbackAnswer = Answer<{ readonly union_id: string }>;
 
 /**
  * The headers of an answer, as received, by their names in lower case. A header that came more than once is an array.

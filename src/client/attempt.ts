@@ -2,7 +2,7 @@ import type { Endpoint } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isPromise } from '../signing/signer.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
-import type { DispatchController, DispatchHandler } from './dispatcher.js';
+import type { DispatchController, DispatchedRequest, DispatchHandler } from './dispatcher.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { parseAnswer } from './parse-answer.js';
@@ -12,7 +12,6 @@ import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './ret
 import type { Sender } from './sender.js';
 import type { SignedRequest } from './sign-request.js';
 import { TunnelError, toNoAnswerError } from './transport-errors.js';
-import { dispatchOptions } from './wire-request.js';
 
 /** The outcome of one attempt. */
 export interface AttemptResult {
@@ -41,14 +40,11 @@ interface NewAttempt {
 
 /** One request in flight: the handler of its answer. `done` is called once, unless it is cancelled. */
 export class Attempt implements DispatchHandler {
+  readonly #given: NewAttempt;
   readonly #sender: Sender;
   readonly #endpoint: Endpoint;
-  readonly #ownHeaders: ReadonlyMap<string, string> | undefined;
   /** `null` while a signer has not returned its signature. */
   #request: SignedRequest | null = null;
-  readonly #attempt: number;
-  readonly #done: (result: AttemptResult) => void;
-  readonly #context: unknown;
   readonly #sentAt = performance.now();
   #controller: DispatchController | undefined;
   #httpStatus = 0;
@@ -60,13 +56,10 @@ export class Attempt implements DispatchHandler {
   /** Whether the request is being written to a connection, or was: it may have arrived. */
   hasStarted = false;
 
-  private constructor({ sender, request, headers, number, done, context }: NewAttempt) {
-    this.#sender = sender;
-    this.#endpoint = request.endpoint;
-    this.#ownHeaders = headers;
-    this.#attempt = number;
-    this.#done = done;
-    this.#context = context;
+  private constructor(given: NewAttempt) {
+    this.#given = given;
+    this.#sender = given.sender;
+    this.#endpoint = given.request.endpoint;
   }
 
   /**
@@ -77,7 +70,7 @@ export class Attempt implements DispatchHandler {
    */
   static send(given: NewAttempt): Attempt {
     const attempt = new Attempt(given);
-    const signed = given.sender.sign(given.request);
+    const signed = given.sender.signAttempt(given.request);
     if (!isPromise(signed)) attempt.#dispatch(signed);
     else {
       signed.then(
@@ -114,11 +107,19 @@ export class Attempt implements DispatchHandler {
   #dispatch(request: SignedRequest): void {
     this.#request = request;
     const sender = this.#sender;
-    const { origin, pathPrefix } = sender;
-    const headers = sender.headersWith(this.#ownHeaders);
+    const { target, body } = request;
+    const headers = sender.headersWith(this.#given.headers);
     sender.hooks.call('onRequest', () => this.#event(request));
     try {
-      sender.connections.dispatcher.dispatch(dispatchOptions(request, { origin, pathPrefix, headers }), this);
+      // undici follows no redirect: a signed URL belongs to one host.
+      const dispatched: DispatchedRequest = {
+        origin: sender.origin,
+        path: sender.pathPrefix + target,
+        method: this.#endpoint.method,
+        headers: body === null ? headers.withoutForm : headers.withForm,
+        body,
+      };
+      sender.connections.dispatcher.dispatch(dispatched, this);
     } catch (cause) {
       const error = new InvalidInputError('the dispatcher rejects the request', {
         hint: 'Pass a dispatcher of undici 7 or later, or none.',
@@ -239,21 +240,21 @@ export class Attempt implements DispatchHandler {
   #answered(answer: WireAnswer, request: SignedRequest): void {
     const sender = this.#sender;
     const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
-    const outcome = this.#describe(parseAnswer(answer, request, this.#attempt, sender), retryAfterMs);
+    const outcome = this.#describe(parseAnswer(answer, request, this.#given.number, sender), retryAfterMs);
     sender.hooks.call('onResponse', () => ({
       ...this.#event(request),
       ...showAnswer(answer, outcome),
       durationMs: this.#durationMs(),
     }));
     const isOutdated = sender.isOutdated(outcome, this.#sentAt);
-    this.#done({ outcome, retryAfterMs, isOutdated });
+    this.#given.done({ outcome, retryAfterMs, isOutdated });
   }
 
   #failed(error: NoAnswerError | CancelledError): void {
     const isCancelled = error instanceof CancelledError;
     this.#reportNoAnswer(isCancelled ? 'cancelled' : error.reason, error);
     if (!isCancelled)
-      this.#done({ outcome: this.#describe(error), retryAfterMs: undefined, isOutdated: false });
+      this.#given.done({ outcome: this.#describe(error), retryAfterMs: undefined, isOutdated: false });
   }
 
   /** Sets the details of an error. */
@@ -261,7 +262,7 @@ export class Attempt implements DispatchHandler {
     if (isSuccess(outcome)) return outcome;
     outcome.withDetails({
       operation: this.#endpoint.operation,
-      attempts: this.#attempt,
+      attempts: this.#given.number,
       requestId: this.requestId,
       retryable: mayRetry(this.#endpoint, outcome),
       retryAfterMs,
@@ -292,9 +293,9 @@ export class Attempt implements DispatchHandler {
       operation,
       method,
       url,
-      attempt: this.#attempt,
+      attempt: this.#given.number,
       requestId: request.random,
-      context: this.#context,
+      context: this.#given.context,
       parameters: showParameters(request),
     };
   }

@@ -1,6 +1,5 @@
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers } from '../protocol/members.js';
-import type { ReadData } from '../protocol/read-data.js';
 import { isPromise } from '../signing/signer.js';
 import type { Answer } from './answer.js';
 import { ClientCall } from './call.js';
@@ -16,23 +15,6 @@ import type { PlainRequest } from './request.js';
 import { Sender } from './sender.js';
 import { toWireRequest, type WireRequest } from './wire-request.js';
 
-/**
- * The answer of a read: its `data` has the requested names.
- *
- * @example
- * const answer: ReadAnswer<'mobile'> = await client.read({ code, infoNames: ['mobile'] });
- * const mobile: string | undefined = answer.data.mobile;
- */
-export type ReadAnswer<Name extends string = never> = Answer<ReadData<Name>>;
-/**
- * The answer of a passback: its `data` names the user that was written to.
- *
- * @example
- * const answer: PassbackAnswer = await client.passback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
- * answer.data.union_id; // 'u1'
- */
-export type PassbackAnswer = Answer<{ readonly union_id: string }>;
-
 /** A call or a bulk run that `close` waits for. */
 interface UnderWay {
   /** Ends it now. */
@@ -41,9 +23,8 @@ interface UnderWay {
   readonly stop?: () => void;
 }
 
-/** The calls of a `UserInfoClient`: the command line makes them without the code of bulk runs. */
-export class CallClient implements AsyncDisposable {
-  readonly sender: Sender;
+/** What is behind a `UserInfoClient`: the command line uses it without the code of bulk runs. */
+export class CallClient extends Sender implements AsyncDisposable {
   /** The client that this one was derived from, and shares connections with. */
   readonly #origin: CallClient | undefined;
   /** The calls and runs under way, also those of derived clients. */
@@ -52,19 +33,19 @@ export class CallClient implements AsyncDisposable {
 
   /** @throws InvalidInputError, RecipeError as that of `UserInfoClient` */
   constructor(options: UserInfoClientOptions, origin?: CallClient) {
-    this.sender = new Sender(options, origin?.sender);
+    super(options, origin);
     this.#origin = origin;
   }
 
   withOptions(options: DerivedOptions): CallClient {
     checkMembers(derivedMembers, options);
-    return new CallClient({ ...this.sender.options, ...options }, this);
+    return new CallClient({ ...this.options, ...options }, this);
   }
 
   close({ force = false }: { readonly force?: boolean } = {}): Promise<void> {
     if (this.#closing === null) {
       for (const work of this.#underWay.keys()) work.stop?.();
-      this.#closing = Promise.allSettled(this.#underWay.values()).then(() => this.sender.drop());
+      this.#closing = Promise.allSettled(this.#underWay.values()).then(() => this.drop());
     }
     if (force) {
       for (const work of this.#underWay.keys()) work.end.abort(new Error('the client was closed'));
@@ -78,10 +59,9 @@ export class CallClient implements AsyncDisposable {
 
   /** Signs a request without sending it. */
   sign(request: PlainRequest): WireRequest {
-    const { sender } = this;
     try {
-      const signed = sender.sign(request);
-      if (!isPromise(signed)) return toWireRequest(signed, sender.baseUrl, sender.headersWith(undefined));
+      const signed = this.signAttempt(request);
+      if (!isPromise(signed)) return toWireRequest(signed, this.baseUrl, this.headersWith(undefined));
       signed.then(undefined, () => {});
       throw new InvalidInputError('a signer returns a promise: a request is not signed by it alone');
     } catch (error) {
@@ -94,7 +74,7 @@ export class CallClient implements AsyncDisposable {
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer> {
     checkMembers(callMembers, options);
     this.refuseIfClosed();
-    const call = new ClientCall(this.sender, request, options);
+    const call = new ClientCall(this, request, options);
     const outcome = call.run();
     this.track(call, outcome);
     try {

@@ -197,7 +197,7 @@ export class Sender {
    * @throws InvalidInputError for a request that breaks a rule of §4 or §8
    * @throws NoAnswerError as `prepare` does, if no secret was fetched before
    */
-  sign(request: PlainRequest): SignedRequest | PromiseLike<SignedRequest> {
+  signAttempt(request: PlainRequest): SignedRequest | PromiseLike<SignedRequest> {
     const random: unknown = this.#random();
     if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
     const moment = { random, timestamp: Math.floor(this.now() / 1000) };

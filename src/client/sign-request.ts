@@ -53,7 +53,7 @@ export function signableRequest(
   usesQuery = true,
 ): SignableRequest {
   const { endpoint, parameters } = request;
-  const values = valuesOf(request, caller, moment, { app_sign: '' });
+  const values = valuesOf(request, caller, moment);
   const params: Param[] = [];
   for (const { name } of endpoint.parameters) {
     const value = values.get(name);
@@ -64,34 +64,15 @@ export function signableRequest(
   return usesQuery ? { ...signable, query: encodeIn(endpoint, 'query', values) } : signable;
 }
 
-/** The values of a request's parameters by name: those of §5.3, and those of its operation. */
-function valuesOf(
-  { parameters }: PlainRequest,
-  caller: Caller,
-  moment: Moment,
-  signatures: { readonly app_sign: string; readonly sign?: string },
-): Pick<Parameters, 'get'> {
-  const get = (name: string) => {
-    switch (name) {
-      case 'tenant_code':
-        return caller.tenantCode;
-      case 'app_key':
-        return caller.appKey;
-      case 'channel':
-        return caller.channel;
-      case 'random':
-        return moment.random;
-      case 'timestamp':
-        return String(moment.timestamp);
-      case 'app_sign':
-        return signatures.app_sign;
-      case 'sign':
-        return signatures.sign;
-      default:
-        return parameters.get(name);
-    }
-  };
-  return { get };
+/** The values of a request's parameters by name, before it is signed: those of §5.3, and those of its operation. */
+function valuesOf({ parameters }: PlainRequest, caller: Caller, moment: Moment): Map<string, string> {
+  return new Map(parameters)
+    .set('tenant_code', caller.tenantCode)
+    .set('app_key', caller.appKey)
+    .set('channel', caller.channel)
+    .set('random', moment.random)
+    .set('timestamp', String(moment.timestamp))
+    .set('app_sign', '');
 }
 
 /**
@@ -111,7 +92,7 @@ export function signRequest(
   const usesQuery = signers.app_sign.usesQuery === true || signers.sign.usesQuery === true;
   const signable = signableRequest(request, baseUrl, app, moment, usesQuery);
   const withSignatures = ({ app_sign, sign }: Digests): SignedRequest => {
-    const values = valuesOf(request, app, moment, { app_sign: app_sign.digest, sign: sign.digest });
+    const values = valuesOf(request, app, moment).set('app_sign', app_sign.digest).set('sign', sign.digest);
     // The other texts were checked when the client was created, and when the request was built.
     checkText('random', moment.random);
     checkParameters(endpoint, values);
@@ -131,7 +112,7 @@ export function signRequest(
 }
 
 /** Encodes the values of one place, in the order of the endpoint's table; its names need no encoding. */
-function encodeIn(endpoint: Endpoint, place: Parameter['in'], values: Pick<Parameters, 'get'>): string {
+function encodeIn(endpoint: Endpoint, place: Parameter['in'], values: Parameters): string {
   let text = '';
   for (const parameter of endpoint.parameters) {
     const value = parameter.in === place ? values.get(parameter.name) : undefined;

@@ -1,6 +1,5 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { type Endpoint, formContentType } from '../protocol/endpoints.js';
-import type { DispatchedRequest } from './dispatcher.js';
 import type { SignedRequest } from './sign-request.js';
 
 /**
@@ -31,7 +30,7 @@ export function toWireRequest(
   return { method: endpoint.method, url, contentType, headers: Object.fromEntries(headers.given), body };
 }
 
-/** Protection services may refuse requests without a `User-Agent`. */
+/** Answers are read as they are: without a content encoding. Protection services may refuse requests without a `User-Agent`. */
 const usualHeaders = {
   accept: 'application/json',
   'accept-encoding': 'identity',
@@ -50,25 +49,4 @@ export class RequestHeaders {
     this.withoutForm = [...new Map([...Object.entries(usualHeaders), ...given])].flat();
     this.withForm = [...this.withoutForm, 'content-type', formContentType];
   }
-}
-
-/**
- * The request for undici, which follows no redirect: a signed URL belongs to one host. It accepts no content
- * encoding: answers are read as they are. `pathPrefix` is the part of the base URL after its `origin`.
- */
-export function dispatchOptions(
-  { endpoint: { method }, target, body }: SignedRequest,
-  {
-    origin,
-    pathPrefix,
-    headers,
-  }: { readonly origin: string; readonly pathPrefix: string; readonly headers: RequestHeaders },
-): DispatchedRequest {
-  return {
-    origin,
-    path: pathPrefix + target,
-    method,
-    headers: body === null ? headers.withoutForm : headers.withForm,
-    body,
-  };
 }

@@ -44,16 +44,9 @@ export interface Profile {
 export type ProfilePatch = Partial<Omit<Profile, 'name' | OptionalField>> & {
   readonly [Field in OptionalField]?: Profile[Field] | null;
 };
-type OptionalField =
-  | 'platform'
-  | 'headers'
-  | 'signing_module'
-  | 'key_prefix'
-  | 'ca_file'
-  | 'client_cert'
-  | 'client_key'
-  | 'proxy'
-  | 'allow_http';
+type OptionalField = {
+  [Field in keyof Profile]-?: object extends Pick<Profile, Field> ? Field : never;
+}[keyof Profile];
 
 /** @throws ProfileError for an invalid name */
 export function checkProfileName(name: string): void {

@@ -1,8 +1,8 @@
+import type { AnswerShape } from './answer-data.js';
 import { isObject, kindOf } from './fields.js';
 import { isNestedBeyond, memberText, topLevelKeys } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
 import { JsonNumber } from './user-info.js';
-import type { AnswerShape } from './user-record.js';
 
 /**
  * §1: the shape of every answer.

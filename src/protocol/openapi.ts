@@ -1,3 +1,4 @@
+import { type AnswerShape, deviceInfoKeys, locationInfoKeys } from './answer-data.js';
 import { type Endpoint, endpoints, formContentType, hasForm, type Parameter } from './endpoints.js';
 import { refusalData } from './envelope.js';
 import { isObject } from './fields.js';
@@ -7,13 +8,7 @@ import template from './openapi.json' with { type: 'json' };
 import { type PlatformRefusal, type PlatformResultCodes, platformRefusal } from './result-code-table.js';
 import { canAnswer, entryOf, messageOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
-import {
-  type AnswerShape,
-  basicInfoFields,
-  deviceInfoKeys,
-  locationInfoKeys,
-  loginDeviceFields,
-} from './user-record.js';
+import { basicInfoFields, loginDeviceFields } from './user-record.js';
 
 /** The choices of a platform that the document states. */
 export interface DescribedPlatform extends AnswerShape {

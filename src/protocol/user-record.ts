@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { InvalidInputError } from './errors.js';
 import { checkFields, isObject } from './fields.js';
-import { type ChatPrefix, exchangeChatPrefix, neutralName } from './info-names.js';
+import { neutralName } from './info-names.js';
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './unsafe-text.js';
@@ -181,7 +181,7 @@ function keysOf(record: UserRecord): number {
 type Fields = Readonly<Record<string, string>>;
 
 /** The values of a record by their places; of its devices, those of the first. */
-function fieldsOf(record: UserRecord): Readonly<Record<Place, Fields>> {
+export function fieldsOf(record: UserRecord): Readonly<Record<Place, Fields>> {
   const { basic_info, extension_info, login_device_info } = record;
   const own = ownFields.flatMap((key) => {
     const value = record[key];
@@ -202,7 +202,7 @@ function fieldsOf(record: UserRecord): Readonly<Record<Place, Fields>> {
 export function applyPassback(
   record: UserRecord,
   userInfo: UserInfoEntries,
-  values: AnswerShape['values'],
+  values: 'text' | 'as-written',
 ): UserRecord {
   const { tenant_code, union_id, login_device_info } = record;
   const old = fieldsOf(record);
@@ -266,124 +266,6 @@ function asText(value: unknown, where: string): string | null {
   return value;
 }
 
-/** The data of an answer to a read. */
-export interface AnyReadData {
-  readonly union_id: string;
-  readonly [name: string]: unknown;
-}
-
-/** §4.1 shape rule 3: the keys of an object in `device_info`. */
-export const deviceInfoKeys = ['device_token', 'brand', 'os', 'os_version', 'network', 'uuid'] as const;
-/** §4.1 shape rule 3: the keys of an object in `location_info`. */
-export const locationInfoKeys = ['country', 'province', 'city'] as const;
-
-/** A platform's form of `data` (§4.1 leaves it open). */
-export interface AnswerShape {
-  /** A requested name, or a field of `basic_info`, without a value or authorization: left out, `null` or empty text. */
-  readonly absent: 'omit' | 'null' | 'empty';
-  /** An object without keys: `{}`, `[]` as PHP writes it, or `null`. */
-  readonly empty_object: 'object' | 'list' | 'null';
-  /** A value that was passed back as a number, `true` or `false`: as text, or as it was written. */
-  readonly values: 'text' | 'as-written';
-  /** The prefix of the names of the chat platform (§2.2). */
-  readonly chat_prefix: ChatPrefix;
-}
-
-/** An object as a platform writes it: one without keys may be a list, or null. */
-export function shapeObject(
-  fields: object,
-  { empty_object }: Pick<AnswerShape, 'empty_object'>,
-): object | null {
-  if (Object.keys(fields).length > 0 || empty_object === 'object') return fields;
-  return empty_object === 'list' ? [] : null;
-}
-
-/**
- * Selects `data` of a read (§4.1, "Shape rules"). `infoNames` are the requested names, `null` for none;
- * `authorized` the names that the code authorizes, `null` for all. In a whole read, `device_info` and
- * `location_info` decide about the fields of a device, and `extension_info` also holds `mobile_district_code` and
- * `gps` (§2.4): they are passed back, and no fields of `basic_info`. A number as written is a JsonNumber.
- */
-export function readData(
-  record: UserRecord,
-  infoNames: readonly string[] | null,
-  authorized: readonly string[] | null,
-  shape: AnswerShape,
-): AnyReadData {
-  const allowed = authorized && new Set(authorized.flatMap((name) => [name, neutralName(name)]));
-  const view = { record, allows: (name: string) => allowed?.has(name) ?? true, shape };
-  return infoNames === null ? wholeData(view) : namedData(view, infoNames);
-}
-
-/** A record as a code and a platform show it; `allows` takes neutral names. */
-interface View {
-  readonly record: UserRecord;
-  readonly allows: (name: string) => boolean;
-  readonly shape: AnswerShape;
-}
-
-function wholeData(view: View): AnyReadData {
-  const { record, allows, shape } = view;
-  const { union_id, basic_info, login_device_info } = record;
-  const shown = (fields: object, all: readonly string[] = Object.keys(fields)) => {
-    const values = new Map(Object.entries(fields));
-    const entries = all.flatMap((name) => {
-      const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
-      return value === undefined ? [] : [[exchangeChatPrefix(name, shape.chat_prefix), value] as const];
-    });
-    return shapeObject(Object.fromEntries(entries), shape);
-  };
-  const locationFields: readonly string[] = locationInfoKeys;
-  const deviceFields = loginDeviceFields.filter((field) =>
-    allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
-  );
-  // A key that was never passed back does not exist: only fields of the table can lack a value.
-  const fields = fieldsOf(record);
-  const extension = [fields.extension, fields.own].flatMap(Object.entries).filter(([name]) => allows(name));
-  return {
-    union_id,
-    basic_info: shown(basic_info, shape.absent === 'omit' ? undefined : basicInfoFields),
-    extension_info: shown(Object.fromEntries(extension)),
-    login_device_info:
-      deviceFields.length === 0 ? [] : login_device_info.map((device) => known(device, deviceFields)),
-  };
-}
-
-function namedData(view: View, names: readonly string[]): AnyReadData {
-  const { record, allows, shape } = view;
-  const values = readableValues(record);
-  const data: [string, unknown][] = [['union_id', record.union_id]];
-  for (const requested of names) {
-    const name = exchangeChatPrefix(requested, shape.chat_prefix);
-    const keys = deviceNames.get(name);
-    if (name === 'union_id') continue;
-    if (keys !== undefined && allows(name)) data.push([requested, describeDevices(record, keys)]);
-    else {
-      const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
-      if (value !== undefined) data.push([requested, value]);
-    }
-  }
-  return Object.fromEntries(data) as AnyReadData;
-}
-
-/** §4.1 shape rule 3: the names whose values are lists, and the keys of an object in them. */
-const deviceNames: ReadonlyMap<string, readonly (keyof LoginDevice)[]> = new Map<
-  string,
-  readonly (keyof LoginDevice)[]
->([
-  ['device_info', deviceInfoKeys],
-  ['location_info', locationInfoKeys],
-]);
-
-const absentValues = { omit: undefined, null: null, empty: '' } as const;
-
-/** A value as the platform shows it, or what it shows where there is none. */
-function shownValue({ record, shape }: View, name: string, text: string | undefined): unknown {
-  if (text === undefined) return absentValues[shape.absent];
-  if (shape.values === 'text' || !record.literals?.includes(name)) return text;
-  return text === 'true' || text === 'false' ? text === 'true' : new JsonNumber(text);
-}
-
 /**
  * All text values of a record by name, each name once: only these can be the primary key of a passback. A field of the
  * record hides an extension key of the same name.
@@ -396,13 +278,4 @@ export function readableValues(record: UserRecord): ReadonlyMap<string, string> 
     if (value !== undefined) values.set(key, value);
   }
   return values;
-}
-
-function describeDevices(record: UserRecord, keys: readonly (keyof LoginDevice)[]): string[] {
-  return record.login_device_info.map((device) => JSON.stringify(known(device, keys)));
-}
-
-/** The fields in the order of the spec; unknown ones are the empty string (§4.1, shape rule 3). */
-function known(device: LoginDevice, keys: readonly (keyof LoginDevice)[]): LoginDevice {
-  return Object.fromEntries(keys.map((key) => [key, device[key] ?? '']));
 }

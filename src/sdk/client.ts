@@ -6,7 +6,8 @@ import {
   type ReadOutcome,
   sendAll,
 } from '../bulk/send-all.js';
-import { CallClient, type PassbackAnswer, type ReadAnswer } from '../client/client.js';
+import type { PassbackAnswer, ReadAnswer } from '../client/answer.js';
+import { CallClient } from '../client/client.js';
 import type { CallOptions, DerivedOptions, UserInfoClientOptions } from '../client/options.js';
 import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
 import type { WireRequest } from '../client/wire-request.js';

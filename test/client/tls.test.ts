@@ -54,8 +54,10 @@ describe('a certificate', () => {
     'of NODE_EXTRA_CA_CERTS is trusted where another is named (needs Node 22.15)',
     async () => {
       const server = await tlsServer('self-signed', service.url);
+      const appSecret = credentials.appSecret.reveal();
+      const options = { baseUrl: server.url, ...credentials, appSecret, extraCa: ca };
       const script = `import { UserInfoClient } from ${JSON.stringify(join(process.cwd(), 'dist/index.js'))};
-        const client = new UserInfoClient(${JSON.stringify({ baseUrl: server.url, ...credentials, extraCa: ca })});
+        const client = new UserInfoClient(${JSON.stringify(options)});
         console.log((await client.passback({ unionId: 'u1', userInfo: { a: 'x' } })).envelope.code);
         await client.close();`;
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: selfSigned };

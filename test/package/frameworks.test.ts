@@ -249,9 +249,9 @@ describe('each example in a project of its framework', () => {
 
   it.each(frameworks)(
     '$name',
-    async ({ name, node, packages, examples, build, start, check = readsUser }) => {
+    async ({ name, folder: source = name, node, packages, examples, build, start, check = readsUser }) => {
       const folder = emptyProject(name);
-      cpSync(join(import.meta.dirname, 'frameworks', name), folder, { recursive: true });
+      cpSync(join(import.meta.dirname, 'frameworks', source), folder, { recursive: true });
       for (const [place, example] of Object.entries(examples)) {
         mkdirSync(dirname(join(folder, place)), { recursive: true });
         cpSync(join(project, 'examples', example), join(folder, place));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultPlatform } from '../../src/platform/platform.js';
+import { readData } from '../../src/protocol/answer-data.js';
 import type { InvalidInputError } from '../../src/protocol/errors.js';
 import { checkPassback } from '../../src/protocol/passback.js';
 import {
@@ -9,7 +10,7 @@ import {
   specialUserInfoKeys,
   toUserInfo,
 } from '../../src/protocol/user-info.js';
-import { applyPassback, basicInfoFields, readData, type UserRecord } from '../../src/protocol/user-record.js';
+import { applyPassback, basicInfoFields, type UserRecord } from '../../src/protocol/user-record.js';
 
 const nobody: UserRecord = {
   tenant_code: 'acme',

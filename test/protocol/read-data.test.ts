@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultPlatform } from '../../src/platform/platform.js';
+import { readData } from '../../src/protocol/answer-data.js';
 import { readDataWarnings } from '../../src/protocol/read-data.js';
-import { parseUserRecord, readableValues, readData } from '../../src/protocol/user-record.js';
+import { parseUserRecord, readableValues } from '../../src/protocol/user-record.js';
 
 const record = parseUserRecord(
   JSON.stringify({

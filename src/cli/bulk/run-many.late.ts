@@ -229,7 +229,7 @@ async function execute(
   const { signal } = context;
   const { concurrency, rate = null, attempts, timeout, maxFailures = null } = options;
   const client = await clientOptions(context, settings, options);
-  const sender = await context.openSender({ ...client, connections: concurrency });
+  const sender = await context.connect({ ...client, connections: concurrency });
   let stop = () => {};
   let report: RunReport;
   try {

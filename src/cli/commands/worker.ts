@@ -75,7 +75,7 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
   const { concurrency, attempts, timeout, attemptTimeout: timeoutMs = timeout, drain = false } = options;
   const settings = await resolveDeployment(context, options);
   const client = await clientOptions(context, settings, options);
-  const sender = await context.openSender({ ...client, connections: concurrency });
+  const sender = await context.connect({ ...client, connections: concurrency });
   const { targetOf } = await import('../../queue/run.js');
   const { Worker } = await import('../../queue/worker.js');
   const pacing = { concurrency, attempts, timeoutMs };

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readData } from '../../protocol/answer-data.js';
 import type { Endpoint, OperationName } from '../../protocol/endpoints.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import { exchangeChatPrefix, splitInfoNames } from '../../protocol/info-names.js';
@@ -9,7 +10,7 @@ import { type DecodedPair, decodePairs } from '../../protocol/percent-encoding.j
 import { resultCode } from '../../protocol/result-codes.js';
 import { textFault } from '../../protocol/unsafe-text.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
-import { applyPassback, checkRecordSize, readData } from '../../protocol/user-record.js';
+import { applyPassback, checkRecordSize } from '../../protocol/user-record.js';
 import type { Param } from '../../signing/request.js';
 import { randomHex } from '../admin/admin-context.js';
 import type { ServiceContext } from '../context.js';
