@@ -1,10 +1,13 @@
 import type { UserInfoClientOptions } from '../../src/index.js';
 import { createService, type Service } from '../../src/service/index.js';
+import type { Secret } from '../../src/signing/secret.js';
 
 /** A service that runs, and what a client of its one app says of itself. */
 export interface ServiceWithApp {
   readonly service: Service;
-  readonly credentials: Pick<UserInfoClientOptions, 'tenantCode' | 'channel' | 'appKey' | 'appSecret'>;
+  readonly credentials: Pick<UserInfoClientOptions, 'tenantCode' | 'channel' | 'appKey'> & {
+    readonly appSecret: Secret;
+  };
 }
 
 /** It has one user, `u1`. */
