@@ -28,6 +28,11 @@ export interface Change extends Weighted {
   readonly apply: (recipe: Recipe) => Recipe;
 }
 
+/** The choices, all but one rarer. */
+function rarer(all: readonly Choice<string>[], usual: string, more: number): Choice<string>[] {
+  return all.map(({ value, bits }) => choice(value, value === usual ? bits : bits + more));
+}
+
 /** The values of the fields of a recipe, by path, each with its cost. */
 export const fieldChoices: Readonly<Record<string, readonly Choice<unknown>[]>> = {
   'params.order': orderChoices.pairs,
@@ -38,8 +43,8 @@ export const fieldChoices: Readonly<Record<string, readonly Choice<unknown>[]>> 
   'params.nameCase': nameFoldings,
   'params.joinRepeated': joinings,
   'params.json': choices([0.1, 'none'], [4.5, 'values'], [7, 'both']),
-  'params.kvSep': nameValueSeparators,
-  'params.pairSep': [choice('', 2), ...separators],
+  'params.kvSep': rarer(nameValueSeparators, '=', 2),
+  'params.pairSep': rarer([choice('', 1), ...separators], '&', 2.5),
   'params.pairEnd': choices([0.1, ''], [5.5, '$secret'], [8, '&', '|', '\n']),
   'params.names': choices([0.4, true], [3, false]),
   'params.values': choices([0.1, true], [7, false]),
@@ -49,7 +54,7 @@ export const fieldChoices: Readonly<Record<string, readonly Choice<unknown>[]>> 
   'encode.message': choices<TextEncoding>([0.1, 'none'], [5, 'form'], [6, 'rfc3986', 'form-dotnet']),
   'encode.lower': choices([0.1, false], [5, true]),
   'key.decode': choices<KeyDecoding>([0.1, 'utf8'], [4, 'hex'], [4.5, 'base64'], [6.5, 'base64url']),
-  join: [choice('', 0.7), ...separators],
+  join: rarer([choice('', 0.7), ...separators], '', 1.3),
 };
 
 /** The value at a path of a recipe, such as `params.order` or `steps.0`. */

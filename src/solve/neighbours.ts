@@ -2,7 +2,7 @@ import { parseDigest } from '../signing/digest-steps.js';
 import { presets } from '../signing/presets.js';
 import type { Recipe } from '../signing/recipe.js';
 import { paramOf } from '../signing/request.js';
-import { type CostRange, firstFrom, type RecipeCandidate, sortByBits } from './candidates/cost.js';
+import { type CostRange, firstFrom, lessSpent, type RecipeCandidate, sortByBits } from './candidates/cost.js';
 import { roleOf } from './candidates/parameter-roles.js';
 import { namedToken } from './candidates/pieces.js';
 import { readSignature, type SignatureReading } from './candidates/signature-reading.js';
@@ -12,8 +12,10 @@ import type { Found, SolveTask } from './tasks.js';
 
 /** The cost of a preset, in bits. */
 const presetBits = 6;
+/** Maximum cost of a neighbour, in bits. */
+const mostBits = 18;
 /** Maximum number of neighbours that are tried: about a second. */
-const mostTried = 25_000;
+const mostTried = 15_000;
 const betweenPauses = 256;
 
 /** Tries the presets, and these with one and two changes: in each round those that cost up to a bit more. */
@@ -21,14 +23,15 @@ export async function findNeighbour(tasks: readonly SolveTask[], pause: Pause): 
   const [task] = tasks;
   const known = task === undefined ? [] : presets.flatMap(({ recipe }) => presetsFor(recipe, task));
   let tried = 0;
-  for (let bits = 0; tried < mostTried && bits < mostChangeBits; bits++) {
+  for (let to = presetBits; tried < mostTried && to < mostBits; to++) {
     for (const one of known) {
-      for (const changed of changedBy(one, { from: bits - 1, to: bits })) {
+      for (const changed of changedBy(one, lessSpent({ from: to - 1, to }, one.bits))) {
         if (tried % betweenPauses === 0) await pause();
         tried += 1;
         if (!tasks.every((sample) => signs(changed.recipe, sample))) continue;
         return { tried, hit: changed };
       }
+      if (tried >= mostTried) break;
     }
   }
   return { tried, hit: null };
@@ -36,8 +39,6 @@ export async function findNeighbour(tasks: readonly SolveTask[], pause: Pause): 
 
 /** Minimum cost of a change, in bits: an unlikely recipe does not become likely by one. */
 const leastBits = 0.3;
-/** Maximum cost of the changes of one recipe, in bits. */
-const mostChangeBits = 12;
 
 /** A known rule as the request would have it, and its changes, the likeliest first. */
 interface KnownRecipe extends RecipeCandidate {
@@ -55,11 +56,11 @@ function* changedBy(
     if (one.bits > to) return;
     const first = one.apply(recipe);
     if (isWithin(one.bits)) yield { recipe: first, bits: bits + one.bits };
-    for (const other of changes.slice(firstFrom(changes, from - one.bits))) {
+    const begin = Math.max(index + 1, firstFrom(changes, from - one.bits));
+    for (const other of changes.slice(begin)) {
       if (one.bits + other.bits > to) break;
-      if (!isWithin(one.bits + other.bits) || one.place === other.place || changes.indexOf(other) < index)
-        continue;
-      yield { recipe: other.apply(first), bits: bits + one.bits + other.bits };
+      if (isWithin(one.bits + other.bits) && one.place !== other.place)
+        yield { recipe: other.apply(first), bits: bits + one.bits + other.bits };
     }
   }
 }
