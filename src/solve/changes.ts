@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseDigest } from '../signing/digest-steps.js';
-import type { TextEncoding } from '../signing/encodings.js';
+import type { Case, TextEncoding } from '../signing/encodings.js';
 import { compileParams } from '../signing/params.js';
 import { type KeyDecoding, type ParamsRule, type Recipe, recipeDefaults } from '../signing/recipe.js';
 import { blockSources } from '../signing/recipe-language.js';
@@ -10,12 +10,10 @@ import {
   emptyChoices,
   exclusionBits,
   fixedListBits,
-  joinings,
-  nameFoldings,
   orderChoices,
 } from './candidates/arrangements.js';
 import { blockChanges } from './candidates/block-changes.js';
-import { encodings, escapes, foldings } from './candidates/block-texts.js';
+import { encodings, foldings } from './candidates/block-texts.js';
 import { type Choice, choice, choices, type Weighted } from './candidates/cost.js';
 import { nameValueSeparators, type Piece, separators } from './candidates/pieces.js';
 import { requestPieces } from './candidates/request-pieces.js';
@@ -27,6 +25,16 @@ export interface Change extends Weighted {
   readonly place: string;
   readonly apply: (recipe: Recipe) => Recipe;
 }
+
+const nameFoldings = choices<Case>([0.1, 'none'], [6, 'lower', 'upper']);
+const joinings = choices<string | null>([1, null], [1.5, ','], [3, ''], [4, '|', ';']);
+
+/** Replacements that documented rules use. */
+const escapes = choices<ParamsRule['escape']>(
+  [0, {}],
+  [8, { '&': '_', '=': '_' }, { '\\': '\\\\', ':': '\\:' }, { '\\': '\\\\', '"': '\\"' }],
+  [9, { ' ': '' }, { '/': '\\/' }, { '|': '\\|' }, { '\\': '\\\\', '|': '\\|' }],
+);
 
 /** The choices, all but one rarer. */
 function rarer(all: readonly Choice<string>[], usual: string, more: number): Choice<string>[] {

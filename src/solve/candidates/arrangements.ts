@@ -1,4 +1,3 @@
-import { type Case, folds } from '../../signing/encodings.js';
 import { compileOrder, compileSelection } from '../../signing/params.js';
 import { type Empty, isByPair, type Order, type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
@@ -47,7 +46,6 @@ type Arrangements = (kind: BlockKind, keyed: boolean) => LazyList<Arrangement>;
 export function arrangementsOf(space: SearchSpace): Arrangements {
   const { paramNames, secretNames, task } = space;
   const chosen = selections(
-    task.request.params,
     paramNames.map(({ value }) => value),
     maxArrangementBits,
   );
@@ -156,7 +154,7 @@ function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {
 }
 
 interface Selection extends Weighted {
-  readonly rule: Pick<ParamsRule, 'exclude' | 'include' | 'empty' | 'nameCase' | 'joinRepeated'>;
+  readonly rule: Pick<ParamsRule, 'exclude' | 'include' | 'empty'>;
 }
 
 /** The cost of excluding a parameter of this role by name. */
@@ -173,37 +171,18 @@ const exclusionBitsOf: Readonly<Record<ParameterRole, number>> = {
 const signatureName = /sign|^sig$/i;
 
 /** The selections with a cost within `bound`, the likeliest first; `names` are those of all samples. */
-function selections(params: readonly Param[], names: readonly string[], bound: number): Selection[] {
-  const found: Selection[] = [];
-  const isRepeated = new Set(params.map(([name]) => name)).size < params.length;
-  for (const { exclude, include, bits } of [...exclusions(names, bound), ...inclusions(names, bound)]) {
-    for (const empty of emptyChoices) {
-      for (const nameCase of nameFoldings) {
-        for (const joining of isRepeated ? joinings : unrepeated) {
-          const total = bits + empty.bits + nameCase.bits + joining.bits;
-          if (total > bound) continue;
-          const fold = folds[nameCase.value];
-          found.push({
-            rule: {
-              exclude: exclude.map(fold),
-              include: include?.map(fold) ?? null,
-              empty: empty.value,
-              nameCase: nameCase.value,
-              joinRepeated: joining.value,
-            },
-            bits: total,
-          });
-        }
-      }
-    }
-  }
-  return sortByBits(found);
+function selections(names: readonly string[], bound: number): Selection[] {
+  const found = [...exclusions(names, bound), ...inclusions(names, bound)].flatMap(
+    ({ exclude, include, bits }) =>
+      emptyChoices.map(({ value, bits: emptyBits }) => ({
+        rule: { exclude, include, empty: value },
+        bits: bits + emptyBits,
+      })),
+  );
+  return sortByBits(found.filter(({ bits }) => bits <= bound));
 }
 
 export const emptyChoices = choices<Empty>([1.1, 'keep'], [0.9, 'drop']);
-export const nameFoldings = choices<Case>([0.1, 'none'], [6, 'lower', 'upper']);
-export const joinings = choices<string | null>([1, null], [1.5, ','], [3, ''], [4, '|', ';']);
-const unrepeated = [choice(null, 0)];
 
 /** The names that a rule excludes or includes. */
 interface NameLists extends Weighted, Pick<ParamsRule, 'exclude' | 'include'> {}

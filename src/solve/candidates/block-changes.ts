@@ -37,10 +37,6 @@ export const blockChanges: readonly BlockChange[] = [
   encodedBlock('form-dotnet', 7.5),
 ];
 
-export function blockChangesFor(changeable: boolean): readonly BlockChange[] {
-  return changeable ? blockChanges : blockChanges.slice(0, 1);
-}
-
 export const messageChanges: readonly MessageChange[] = [
   changedMessage('none', false, 0.15),
   changedMessage('none', true, 5),

@@ -4,12 +4,11 @@ import { memoize } from '../../support/memoize.js';
 import type { BlockKind } from './arrangements.js';
 import { sortByBits, type Weighted } from './cost.js';
 import type { PairStyle } from './layouts.js';
-import { literal, nameValueSeparators, type Piece, separators } from './pieces.js';
+import { nameValueSeparators, separators } from './pieces.js';
 
 /** The format of the parameter block, independent of which parameters are in it. */
 export interface BlockShape extends Weighted {
-  /** Names, values or both; `apart` writes all names, then all values. */
-  readonly shows: 'pairs' | 'values' | 'names' | 'apart';
+  readonly shows: 'pairs' | 'values' | 'names';
   readonly kvSep: string;
   readonly pairSep: string;
   /** What follows every pair, the last one too: a text, or `$secret`. */
@@ -38,7 +37,6 @@ export const blockShapes: readonly BlockShape[] = sortByBits([
   ...separators.map(({ value, bits }) => shape('values', '', value, bits + 3)),
   shape('names', '', '', 7),
   ...separators.map(({ value, bits }) => shape('names', '', value, bits + 6.5)),
-  ...separators.map(({ value, bits }) => shape('apart', value, value, bits + 6)),
   ...['&', '|', '\n'].map((end) => ended(pairs('=', '', 8), end)),
   ...['&', '|', ','].map((end) => ended(shape('values', '', '', 8), end)),
   ended(pairs('=', '', 5.5), '$secret'),
@@ -63,19 +61,7 @@ function ended(block: BlockShape, pairEnd: string): BlockShape {
 export function shapeRule({ shows, pairSep, kvSep, pairEnd }: BlockShape): Partial<ParamsRule> {
   const rule = { pairSep, pairEnd };
   if (shows === 'pairs') return { ...rule, kvSep };
-  return shows === 'values' ? { ...rule, names: false } : rule;
-}
-
-/** The tokens for the block in `message`; `$params` itself may be changed. Their texts come from the block. */
-export function shapePieces({ shows, kvSep }: BlockShape, params: string): Piece[] {
-  const token = (name: string): Piece => ({ tokens: [name], text: '', bits: 0 });
-  if (shows === 'names') return [token('$names')];
-  return shows === 'apart' ? [token('$names'), literal(kvSep), token('$values')] : [token(params)];
-}
-
-/** Whether the block is not `$params`, so that it cannot be changed as a whole. */
-export function isFramed({ shows }: BlockShape): boolean {
-  return shows === 'names' || shows === 'apart';
+  return { ...rule, [shows === 'values' ? 'names' : 'values']: false };
 }
 
 /**
@@ -89,17 +75,13 @@ export function writeShape(
   secret: string,
 ): string {
   const end = pairEnd === '$secret' ? secret : pairEnd;
-  const names = () => entries.map(([name]) => write(name)).join(pairSep);
-  const values = () => entries.map(([, value]) => write(value) + end).join(pairSep);
   switch (shows) {
     case 'pairs':
       return entries.map(([name, value]) => write(name) + kvSep + write(value) + end).join(pairSep);
     case 'values':
-      return values();
+      return entries.map(([, value]) => write(value) + end).join(pairSep);
     case 'names':
-      return names();
-    case 'apart':
-      return names() + kvSep + values();
+      return entries.map(([name]) => write(name)).join(pairSep);
   }
 }
 

@@ -105,44 +105,24 @@ function withChanges(plain: LazyList<BlockText>): BlockTexts {
 
 /** The encoding of names and values. */
 export interface Writing extends Weighted {
-  readonly rule: Pick<ParamsRule, 'escape' | 'encode' | 'case'>;
+  readonly rule: Pick<ParamsRule, 'encode' | 'case'>;
   readonly write: (text: string) => string;
 }
 
 export const encodings = choices<TextEncoding>([0.4, 'none'], [3.3, 'form', 'rfc3986'], [6, 'form-dotnet']);
 export const foldings = choices<Case>([0.1, 'none'], [5, 'lower', 'upper']);
 
-/** Replacements that documented rules use. */
-export const escapes = choices<ParamsRule['escape']>(
-  [0, {}],
-  [8, { '&': '_', '=': '_' }, { '\\': '\\\\', ':': '\\:' }, { '\\': '\\\\', '"': '\\"' }],
-  [9, { ' ': '' }, { '/': '\\/' }, { '|': '\\|' }, { '\\': '\\\\', '|': '\\|' }],
-);
-
-/**
- * The ways to write the parameters, the likeliest first; a replacement is included where it finds something to
- * replace in them.
- */
+/** The ways to write the parameters, the likeliest first. */
 export function writingsOf({ task }: SearchSpace): Writing[] {
   const texts = task.request.params.flat();
-  const everything = texts.join('\n');
-  const useful = escapes.filter(
-    ({ value, bits }) => bits === 0 || Object.keys(value).some((text) => everything.includes(text)),
-  );
-  const writings = useful.flatMap((replaced) =>
-    encodings.flatMap((encode) =>
-      foldings.map((fold) => {
-        const rule = { escape: replaced.value, encode: encode.value, case: fold.value };
-        const write = compileParamText({ ...recipeDefaults.params, ...rule });
-        const isPlain = rule.case === 'none' && rule.encode === 'none' && replaced.bits === 0;
-        // The same few texts are written in thousands of blocks.
-        return {
-          rule,
-          write: isPlain ? write : memoize(write),
-          bits: replaced.bits + encode.bits + fold.bits,
-        };
-      }),
-    ),
+  const writings = encodings.flatMap((encode) =>
+    foldings.map((fold) => {
+      const rule = { encode: encode.value, case: fold.value };
+      const write = compileParamText({ ...recipeDefaults.params, ...rule });
+      const isPlain = rule.case === 'none' && rule.encode === 'none';
+      // The same few texts are written in thousands of blocks.
+      return { rule, write: isPlain ? write : memoize(write), bits: encode.bits + fold.bits };
+    }),
   );
   return distinctBy(writings, ({ write }) => texts.map(write).join('\0'));
 }

@@ -1,6 +1,5 @@
 import { type Choice, choice, distinctBy } from './cost.js';
 import type { Piece } from './pieces.js';
-import type { RequestPieces } from './request-pieces.js';
 import type { SearchSpace } from './search-space.js';
 import { type ListItem, maxListBits } from './value-lists.js';
 
@@ -44,9 +43,7 @@ export function canonicalLists(space: SearchSpace): Choice<ListItem>[] {
       ),
     ),
   );
-  const possible = [...lists, ...httpSignatures(pieces), ...listsWithoutHeaders(space)].filter(
-    ({ bits }) => bits <= maxListBits,
-  );
+  const possible = [...lists, ...listsWithoutHeaders(space)].filter(({ bits }) => bits <= maxListBits);
   return distinctBy(possible, ({ value }) => value.map(({ text }) => text).join('\0'));
 }
 
@@ -76,30 +73,6 @@ function listsWithoutHeaders({ pieces: { path, query }, hasBody }: SearchSpace):
   const noBody: Piece = { tokens: ['$body'], text: '', bits: 0 };
   const lines = [path, withQuery(path, query)].map((target) => choice<ListItem>([target, noBody], 7));
   return [choice([], 7), ...(hasBody ? [] : lines)];
-}
-
-/** The lines of the IETF's draft of HTTP signatures, and of gateways that sign the request line instead. */
-function httpSignatures({ method, host, path, query, extraLists }: RequestPieces): Choice<ListItem>[] {
-  const target = withQuery(path, query);
-  const line = (before: string, token: string, text: string, after: string): Piece => ({
-    tokens: [`${before}${token} ${target.tokens.join('')}${after}`],
-    text: `${before}${text} ${target.text}${after}`,
-    bits: 0,
-  });
-  const requestTarget = line('(request-target): ', '$method.lower', method.text.toLowerCase(), '');
-  const requestLine = line('', '$method', method.text, ' HTTP/1.1');
-  const hostLine: Piece = { tokens: ['host: $host'], text: `host: ${host.text}`, bits: 0 };
-  const isHeaderLine = ({ value }: Choice<ListItem>) => value.every(({ text }) => /^[a-z\d-]+: /.test(text));
-  return extraLists.filter(isHeaderLine).flatMap(({ value, bits }) => {
-    const orders: readonly Choice<ListItem>[] = [
-      choice([requestTarget, hostLine, ...value], 1),
-      choice([requestTarget, ...value], 1.5),
-      choice([hostLine, ...value, requestLine], 1),
-      choice([...value, requestLine], 1.5),
-      choice([hostLine, ...value], 2.5),
-    ];
-    return orders.map((order) => choice(order.value, bits + order.bits));
-  });
 }
 
 function withQuery(path: Piece, query: Piece): Piece {

@@ -86,7 +86,6 @@ const maxAffixBits = 10;
 const innerAlgorithms = sortByBits(
   algorithms.map((value) => ({ value, bits: algorithmFacts[value].innerBits })),
 );
-const pathDigests = choices<Algorithm>([5.5, 'sha256'], [7, 'md5', 'sha1', 'sha512']);
 const innerFormats = choices<DigestStep['format']>([0.5, 'hex'], [2, 'HEX'], [4, 'base64', 'raw']);
 
 interface ChainParts {
@@ -100,7 +99,7 @@ interface ChainParts {
 export function digestChains(parts: ChainParts): Chain[] {
   const keys = keyForms(parts.forms, parts.pieces);
   const affixes = secretAffixes(parts);
-  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes, parts.pieces));
+  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes));
   return sortByBits(chains);
 }
 
@@ -114,12 +113,7 @@ interface Affix {
   readonly bits: number;
 }
 
-function chainsTo(
-  reading: SignatureReading,
-  keys: readonly KeyForm[],
-  affixes: readonly Affix[],
-  { path }: RequestPieces,
-): Chain[] {
+function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: readonly Affix[]): Chain[] {
   const chains: Chain[] = [];
   const { algorithm } = reading;
   const last = digest(algorithm);
@@ -137,12 +131,6 @@ function chainsTo(
   };
 
   add(0.35, [last]);
-  // A digest of the body behind the path, then an HMAC: the one rule with such a chain has a decoded key.
-  for (const key of keys.filter(({ rule }) => rule.tokens.join() === '$secret')) {
-    for (const { value: inner, bits } of pathDigests) {
-      add(bits, [digest(inner, 'raw'), { kind: 'prepend', piece: path }, keyedLast], key);
-    }
-  }
   for (const key of keys) add(2.2, [keyedLast], key);
   for (const { value: inner, bits: innerBits } of innerAlgorithms) {
     for (const { value: format, bits: formatBits } of innerFormats) {
@@ -157,15 +145,6 @@ function chainsTo(
         add(bits + 6.5 - (format === 'raw' ? 2 : 0), [keyedFirst, last], key);
         add(bits + 6.5, [first, keyedLast], key);
       });
-      for (const { value: second, bits: secondBits } of innerAlgorithms) {
-        const middle = digest(second, format);
-        const both = bits + secondBits;
-        add(both + 7, [first, middle, last]);
-        withEach(affixes, both + 8, (affix) => {
-          add(both + 8 + affix.bits, [first, ...affix.links, middle, last], null, true);
-          add(both + 8 + affix.bits, [first, middle, ...affix.links, last], null, true);
-        });
-      }
     }
   }
   return chains;

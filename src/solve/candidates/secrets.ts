@@ -98,26 +98,9 @@ const common: readonly (readonly [bits: number, names: string])[] = [
  * (`mch_id` suggests `mch_key` and `mch_secret`).
  */
 export function secretNames(params: readonly Param[]): Choice<string>[] {
-  const composed = composedNames.map((name) => choice(name, 9));
   const known = common.flatMap(([bits, names]) => names.split(' ').map((name) => choice(name, bits)));
-  return distinctBy(
-    [...known, ...composed, ...params.flatMap(([name]) => relatedNames(name))],
-    ({ value }) => value,
-  );
+  return distinctBy([...known, ...params.flatMap(([name]) => relatedNames(name))], ({ value }) => value);
 }
-
-const owners =
-  'merchant mch mer partner app api client shop store user agent channel account company access pay';
-const kinds = 'key secret sign_key secret_key app_key app_secret md5_key api_key token password';
-
-/** Names of two and three words, in camel and in snake case. */
-const composedNames: readonly string[] = owners.split(' ').flatMap((owner) =>
-  kinds.split(' ').flatMap((kind) => {
-    const words = [owner, ...kind.split('_')];
-    const [first = '', ...rest] = words;
-    return [first + rest.map(capitalized).join(''), words.join('_')];
-  }),
-);
 
 const identifier = /^(.+?)([_-]?)(id|key|no|code)$/i;
 

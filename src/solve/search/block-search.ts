@@ -2,18 +2,11 @@ import type { Recipe } from '../../signing/recipe.js';
 import { arrangementsOf } from '../candidates/arrangements.js';
 import {
   type BlockChange,
-  blockChangesFor,
+  blockChanges,
   type MessageChange,
   messageChanges,
 } from '../candidates/block-changes.js';
-import {
-  type BlockShape,
-  blockKind,
-  blockShapes,
-  isFramed,
-  shapePieces,
-  shapeRule,
-} from '../candidates/block-shapes.js';
+import { type BlockShape, blockKind, blockShapes, shapeRule } from '../candidates/block-shapes.js';
 import {
   type BlockText,
   type BlockTexts,
@@ -31,6 +24,7 @@ import {
   secretCost,
 } from '../candidates/layouts.js';
 import type { LazyList } from '../candidates/lazy-list.js';
+import { nothing } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import { assembleRecipe } from './assemble-recipe.js';
 import type { Fits } from './compiled-chain.js';
@@ -47,8 +41,6 @@ interface Blocks {
   readonly texts: BlockTexts;
   /** Whether the blocks contain the secret. */
   readonly keyed: boolean;
-  /** Whether the block can be changed as a whole. */
-  readonly changeable: boolean;
 }
 
 /** Blocks, and the layouts to put them into. */
@@ -70,7 +62,7 @@ export function blockSearch(
     let turn = 0;
     for (const group of groups) {
       const room = share.to - group.texts.plain.cheapest - group.cheapestLayout;
-      for (const block of blockChangesFor(group.changeable)) {
+      for (const block of blockChanges) {
         for (const message of messageChanges) {
           for (const chain of space.chains) {
             const least = block.bits + message.bits + chain.bits;
@@ -131,19 +123,16 @@ function shapeBlocks(space: SearchSpace): ShapeBlocks[] {
       style: shape.style,
       texts: blockTexts({ shape, arrangements: arrangements(blockKind(shape), secretIn), writings, secret }),
       keyed: secretIn || endsIn(shape),
-      changeable: !isFramed(shape),
     })),
   );
 }
 
 /** The blocks of all shapes, in one list for all that go into the same layouts. */
 function pooledBlocks(all: readonly ShapeBlocks[]): Blocks[] {
-  return [false, true].flatMap((keyed) =>
-    [true, false].map((changeable) => {
-      const alike = all.filter((blocks) => blocks.keyed === keyed && blocks.changeable === changeable);
-      return { keyed, changeable, texts: pooledTexts(alike.map(({ texts }) => texts)) };
-    }),
-  );
+  return [false, true].map((keyed) => {
+    const alike = all.filter((blocks) => blocks.keyed === keyed);
+    return { keyed, texts: pooledTexts(alike.map(({ texts }) => texts)) };
+  });
 }
 
 /** Every block in every layout, for one digest chain. */
@@ -219,7 +208,7 @@ function recipeOf(
 ): Recipe | null {
   return assembleRecipe({
     params: { ...shapeRule(shape), ...arrangement.rule, ...writing.rule },
-    message: [...layout.before, ...shapePieces(shape, block.token), ...layout.after],
+    message: [...layout.before, { ...nothing, tokens: [block.token] }, ...layout.after],
     join: '',
     block: block.encode,
     change,
