@@ -110,6 +110,9 @@ const mostValues = 12;
 /** The number of values that may stand behind a later one. */
 const mostSwapped = 2;
 
+/** Maximum cost of a part: without a body, only its commonest digests. */
+const mostPartBits = 7.5;
+
 /** The parts that stand at any place of an open message. */
 function freeParts(
   { task }: SearchSpace,
@@ -117,8 +120,8 @@ function freeParts(
   rules: readonly Partial<ParamsRule>[],
 ): Part[] {
   const { request, secret } = task;
-  const isFree = ({ tokens: [token = ''], text, basePath }: Piece) =>
-    text !== '' && basePath === undefined && !/^\$\{?(?:param|extra):/.test(token);
+  const isFree = ({ tokens: [token = ''], text, basePath, bits }: Piece) =>
+    text !== '' && bits <= mostPartBits && basePath === undefined && !/^\$\{?(?:param|extra):/.test(token);
   const groupOf = ([token = '']: Piece['tokens']) =>
     /^\$(?:path|url)/.test(token) ? 'target' : /^\$body/.test(token) ? 'body' : token;
   const block = (params: Partial<ParamsRule>): Part => ({

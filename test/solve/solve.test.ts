@@ -208,11 +208,11 @@ it.each<[string, object, string]>([
 });
 
 it('with what a document says, a message of ten parts is found', async () => {
-  const names = ['X-Auth', 'X-Nonce', 'X-Time', 'X-Version', 'X-User', 'X-Tenant'];
+  const names = ['X-Auth', 'X-Nonce', 'X-Time', 'X-Version', 'X-User', 'X-Tenant', 'X-Device'];
   const extra = Object.fromEntries(names.map((name, index) => [name, `value-${index}`]));
   const request = { ...read, params: [], extra };
   const [first, ...others] = names.map((name) => `$extra:${name}`);
-  const tokens = [`${first}`, '$method', '$path', ...others, '$host'];
+  const tokens = [`${first}`, '$method', '$path', ...others];
   const rule = compileRecipe(completeRecipe({ message: ['v2/', ...tokens], steps: ['hmac-sha256'] }));
   const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
   const hints = { steps: ['hmac-sha256'], join: '', headers: names, constants: ['v2/'] };
