@@ -34,6 +34,23 @@ describe('many calls at once', () => {
     expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
   });
 
+  it('that end while they wait for a connection are not sent', async () => {
+    let answer = () => {};
+    const server = keep(
+      await httpServer((_, response, count) => {
+        if (count > 1) response.end(ok);
+        else answer = () => response.end(ok);
+      }),
+    );
+    const client = clientFor(server.url, { connections: 1, timeoutMs: 60_000 });
+    const first = client.passback(row);
+    await expect(client.passback(row, { timeoutMs: 100 })).rejects.toMatchObject({ received: false });
+    answer();
+    await first;
+    await client.passback(row);
+    expect(server.requests).toHaveLength(2);
+  });
+
   it.each([
     [undefined, 128],
     [3, 3],

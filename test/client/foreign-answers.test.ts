@@ -154,6 +154,7 @@ it.each([
 
 it.each([
   ['gbk', '陆'],
+  ['utf16', 'Ming'],
   ['utf8-as-latin1', '张三'],
   ['utf8-as-gbk', '张三丰'],
 ])('the charset that the answer names is decoded, and its body is UTF-8: %s', async (code, nickname) => {

@@ -14,7 +14,7 @@ import {
   type UserInfoClientOptions,
 } from '../../src/index.js';
 import { expectedSignatures } from '../../src/signing/app-signatures.js';
-import { httpServer, type ReceivedRequest, type TestServer } from '../support/raw-server.js';
+import { httpServer, type ReceivedRequest, type TestServer, writtenBy } from '../support/raw-server.js';
 import { ca, certificates, tlsServer } from '../support/tls-server.js';
 
 /** A platform that accepts the signatures of one secret: it computes them from what came, as the default recipes say. */
@@ -118,6 +118,44 @@ describe.each(Object.entries(ways))('a secret in a vault, by a %s', (_, send) =>
     await expect(send(client)).rejects.toMatchObject({ means: 'wrongAppSign' });
     expect(platform.requests).toHaveLength(2);
   });
+});
+
+it('a secret that comes late does not take the place of a newer one', async () => {
+  platform.secret = 's2';
+  let calls = 0;
+  let comeLate = () => {};
+  const late = new Promise<string>((resolve) => {
+    comeLate = () => resolve('s1');
+  });
+  const fetch = () => {
+    calls += 1;
+    return calls === 1 ? late : 's2';
+  };
+  await using client = clientWith({ appSecret: { fetch, lifetimeMs: 60_000 }, timeoutMs: 100 });
+  await expect(client.passback(row)).rejects.toMatchObject({ reason: 'secret' });
+  await client.passback(row, { timeoutMs: 60_000 });
+  comeLate();
+  await turn();
+  await client.passback(row, { timeoutMs: 60_000 });
+  expect([calls, platform.requests.length]).toEqual([2, 2]);
+});
+
+it('a request that is refused after its secret was renewed is sent once more, by the new one', async () => {
+  const { state, fetch } = vault();
+  const refused = JSON.stringify({ code: 40102, msg: 'm', data: {} });
+  let refuseLate = () => {};
+  const slow = await httpServer((request, response, count) => {
+    if (count === 2) refuseLate = () => response.end(refused);
+    else if (count === 1) response.end(refused);
+    else {
+      response.end(writtenBy(request));
+      refuseLate();
+    }
+  });
+  await using client = clientWith({ baseUrl: slow.url, appSecret: { fetch, lifetimeMs: 60_000 } });
+  await Promise.all([client.passback(row), client.passback(row)]);
+  expect([state.calls, slow.requests.length]).toEqual([[false, true], 4]);
+  await slow.close();
 });
 
 it('a secret is renewed before the end of its life: no request waits for it', async () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type NoAnswerError, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
 import { passbackAll } from '../support/all-rows.js';
 import { type BareProxy, bareProxy, flood, type ProxyTalk, refusals } from '../support/bare-proxy.js';
+import { httpServer } from '../support/raw-server.js';
 
 const open: BareProxy[] = [];
 afterEach(async () => {
@@ -144,6 +145,13 @@ describe('without a proxy, one connection for each attempt', () => {
       expect(server.connections).toBe(2);
     }
   });
+});
+
+it('HTTP 407 of the service itself is no refusal of a proxy', async () => {
+  const service = await httpServer((_, response) => response.writeHead(407).end('<title>no</title>'));
+  await using client = new UserInfoClient({ ...options, baseUrl: service.url });
+  await expect(client.passback(row)).rejects.toMatchObject({ reason: 'not-envelope', httpStatus: 407 });
+  await service.close();
 });
 
 it('a bulk run asks the proxy no more often than rows and attempts allow, and ends at a refused password', async () => {

@@ -141,7 +141,9 @@ describe('Retry-After', () => {
   ])('is waited for: %s', async (_, headers, waitMs) => {
     proxy.faults.push(throttled(...headers));
     const started = performance.now();
-    expect(await call('read')).toBe(200);
+    const delays: number[] = [];
+    expect(await call('read', { onRetry: ({ delayMs }) => void delays.push(delayMs) })).toBe(200);
+    expect(delays).toEqual([waitMs]);
     // The 20 ms are the accuracy of a timer; a pause beyond the deadline would have ended the call.
     expect(performance.now() - started).toBeGreaterThan(waitMs - 20);
   });

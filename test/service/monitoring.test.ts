@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createService, type LogEvent, type Service } from '../../src/service/index.js';
+import { createService, type LogEvent, openAdmin, type Service } from '../../src/service/index.js';
 import { monitoringPaths } from '../../src/service/monitoring.js';
 import { Secret } from '../../src/signing/secret.js';
-import { draftPassback, signDraft } from '../support/foreign-client.js';
+import { draftPassback, draftRead, signDraft } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { exchange, openSocket } from '../support/raw-exchange.js';
-import { user, withApp } from '../support/running-service.js';
+import { all, tenant, user, withApp } from '../support/running-service.js';
 import { SlowRelay } from '../support/slow-relay.js';
 
 let service: Service | undefined;
@@ -259,6 +259,29 @@ describe('monitoring', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
     await expect(fetch(`${adminUrl}/livez`)).rejects.toThrow();
   });
+});
+
+it('a read whose client is gone before its app is known uses no code', async () => {
+  const schema = await createSchema();
+  const relay = await SlowRelay.before(schema.url);
+  const admin = await openAdmin({ database: schema.url });
+  await admin.putUser(user('u1'));
+  const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
+  const { code } = await admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+  const { url, events } = await start({ database: relay.url });
+  relay.delayMs = 200;
+  const { target } = signDraft(draftRead({ ...app, secret: app_secret.reveal() }, code));
+  const socket = openSocket(url);
+  socket.write(`GET ${target} HTTP/1.1\r\n\r\n`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  socket.destroy();
+  relay.delayMs = 0;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(events.filter(({ event }) => event === 'request')).toEqual([]);
+  expect((await all(admin.listCodes({ tenantCode: tenant })))[0]).toMatchObject({ uses_left: 1 });
+  relay.close();
+  await Promise.all([admin.close(), service?.close()]);
+  await schema.remove();
 });
 
 describe('a request', () => {

@@ -128,6 +128,9 @@ test('the secret in a value that the rule adds is not shown, and sorted as it is
 
 test('a secret that was sent in the query is not shown there either', () => {
   const sent = { ...request, query: 'a=1&app_key=s3cret&b=%733cret&c=s3cre' };
+  const spaced = compileRecipe(completeRecipe({ message: ['$query'], steps: ['md5'] }));
+  const shown = spaced.explain({ ...request, query: 'k=a+b&l=a%20b' }, new Secret('a b'));
+  expect(shown.message).toBe('k=<secret>&l=<secret>');
   const recipe = completeRecipe({ message: ['$path$search', '$query.md5'], steps: ['md5'] });
   const { message } = compileRecipe(recipe).explain(sent, new Secret('s3cret'));
   expect(message).toBe('/v1/users?a=1&app_key=<secret>&b=<secret>&c=s3cre<secret>');

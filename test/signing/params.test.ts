@@ -80,6 +80,16 @@ test('add signs what is not sent, in its place in the order, whatever else is se
   expect(signed({ order, names: false, pairSep: '|' })).toBe('s3cret||vios;|2|1');
 });
 
+test('a header of a parameter that is dropped where it is empty may be missing, beside other text it may not', () => {
+  const signed = (value: string) =>
+    signWith(
+      { params: { add: { x: value }, empty: 'drop' }, message: ['$params'], steps: ['md5'] },
+      requestOf([]),
+    ).message;
+  expect(signed('$extra:client')).toBe('');
+  expect(() => signed('v$extra:client')).toThrow('$extra:client');
+});
+
 test('names, values and separators say how a pair is written', () => {
   expect(write({ kvSep: ':', pairSep: '; ' }, params.slice(0, 2))).toBe('a_b:; b:2');
   expect(write({ names: false }, params.slice(0, 3))).toBe('1&&2');

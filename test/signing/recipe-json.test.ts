@@ -146,6 +146,10 @@ test.each<[object, string]>([
   [{ ...short, params: { add: { k: '$params' } } }, 'sign.params.add.k: takes no $params'],
   [{ ...short, params: { add: { k: '$sub' } } }, 'sign.params.add.k: takes no $sub'],
   [{ ...short, params: { add: { k: 1 } } }, 'sign.params.add.k: must be a text'],
+  [
+    { ...short, message: [`$param:a${'.lower.upper'.repeat(4)}.lower`] },
+    'sign.message[0]: has more than 8 modifiers of $param:a',
+  ],
   [{ ...short, params: { json: true } }, 'sign.params.json: cannot be true'],
   [
     { ...short, sub: { message: ['x'], steps: ['md5'], key: { token: [] } } },

@@ -50,6 +50,14 @@ const replies: Readonly<Record<string, Reply>> = {
     ]),
     'application/json; charset="GBK"',
   ],
+  // Its bytes are ASCII, too.
+  utf16: [
+    Buffer.from(
+      '{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"Ming"}}}',
+      'utf16le',
+    ),
+    'application/json; charset=utf-16le',
+  ],
   // 张三
   'gbk-refusal': [
     Buffer.concat([Buffer.from('{"code":1003,"msg":"'), Buffer.from('d5c5c8fd', 'hex'), Buffer.from('"}')]),

@@ -134,6 +134,15 @@ describe('the audit', () => {
     await expect(all(admin.listAudit({ limit: 0 }))).rejects.toThrow('the limit is 0');
   });
 
+  it('has no code that somebody could still use', async () => {
+    await admin.putUser(user(u1.unionId));
+    const [kept, revoked] = [await admin.issueCode(u1), await admin.issueCode(u1)];
+    await admin.revokeCode({ tenantCode: tenant, code: revoked.code });
+    const lines = await all(admin.listAudit());
+    expect(lines.map(short)).toContain('anna: code revoke');
+    for (const { code } of [kept, revoked]) expect(JSON.stringify(lines)).not.toContain(code);
+  });
+
   it('has no line of what did not happen', async () => {
     const app = { tenantCode: tenant, channel: 'web', appKey: 'app-1' };
     await admin.createApp(app);
