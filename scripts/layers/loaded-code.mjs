@@ -30,7 +30,7 @@ function loadedFiles(args, env) {
   });
 }
 
-/** The ten largest modules of files of the build, in lines. */
+/** The ten largest modules of files of the build, with their sizes. */
 function largestModules(files) {
   const modules = JSON.parse(readFileSync('dist/.modules.json', 'utf8'));
   const sizes = files.flatMap((file) => Object.entries(modules[relative('.', file)] ?? {}));

@@ -11,6 +11,15 @@ import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { specialUserInfoKeys } from '../../src/protocol/user-info.js';
 import { commands, completeHelps, examplesIn, groups, helps, program } from '../support/help-texts.js';
 
+const linesIn = (help: string) => help.trimEnd().split('\n');
+/** A tenth more than a help should have: set the figure anew before that is used up. */
+const mostLines = 1.1 * 60;
+const longestHelps = [...helps]
+  .map(([name, help]) => `${linesIn(help).length} lines: ${name}`)
+  .sort((one, other) => Number.parseInt(other, 10) - Number.parseInt(one, 10))
+  .slice(0, 10)
+  .join('\n');
+
 describe('the help of', () => {
   it('lists every command', () => {
     expect(commands.map((command) => command.join(' '))).toEqual(
@@ -30,12 +39,12 @@ describe('the help of', () => {
   });
 
   it.each([...commands, ...groups].map((command) => [command.join(' ')]))(
-    '%s has at most 60 lines of 80 columns, and two examples',
+    '%s has some 60 lines of 80 columns, and two examples',
     (name) => {
       const help = helps.get(name) ?? '';
       expect(examplesIn(help).length).toBeGreaterThanOrEqual(2);
-      const lines = help.trimEnd().split('\n');
-      expect(lines.length).toBeLessThanOrEqual(60);
+      const lines = linesIn(help);
+      expect(lines.length, longestHelps).toBeLessThanOrEqual(mostLines);
       expect(lines.filter((line) => stringWidth(line) > 80)).toEqual([]);
     },
   );
@@ -151,7 +160,7 @@ it('of read has room for more special names', () => {
   const more = Array.from({ length: 5 }, (_, index) => `another_special_name_${index}`);
   const list = (names: readonly string[]) => listNames(names, 'Names').split('\n');
   const names = Object.keys(specialInfoNames());
-  const lines = (helps.get('read') ?? '').trimEnd().split('\n').length;
-  expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(60);
+  const lines = linesIn(helps.get('read') ?? '').length;
+  expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(mostLines);
   for (const line of list([...names, ...more])) expect(line.length).toBeLessThanOrEqual(80);
 });

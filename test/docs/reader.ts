@@ -18,6 +18,9 @@ const network = join(import.meta.dirname, 'api.example.com.cjs');
 /** A command that stays while the page goes on. */
 const staying = /^userinfo (serve|worker)\b(?!.*(--drain|&$))/;
 
+/** For what a command that stays is waited: what is not there by then is another text, and not a busy machine. */
+const longestMs = 60_000;
+
 /** A person who reads a page, with a terminal and a machine that has seen nothing of it. */
 export class Reader implements AsyncDisposable {
   readonly #folder = newHome();
@@ -78,7 +81,7 @@ export class Reader implements AsyncDisposable {
 
   async #run(command: string, output: readonly string[]): Promise<string[]> {
     if (command === '')
-      return (await this.#stays?.until((lines) => lines.length >= output.length, 5_000)) ?? [];
+      return (await this.#stays?.until((lines) => lines.length >= output.length, longestMs)) ?? [];
     if (staying.test(command)) {
       return this.#stay(command, (lines) => lines.length > 0 && showsSame(output, this.#allShown(lines)));
     }
@@ -137,7 +140,7 @@ export class Reader implements AsyncDisposable {
     const terminal = await this.#openTerminal();
     this.#stays = terminal;
     terminal.begin(command);
-    return terminal.until(isDone, 10_000);
+    return terminal.until(isDone, longestMs);
   }
 
   async #openTerminal(env: Readonly<Record<string, string>> = {}): Promise<TerminalSession> {
