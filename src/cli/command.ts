@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { type CommonGroup, CommonOption, examples, rootOf, showCommon } from './command-line/help-layout.js';
+import { type CommonGroup, CommonOption, rootOf, showCommon } from './command-line/help-layout.js';
 import type { CommonOptions } from './command-line/options.js';
 import type { CliContext } from './context.js';
 import type { Io } from './io.js';
@@ -20,15 +20,10 @@ export interface Call<Options = object> {
   print(data: unknown): Promise<void>;
 }
 
-/**
- * A command or a group of commands: what it takes, and its work. What its help says is in commands.txt; those that are
- * made of a table have it here.
- */
+/** A command or a group of commands: what it takes, and its work. What its help says is in commands.txt. */
 export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly name: string;
   readonly summary: string;
-  readonly description?: string;
-  readonly examples?: readonly (readonly [command: string, purpose: string])[];
   /** The common options that apply to it. Default: those of the output. */
   readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
@@ -60,12 +55,8 @@ export function command<Options, Arguments extends unknown[]>(
 ): Declare {
   const { common = ['output'], takes, run, commands = [] } = spec;
   return (parent, context) => {
-    const command = parent
-      .command(spec.name)
-      .summary(spec.summary)
-      .description(spec.description ?? '');
+    const command = parent.command(spec.name).summary(spec.summary);
     takes?.(command, context);
-    if (spec.examples) command.addHelpText('after', examples(...spec.examples));
     for (const declare of commands) declare(command, context);
     if (run === undefined) {
       command.helpCommand('help [command]', 'show the help of a command');

@@ -10,7 +10,7 @@ export function sectionOf(text: string, name: string): string | undefined {
   return section?.split(/^## /m, 1)[0];
 }
 
-/** Adds descriptions and examples to a command and to those below it, unless they have their own. */
+/** Adds descriptions and examples to a command and to those below it, once. */
 export function addTexts(command: Command): void {
   const section = command.description() === '' ? sectionOf(commands, fullName(command)) : undefined;
   if (section !== undefined) {

@@ -33,10 +33,6 @@ interface PassbackOptions extends RequestOptions {
 
 /** The arguments and the request of a passback that is sent or explained. */
 export const passbackCall = {
-  explained: [
-    ['userinfo sign explain passback name=张三 age:=28 --union-id u001', 'both signatures, stage by stage'],
-    ['userinfo sign explain passback mobile=13800138000 --primary-key mobile --json', 'as JSON'],
-  ] as const,
   takes: (command: Command) =>
     command
       .argument('[pairs...]', 'key=text, key:=json (a number, true), key=@file')

@@ -24,13 +24,6 @@ interface ReadOptions extends RequestOptions {
 
 /** The arguments and the request of a read that is sent or explained. */
 export const readCall = {
-  explained: [
-    ['userinfo sign explain read some-code mobile', 'both signatures, stage by stage'],
-    [
-      'userinfo sign explain read some-code --timestamp 1700000001 --random 0123456789 --json',
-      'with a given timestamp and random string',
-    ],
-  ] as const,
   takes: (command: Command, code = '<code>') =>
     command
       .argument(code, 'authorization code; - for standard input')

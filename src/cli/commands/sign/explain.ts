@@ -9,7 +9,7 @@ import type { Difference } from '../../../signing-tools/verify/compare-messages.
 import { loadSigning, readSecretOf } from '../../call/client-options.js';
 import { resolveDeployment } from '../../call/deployment.js';
 import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../call/resolve-signing.js';
-import { type Call, type CommandSpec, command } from '../../command.js';
+import { type Call, command } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
@@ -21,7 +21,6 @@ type ExplainOptions = SampleOptions & RecipeOptions;
 
 /** The arguments and the request of an operation, as its own command has them. */
 interface ExplainedCall {
-  readonly explained: NonNullable<CommandSpec<object, []>['examples']>;
   readonly takes: (command: Command) => Command;
   readonly request: (call: Call<never>, ...args: never[]) => Promise<PlainRequest>;
 }
@@ -31,16 +30,12 @@ const calls: Readonly<Record<OperationName, ExplainedCall>> = {
   passback: passbackCall,
 };
 
-const operationNames = endpoints.map(({ operation }) => `"${operation}"`).join(' or ');
-
 const declareOperations = endpoints.map(({ operation }) => {
-  const { explained, takes, request } = calls[operation];
+  const { takes, request } = calls[operation];
   return command({
     name: operation,
     common: ['profile', 'output'],
     summary: `show how a ${operation} would be signed`,
-    description: `Show how "userinfo ${operation}" with these arguments would be signed. Nothing is sent.`,
-    examples: explained,
     takes: (command) => addConnectionOptions(addMomentOptions(takes(command))),
     run: async (call: Call<ExplainedOptions>, ...args: never[]) =>
       explainRequest(call, await request(call as Call<never>, ...args)),
@@ -51,20 +46,6 @@ export const declareSignExplain = command({
   name: 'explain',
   common: ['profile', 'output'],
   summary: 'show how a request is signed, stage by stage',
-  description:
-    'Show the parameters, the message and the digest of a request; the secret is shown as <secret>. The request is ' +
-    `one that ${operationNames} would send, or any other that "userinfo help requests" lists.`,
-  examples: [
-    [
-      "USERINFO_APP_SECRET=s userinfo sign explain --recipe taobao 'https://example.com/api?b=2&a=1'",
-      'any request, with any recipe',
-    ],
-    [
-      'echo \'{"params":{"b":"2","a":"1"},"secret":"s"}\' | ' +
-        'userinfo sign explain --recipe kv-suffix --sample - --json',
-      'a sample file; output as JSON',
-    ],
-  ],
   takes: (command) =>
     addSampleOptions(
       addRecipeOption(command.argument('[request]', 'such as a URL or a curl command; - for standard input')),
