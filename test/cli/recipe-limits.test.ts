@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileRecipe, defaultRecipes, type RecipeJson, UserInfoClient } from '../../src/index.js';
+import { createService } from '../../src/service/index.js';
 import { Machine } from '../support/cli.js';
 
 const machine = new Machine();
@@ -107,8 +108,13 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
   'a vectors file': (recipe) => refusal(['sign', 'vectors', 'verify', file({ recipe, vectors: [] })]),
   'a platform file': (recipe) =>
     refusal(['profile', 'set', 'shop', '--platform', file({ signing: { sign: recipe } })]),
-  'a platform file of the service': (recipe) =>
-    refusal(['serve', '--port', '0', '--platform', file({ signing: { sign: recipe } })]),
+  'the platform of a service': (recipe) =>
+    Promise.resolve()
+      .then(() => createService({ platform: { signing: { sign: recipe } } }))
+      .then(
+        (service) => service.close().then(() => 'taken'),
+        (error: Error) => `2 ${error.message}`,
+      ),
   'recipes of an app': (recipe) => {
     const app = ['--tenant-code', 't', '--channel', 'c', '--platform', file({ signing: { sign: recipe } })];
     return refusal(['admin', 'app', 'create', ...app]);
