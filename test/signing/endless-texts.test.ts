@@ -90,18 +90,41 @@ function read(text: string, isJudged: boolean): void {
     }
 }
 
+function secondsFor(text: string, isJudged = false): number {
+  const before = process.cpuUsage();
+  try {
+    read(text, isJudged);
+  } catch (error) {
+    if (!(error instanceof UserInfoError)) throw error;
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e6;
+}
+
 it.each(Object.entries(contexts))('a text that repeats is read in its time: %s', (_, [open, close]) => {
   const slow = units.flatMap((unit, index) => {
-    const before = process.cpuUsage();
-    const text = open + unit.repeat(size / unit.length) + close;
-    try {
-      read(text, index % 10 === 3);
-    } catch (error) {
-      if (!(error instanceof UserInfoError)) throw error;
-    }
-    const { user, system } = process.cpuUsage(before);
-    const seconds = (user + system) / 1e6;
+    const seconds = secondsFor(open + unit.repeat(size / unit.length) + close, index % 10 === 3);
     return seconds < mostSeconds ? [] : [`${JSON.stringify(unit)} takes ${seconds} s`];
   });
   expect(slow).toEqual([]);
+});
+
+const parts = (count: number, part: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => part(index)).join(',');
+const variables = (count: number, of: number) =>
+  parts(count, (index) => `{"key":"v${of}-${index}","value":"x"}`);
+
+it.each([
+  ['objects in an object', `{${parts(60_000, (index) => `"k${index}":{"url":"/y"}`)}}`],
+  [
+    'requests below headers',
+    `{"headers":{${parts(20_000, (index) => `"h${index}":"v"`)}},"list":[${parts(20_000, () => '{"url":"/y"}')}]}`,
+  ],
+  [
+    'folders with variables',
+    `{"variable":[${variables(20_000, 0)}],"item":[${parts(10_000, (index) => `{"variable":[${variables(1, index)}],"item":[]}`)}]}`,
+  ],
+  ['lines of columns', `#Fields: ${'a '.repeat(100_000)}\n${'/x?sign=a\n'.repeat(30_000)}`],
+])('a text of many parts is read in its time: %s', (_, text) => {
+  expect(secondsFor(text)).toBeLessThan(mostSeconds);
 });

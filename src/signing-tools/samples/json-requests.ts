@@ -170,8 +170,10 @@ const membersOf = once((object): Members => {
       .find((value) => value !== undefined && value !== null && value !== '');
 });
 
+const mostHeaders = 500;
+
 /** Headers of a request, or of what is around many. */
-const headersIn = once((headers) => namedValues(headers));
+const headersIn = once((headers) => namedValues(headers).slice(0, mostHeaders));
 
 /**
  * Reads the request that an object describes; null where it describes none. What it lacks may be in the object around
