@@ -16,33 +16,19 @@ export interface Pacing {
   readonly timeoutMs: number;
 }
 
-/** Minimum time in which latency is evaluated, in milliseconds. */
+/** The limit grows after this time, in milliseconds, with that many answers, of which none is throttled. */
 const windowMs = 100;
-/** Minimum number of answers by which latency is evaluated. */
 const windowAnswers = 8;
-/** Factor by which the mean of a window exceeds the usual latency where it has climbed. */
-const climbFactor = 2;
-/** Milliseconds by which it also exceeds it: less is our own queueing. */
-const climbMs = 50;
-/** A higher latency becomes the usual one in about this time, in milliseconds; until then it counts as a climb. */
-const usualUpMs = 30_000;
-/** Weight of a window below the usual latency. */
-const usualDown = 0.3;
-/** Latency alone reduces the limit to no less than this part of the maximum: the service may just be slower now. */
-const climbedPart = 1 / 8;
 
 /**
  * How many requests may be under way at once. Starts low, doubles with each good window, halves when the service
- * throttles, shrinks when its latency climbs, and then grows slowly.
+ * throttles, and then grows slowly. A service that is slow gets fewer requests a second by itself.
  */
 export class ConcurrencyLimit {
   readonly #most: number;
   #current: number;
   #hasSlowedDown = false;
-  /** In milliseconds; 0 until it is known. */
-  #usualMs = 0;
   #windowStart = 0;
-  #windowTotalMs = 0;
   #windowCount = 0;
 
   constructor(most: number) {
@@ -55,12 +41,12 @@ export class ConcurrencyLimit {
   }
 
   /** `now` is in milliseconds. */
-  onAnswer(latencyMs: number, now: number): void {
-    this.#windowTotalMs += latencyMs;
+  onAnswer(now: number): void {
     this.#windowCount += 1;
     if (now - this.#windowStart < windowMs) return;
     if (this.#windowCount < Math.min(windowAnswers, this.#current)) return;
-    this.#adapt(this.#windowTotalMs / this.#windowCount, now - this.#windowStart);
+    const more = this.#hasSlowedDown ? Math.max(1, Math.floor(this.#current / 8)) : this.#current;
+    this.#current = Math.min(this.#most, this.#current + more);
     this.#startWindow(now);
   }
 
@@ -70,42 +56,20 @@ export class ConcurrencyLimit {
    */
   onThrottle(startedAt: number, now: number): void {
     if (startedAt < this.#windowStart) return;
-    this.#slowDown(0.5);
+    this.#current = Math.max(1, Math.floor(this.#current / 2));
+    this.#hasSlowedDown = true;
     this.#startWindow(now);
   }
 
   /** The service cannot be reached: probe it with one request at a time. */
   onUnreachable(now: number): void {
-    this.#slowDown(0);
+    this.#current = 1;
     this.#hasSlowedDown = false;
     this.#startWindow(now);
   }
 
-  #adapt(meanMs: number, ageMs: number): void {
-    if (this.#usualMs === 0) this.#usualMs = meanMs;
-    const usualMs = this.#usualMs;
-    const hasClimbed = meanMs > usualMs * climbFactor && meanMs > usualMs + climbMs;
-    if (!hasClimbed) this.#speedUp();
-    else if (this.#current > this.#most * climbedPart) {
-      this.#slowDown(Math.max(0.5, (usualMs * climbFactor) / meanMs));
-    }
-    const weight = meanMs < usualMs ? usualDown : Math.min(1, ageMs / usualUpMs);
-    this.#usualMs += (meanMs - usualMs) * weight;
-  }
-
-  #speedUp(): void {
-    const more = this.#hasSlowedDown ? Math.max(1, Math.floor(this.#current / 8)) : this.#current;
-    this.#current = Math.min(this.#most, this.#current + more);
-  }
-
-  #slowDown(factor: number): void {
-    this.#current = Math.max(1, Math.floor(this.#current * factor));
-    this.#hasSlowedDown = true;
-  }
-
   #startWindow(now: number): void {
     this.#windowStart = now;
-    this.#windowTotalMs = 0;
     this.#windowCount = 0;
   }
 }
@@ -196,7 +160,7 @@ export class FlowControl {
     }
     this.#throttles = 0;
     this.#probes = 0;
-    this.#limit.onAnswer(now - startedAt, now);
+    this.#limit.onAnswer(now);
   }
 
   /** Whether the service was unreachable for so long that the run should stop. */

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { usualPartBytes as blockBytes, type Input } from './input.js';
+import type { Input } from './input.js';
 import { type FileRow, type RowSource, readLines } from './rows.js';
 
 /** An input has changed since its rows were checked. */
@@ -13,35 +13,16 @@ export class InputChangedError extends InvalidInputError {
   }
 }
 
-/** SHA-256 of an input: of its bytes up to the end of each block, and so of all of them. */
-export class InputDigest {
-  readonly #hash = createHash('sha256');
-  /** The filled part of the current block, in bytes. */
-  #filled = 0;
-  /** Up to the end of each block, in hex. */
-  readonly blocks: string[] = [];
+/** The start of the SHA-256 of an input up to the end of each part of it. */
+export type InputDigest = readonly string[];
 
-  /** The next bytes of the input; no call may reach over the end of a block. */
-  add(part: Buffer): void {
-    this.#hash.update(part);
-    this.#filled += part.length;
-    if (this.#filled === blockBytes) this.#endBlock();
-  }
-
-  /** The digest of all bytes, in hex. Call it after the last `add`. */
-  end(): string {
-    if (this.#filled > 0) this.#endBlock();
-    return this.#hash.digest('hex');
-  }
-
-  #endBlock(): void {
-    this.blocks.push(this.#hash.copy().digest('hex'));
-    this.#filled = 0;
-  }
-}
-
-/** Size of one read: rows are checked so fast that larger parts outlive the young generation, and accumulate. */
+/**
+ * Size of a part, and of one read while rows are checked: so fast that larger ones outlive the young generation, and
+ * accumulate.
+ */
 const partBytes = 16 * 1024;
+
+const digestOf = (hash: Hash) => hash.copy().digest('binary').slice(0, 16);
 
 /**
  * Reads a file to its end, and calls `check` with its rows; `null` parses none.
@@ -54,10 +35,12 @@ export async function preflight(
   check: ((rows: readonly FileRow[]) => void) | null,
 ): Promise<{ readonly digest: InputDigest; readonly hash: string }> {
   const { input } = source;
-  const digest = new InputDigest();
+  const hash = createHash('sha256');
+  const digest: string[] = [];
   async function* read() {
     for await (const part of input.read(partBytes)) {
-      digest.add(part);
+      hash.update(part);
+      digest.push(digestOf(hash));
       yield part;
     }
   }
@@ -69,7 +52,7 @@ export async function preflight(
       hint: 'Start again when nothing writes to the file any more.',
     });
   }
-  return { digest, hash: digest.end() };
+  return { digest, hash: hash.digest('hex') };
 }
 
 /**
@@ -81,17 +64,20 @@ export function checkedInput(input: Input, checked: InputDigest): Input {
   return { ...input, read: () => readChecked(input, checked) };
 }
 
-async function* readChecked(input: Input, { blocks }: InputDigest): AsyncGenerator<Buffer> {
+async function* readChecked(input: Input, checked: InputDigest): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let number = 0;
   let last: Buffer | null = null;
-  for await (const block of input.read(blockBytes)) {
-    if (hash.update(block).copy().digest('hex') !== blocks[number]) throw new InputChangedError(input.name);
-    number += 1;
-    if (number < blocks.length) yield block;
+  for await (const block of input.read()) {
+    for (let at = 0; at < block.length; at += partBytes) {
+      hash.update(block.subarray(at, at + partBytes));
+      if (digestOf(hash) !== checked[number]) throw new InputChangedError(input.name);
+      number += 1;
+    }
+    if (number < checked.length) yield block;
     else last = block;
   }
-  if (number < blocks.length || (await input.sizeNow()) !== input.size) {
+  if (number < checked.length || (await input.sizeNow()) !== input.size) {
     throw new InputChangedError(input.name);
   }
   if (last !== null) yield last;

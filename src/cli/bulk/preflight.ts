@@ -13,8 +13,9 @@ import { withProgress } from './progress.js';
 import type { BulkRun } from './row-source.js';
 import { formatRows, noRows } from './run-report.js';
 
-/** Maximum number of invalid rows that are shown. */
+/** Maximum number of invalid rows that are shown, and after which the others are not looked at. */
 const shownFaults = 20;
+const mostFaults = 1_000;
 /** Maximum number of names of values that are looked at. */
 const maxNames = 200;
 
@@ -56,6 +57,7 @@ export async function checkRows({
   const faults: string[] = [];
   const sample: [number, PlainRequest][] = [];
   const doubts = new Doubts(options.types);
+  const invalid = () => `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
   const checkRow = (row: FileRow) => {
     try {
       const fields = row.fields();
@@ -69,6 +71,7 @@ export async function checkRows({
       faultCount += 1;
       first ??= error;
       if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
+      if (faultCount === mostFaults) throw invalidRows(`at least ${invalid()}`, first, options.types, false);
     }
   };
   const checkBatch = (batch: readonly FileRow[]) => {
@@ -86,8 +89,7 @@ export async function checkRows({
   });
   if (options.preflight && rows === 0) throw noRows(name);
   if (faultCount > 0) {
-    const what = `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
-    throw invalidRows(what, first, options.types, faultCount === rows);
+    throw invalidRows(invalid(), first, options.types, faultCount === rows);
   }
   const keys = operation.userInfoKeys(names);
   refuseMisspelt(keys, settings.key_prefix, options.types);

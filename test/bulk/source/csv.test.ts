@@ -180,7 +180,7 @@ describe('the fields of a CSV row', () => {
   });
 
   it('must be as many as the header has', async () => {
-    expect((await failure(fieldsIn('a,b\n1\n'))).message).toBe('the row has 1 cells, the header 2');
+    expect((await failure(fieldsIn('a,b\n1\n'))).message).toBe('the row has 1 cell, the header 2');
     expect((await failure(fieldsIn('a,b\n1,2,3\n'))).message).toBe('the row has 3 cells, the header 2');
   });
 

@@ -111,7 +111,7 @@ describe('invalid input is refused before anything is sent', () => {
     const done = await passBack(write('bad.csv', `union_id,a\n${rows.join('\n')}\nf1,"x"y\n`));
     expect(done.status).toBe(2);
     const said = done.stderr.trimEnd().split('\n');
-    expect(said[0]).toBe('line 3: the row has 1 cells, the header 2');
+    expect(said[0]).toBe('line 3: the row has 1 cell, the header 2');
     expect(said.at(-2)).toBe('error: line 42: text follows the closing quote of a cell');
     expect(said).toHaveLength(22);
   });
@@ -154,11 +154,9 @@ describe('invalid input is refused before anything is sent', () => {
   });
 });
 
-it('keys that are nearly special stop a run, and are warned about in a single passback', async () => {
+it('keys that are nearly special stop a run', async () => {
   const keys = 'moblie,Gps,gpx,id-card,device_tokens,level';
   const name = write('keys.csv', `union_id,${keys}\nf1,1,2,3,4,5,6\n`);
-  const single = await machine.run(['-p', 'local', 'passback', 'mobil=1', 'idcard=2', '--union-id', 'f1']);
-  const warned = (done: Finished) => [...done.stderr.matchAll(/warning: key (\S+) has no .* mean (\S+)\?/g)];
   const stopped = await passBack(name, '--dry-run');
   expect(stopped.status).toBe(2);
   expect(stopped.stderr).toContain(
@@ -166,8 +164,6 @@ it('keys that are nearly special stop a run, and are warned about in a single pa
       'did you mean "mobile", "gps", "id_card", "device_token"?',
   );
   expect(stopped.stderr).toContain('--types moblie:text,Gps:text,id-card:text,device_tokens:text');
-  expect(warned(single)).toHaveLength(2);
-  expect(single.status).toBe(0);
 });
 
 describe('a dry run', () => {
@@ -277,13 +273,13 @@ describe('failed rows', () => {
     const done = await passBack(name, '--no-preflight', '--failed', 'unchecked.failed.csv', '--json');
     expect(done.status).toBe(6);
     expect(JSON.parse(done.stdout).failures).toEqual([
-      { outcome: 'invalid', reason: 'the row has 1 cells, the header 2', rows: 1, lines: [3] },
+      { outcome: 'invalid', reason: 'the row has 1 cell, the header 2', rows: 1, lines: [3] },
     ]);
     expect(done.stderr).toContain('1 of 3 rows is not ok');
     expect(resultsOf(name)).toContainEqual({
       line: 3,
       outcome: 'invalid',
-      error: 'the row has 1 cells, the header 2',
+      error: 'the row has 1 cell, the header 2',
     });
     expect(existsSync(path('unchecked.failed.csv'))).toBe(false);
   });
