@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { Machine } from '../../support/cli.js';
 import { medianOf } from '../median.js';
@@ -43,3 +45,20 @@ it.each(runs)(
     expect(ofMany).toBeLessThan(Math.min(most, ofFew * mostGrowth));
   },
 );
+
+const calls = 100_000;
+/** In MB: what the calls after the first third may leave behind. */
+const mostLeft = 0.5;
+
+it('measures what single calls leave in the heap', async () => {
+  const server = await startTrivialServer();
+  const script = join(import.meta.dirname, 'calls.mjs');
+  const argv = ['--expose-gc', script, server.url, `${calls}`, '64'];
+  const { stdout } = await promisify(execFile)(process.execPath, argv);
+  server.stop();
+  const heap = (JSON.parse(stdout) as number[]).map((bytes) => bytes / 1e6);
+  const shown = heap.map((megabytes) => megabytes.toFixed(2)).join(', ');
+  process.stdout.write(`\nHeap after each ${calls / 10} of ${calls} calls, in MB: ${shown}\n`);
+  const early = Math.max(...heap.slice(0, 3));
+  expect(Math.max(...heap.slice(3)) - early).toBeLessThan(mostLeft);
+});

@@ -1,6 +1,7 @@
 // Prints how often a second one request is signed, and its two messages are digested: [bare, signed].
 import { hash } from 'node:crypto';
-import { readRequest, signableRequest } from '../../../src/client/request.ts';
+import { readRequest } from '../../../src/client/request.ts';
+import { signableRequest } from '../../../src/client/sign-request.ts';
 import { compileRecipes, signBoth } from '../../../src/signing/app-signatures.ts';
 import { defaultRecipes } from '../../../src/signing/presets.ts';
 import { Secret } from '../../../src/signing/secret.ts';

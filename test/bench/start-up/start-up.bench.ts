@@ -54,6 +54,29 @@ it('measures what a command costs before it does anything', async () => {
   server.stop();
 });
 
+it('measures what an import of the SDK costs', () => {
+  const sdk = join(import.meta.dirname, '..', '..', '..', 'dist', 'index.js');
+  const options =
+    "{ baseUrl: 'http://127.0.0.1:9', tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's' }";
+  const program = (name: string, text: string): TimedCommand => ({
+    name,
+    argv: [node, '--input-type=module', '-e', text],
+  });
+  print(
+    timeProcesses(
+      [
+        { name: 'node -e 0', argv: [node, '-e', '0'] },
+        program('import of the SDK', `import ${JSON.stringify(sdk)};`),
+        program(
+          'and a client',
+          `import { UserInfoClient } from ${JSON.stringify(sdk)}; new UserInfoClient(${options});`,
+        ),
+      ],
+      turns,
+    ),
+  );
+});
+
 function print([baseline, ...others]: readonly ProcessTimes[]): void {
   if (baseline === undefined) return;
   const ratio = (ms: number, base: number) => `${(ms / base).toFixed(2)} (${ms.toFixed(0)})`.padStart(11);
