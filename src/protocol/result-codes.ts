@@ -123,12 +123,14 @@ export const nameOf = (code: ResultCode) => names.get(code) as ResultCodeName;
 export function entryOf(code: ResultCode): ResultCodeEntry {
   const { msg, meaning, hint } = texts[code];
   const methods = endpoints.map(({ operation, method }) => `${method} for a ${operation}`).join(', ');
+  const fill = (text: string) =>
+    text.replace('{seconds}', String(defaultClockWindowSeconds)).replace('{methods}', methods);
   return {
     ...usual,
     means: nameOf(code),
     msg,
-    meaning: meaning.replace('{seconds}', String(defaultClockWindowSeconds)),
-    hint: hint.replace('{methods}', methods),
+    meaning: fill(meaning),
+    hint: fill(hint),
     ...facts[code],
   };
 }
