@@ -154,25 +154,19 @@ export async function completeProfile(
   const rules = likeliest(report);
   const { plain, secret: left } = headersOf(capture);
   const { platform = defaultPlatform, headers = {} } = given;
-  const taken: (readonly [what: string, value: string, where: string])[] = [
+  const whereOf = (field: keyof Values) => (field === 'base_url' ? 'the address' : `parameter ${field}`);
+  const taken = [
     ...fields
       .filter((field) => given[field] === undefined && capture.values[field] !== undefined)
-      .map(
-        (field) =>
-          [
-            settingNames[field].title,
-            profile[field],
-            field === 'base_url' ? 'the address' : `parameter ${field}`,
-          ] as const,
-      ),
-    ...Object.entries(plain).map(([header, value]) => [`header ${header}`, String(value), 'header'] as const),
+      .map((field) => `${settingNames[field].title}: ${profile[field]} (${whereOf(field)})`),
+    ...Object.entries(plain).map(([header, value]) => `header ${header}: ${value}`),
     ...Object.entries(rules).map(
-      ([signature, recipe]) => [signature, describeRecipe(recipe), 'found by sign solve'] as const,
+      ([signature, rule]) => `${signature}: ${describeRecipe(rule)} (found by sign solve)`,
     ),
   ];
   const requests = capture.samples.length === 1 ? 'a request' : `${capture.samples.length} requests`;
   await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
-  for (const [what, value, where] of taken) await printMessage(io, `  ${what}: ${value} (${where})`);
+  for (const line of taken) await printMessage(io, `  ${line}`);
   if (left.length > 0) {
     await printAdvice(io, {
       hint: 'Not taken, as their values seem to be secret. For those that the platform needs, afterwards:',
