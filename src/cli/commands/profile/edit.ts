@@ -233,30 +233,31 @@ async function patchOf(
   options: EditOptions,
   current: Profile | undefined,
 ): Promise<ProfilePatch> {
-  const { environment, baseUrl, tenantCode, channel, appKey, keyPrefix, caFile, proxy, allowHttp } = options;
-  const { clientCert, clientKey } = options;
+  const { environment, baseUrl, header, proxy, allowHttp } = options;
   if (baseUrl !== undefined) checkBaseUrl(baseUrl, allowHttp);
   if (proxy) parseOpenProxy(proxy, settingNames.proxy.flag);
-  const secret = await secretSourceOf(options, context);
-  const platform = await platformOf(context, options, current?.platform ?? defaultPlatform);
-  return {
-    ...(environment !== undefined && { environment: parseEnvironment(environment) }),
-    // The permission for plain HTTP applied to the previous base URL.
-    ...(baseUrl !== undefined && { base_url: baseUrl, allow_http: null }),
-    ...(tenantCode !== undefined && { tenant_code: tenantCode }),
-    ...(channel !== undefined && { channel }),
-    ...(appKey !== undefined && { app_key: appKey }),
-    ...(secret !== undefined && { secret }),
-    ...(platform !== undefined && { platform }),
+  const removable = (text: string | undefined) => (text === '' ? null : text);
+  const file = (path: string | undefined) => (path ? resolve(path) : removable(path));
+  // The permission for plain HTTP applied to the previous base URL.
+  const allowed = baseUrl === undefined ? undefined : null;
+  const patch = {
+    environment: environment && parseEnvironment(environment),
+    base_url: baseUrl,
+    tenant_code: options.tenantCode,
+    channel: options.channel,
+    app_key: options.appKey,
+    secret: await secretSourceOf(options, context),
+    platform: await platformOf(context, options, current?.platform ?? defaultPlatform),
     ...moduleOf(options),
-    ...(options.header !== undefined && { headers: headersOf(options.header, current?.headers) }),
-    ...(keyPrefix !== undefined && { key_prefix: keyPrefix === '' ? null : keyPrefix }),
-    ...(caFile !== undefined && { ca_file: caFile === '' ? null : resolve(caFile) }),
-    ...(clientCert !== undefined && { client_cert: clientCert === '' ? null : resolve(clientCert) }),
-    ...(clientKey !== undefined && { client_key: clientKey === '' ? null : resolve(clientKey) }),
-    ...(proxy !== undefined && { proxy: proxy === '' ? null : proxy }),
-    ...(allowHttp !== undefined && { allow_http: allowHttp || null }),
+    headers: header && headersOf(header, current?.headers),
+    key_prefix: removable(options.keyPrefix),
+    ca_file: file(options.caFile),
+    client_cert: file(options.clientCert),
+    client_key: file(options.clientKey),
+    proxy: removable(proxy),
+    allow_http: allowHttp === undefined ? allowed : allowHttp || null,
   };
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 }
 
 /** The platform that the options give, `undefined` if none: that of the file, else `current`, with the presets. */

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../../protocol/errors.js';
-import type { FaultSettings, LogLevel } from '../../../service/index.js';
+import type { FaultSettings, LogLevel, ServiceOptions } from '../../../service/index.js';
 import { parseDuration } from '../../command-line/option-values.js';
 import type { CommonOptions } from '../../command-line/options.js';
 
@@ -11,37 +11,39 @@ export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
 
 type Faults = Omit<FaultSettings, 'seed'>;
 
+/** Settings of the service whose options have its own names for them. */
+export const sameNames = [
+  'host',
+  'port',
+  'rateLimit',
+  'poolSize',
+  'page',
+  'adminPort',
+  'auditDays',
+  'trustProxy',
+  'publicUrl',
+  'maxConnections',
+] as const;
+
 /** The options of `userinfo serve`. */
-export interface ServeOptions extends CommonOptions {
+export interface ServeOptions extends CommonOptions, Pick<ServiceOptions, (typeof sameNames)[number]> {
   readonly host: string;
-  readonly port: number;
   readonly database?: string;
   /** False for --no-migrate. */
   readonly migrate: boolean;
-  readonly poolSize?: number;
   /** False for --no-prepare. */
   readonly prepare: boolean;
-  /** Requests per second. */
-  readonly rateLimit?: number;
   readonly platform?: string;
   readonly logFormat: 'pretty' | 'json';
   readonly logLevel: LogLevel;
-  readonly adminPort?: number;
   /** Milliseconds. */
   readonly drainDelay?: number;
-  readonly auditDays?: number;
-  readonly trustProxy?: readonly string[];
-  readonly publicUrl?: string;
-  readonly maxConnections?: number;
-  /** Milliseconds. */
   readonly keepAlive?: number;
-  /** Milliseconds. */
   readonly requestTimeout?: number;
   /** Bytes. */
   readonly maxBody?: number;
   readonly fault?: Faults;
   readonly faultSeed?: number;
-  readonly page?: boolean;
   readonly demo?: boolean;
 }
 

@@ -16,7 +16,7 @@ import {
   namedDatabase,
 } from '../../service/database.js';
 import { endWhenUnhandled } from '../../service/log.js';
-import type { ServeOptions } from './options.js';
+import { type ServeOptions, sameNames } from './options.js';
 
 const maxSeed = 1_000_000;
 
@@ -136,20 +136,10 @@ function refuseUnfit({ host, port, adminPort, demo }: ServeOptions): void {
 /** Settings that were not given are undefined: the service uses its defaults. */
 function settingsOf(options: ServeOptions): ServiceOptions {
   const { fault, faultSeed = Math.floor(Math.random() * maxSeed) } = options;
-  const { host, port, poolSize, page, trustProxy, publicUrl, maxConnections } = options;
   return {
-    host,
-    port,
+    ...Object.fromEntries(sameNames.map((name) => [name, options[name]])),
     drainMs,
-    rateLimit: options.rateLimit,
-    poolSize,
-    page,
-    adminPort: options.adminPort,
     drainDelayMs: options.drainDelay,
-    auditDays: options.auditDays,
-    trustProxy,
-    publicUrl,
-    maxConnections,
     keepAliveMs: options.keepAlive,
     requestTimeoutMs: options.requestTimeout,
     maxBodyBytes: options.maxBody,
