@@ -14,6 +14,7 @@ import { type AppKeys, draftPassback, signDraft } from '../support/foreign-clien
 import { freePort } from '../support/free-port.js';
 import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';
 import { tenant, user } from '../support/running-service.js';
+import { SlowRelay } from '../support/slow-relay.js';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
@@ -30,6 +31,8 @@ const patiently = { timeout: 45_000 };
 const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
 const machine = new Machine();
 let schema: TestSchema;
+/** Between the services and their database. */
+let relay: SlowRelay;
 let admin: Admin;
 let app: AppKeys;
 let port: number;
@@ -37,7 +40,7 @@ const processes = new Map<string, ChildProcess>();
 const proxies = new Map<string, { readonly url: string; readonly child: ChildProcess }>();
 
 async function serve(host: string): Promise<void> {
-  const args = ['--no-page', '--host', host, '--port', `${port}`, '--database', schema.url];
+  const args = ['--no-page', '--host', host, '--port', `${port}`, '--database', relay.url];
   const child = machine.start(['serve', ...args, '--drain-delay', '2500ms']);
   processes.set(host, child);
   await printedBy(child, /listening on/);
@@ -116,6 +119,7 @@ let names: Awaited<ReturnType<typeof startNames>>;
 /** Starts all of them. */
 async function startAll(): Promise<void> {
   schema = await createSchema();
+  relay = await SlowRelay.before(schema.url);
   port = await freePort();
   admin = await openAdmin({ database: schema.url });
   const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
@@ -136,6 +140,7 @@ afterAll(async () => {
   for (const { child } of proxies.values()) child.kill('SIGTERM');
   for (const child of processes.values()) child.kill('SIGKILL');
   names?.close();
+  relay?.close();
   await admin?.close();
   await schema?.remove();
   machine[Symbol.dispose]();
@@ -211,6 +216,13 @@ it.skipIf(!canRun)(
     expect(answered).toEqual([]);
     const before = failures.length;
     await more(40);
+    expect(failures.slice(before).filter(({ proxy }) => proxy !== 'nginx')).toEqual([]);
+
+    // A slow database is no reason to take processes out: each probe takes longer than its interval of a second.
+    relay.delayMs = 600;
+    await wait(8000);
+    relay.delayMs = 0;
+    await more(4);
     expect(failures.slice(before).filter(({ proxy }) => proxy !== 'nginx')).toEqual([]);
     ended.abort();
     await Promise.all(writers);
