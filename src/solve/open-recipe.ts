@@ -4,20 +4,12 @@ import { type ParamsRule, RecipeError, type RecipeJson } from '../signing/recipe
 import { parseRecipe } from '../signing/recipe-json.js';
 import { type Choice, choice, choices, sortByBits, type Weighted } from './candidates/cost.js';
 import { fieldChoices, tokensOf, withValueAt } from './changes.js';
-import type { SolveTask } from './tasks.js';
+import type { SolveTask, TaskHints } from './tasks.js';
 
 /** What a document says of a rule; each hint narrows the search, which then goes deeper. */
-export interface Hints {
+export interface Hints extends TaskHints {
   /** A recipe with `"?"` in place of what the document does not say. */
   readonly recipe?: unknown;
-  /** The digests, in order, such as `hmac-sha256`. */
-  readonly steps?: readonly string[] | undefined;
-  /** The text between the parts of the message. */
-  readonly join?: string | undefined;
-  /** The signed headers, in order: all of them are in the message. */
-  readonly headers?: readonly string[] | undefined;
-  /** Texts that are in the message as they stand. */
-  readonly constants?: readonly string[] | undefined;
 }
 
 /** A recipe in JSON, in which a value, an entry of a list, or a whole list may be open: `"?"`. */
@@ -43,13 +35,19 @@ export function isOpen(value: unknown): boolean {
   return value === open;
 }
 
-/** The tasks with the digests that the hints name. */
-export function withKnownSteps(tasks: readonly SolveTask[], hints: Hints): SolveTask[] {
-  const { steps } = openRecipe(hints);
+/** The tasks with what the hints say of steps, joiner, headers and constants. */
+export function withHints(tasks: readonly SolveTask[], hints: Hints): SolveTask[] {
+  const { steps, join } = openRecipe(hints);
   const isKnown = Array.isArray(steps) && !steps.some(isOpen);
   const digests = isKnown ? steps.flatMap((step: string) => parseDigest(step) ?? []) : undefined;
-  const names = digests?.map(({ algorithm, hmac }) => (hmac ? `hmac-${algorithm}` : algorithm));
-  return tasks.map((task) => ({ ...task, steps: names }));
+  const { headers, constants } = hints;
+  const own: TaskHints = {
+    headers,
+    constants,
+    join: typeof join === 'string' && !isOpen(join) ? join : undefined,
+    steps: digests?.map(({ algorithm, hmac }) => (hmac ? `hmac-${algorithm}` : algorithm)),
+  };
+  return tasks.map((task) => ({ ...task, hints: own }));
 }
 
 /** The paths of the open values, such as `join` and `message.2`. */

@@ -6,7 +6,7 @@ import { type FittingRecipes, fittingRecipes, type Listing, type Pause } from '.
 import { findByHints } from './hinted.js';
 import { findNeighbour } from './neighbours.js';
 import { designSample, type FitGroup, groupFits, type NextSample } from './next-sample.js';
-import { type Hints, withKnownSteps } from './open-recipe.js';
+import { type Hints, withHints } from './open-recipe.js';
 import type { SearchEnd } from './search/shares.js';
 import type { Found, SolveTask } from './tasks.js';
 
@@ -29,12 +29,6 @@ export interface Solution extends Omit<SearchEnd, 'hit'> {
   readonly isCutShort: boolean;
 }
 
-/** What a document says, and when to stop the search for it. */
-export interface HintedSearch {
-  readonly hints: Hints;
-  readonly pause: Pause;
-}
-
 /** Maximum cost of a listed recipe above that of the hit, in bits. */
 const usualSlack = 11;
 
@@ -52,11 +46,10 @@ export async function solve(
   tasks: readonly SolveTask[],
   search: Searcher,
   pause: Pause,
-  hinted: HintedSearch | null = null,
+  hints: Hints = {},
 ): Promise<Solution> {
   tasks.forEach(checkSignature);
-  const known = hinted === null ? tasks : withKnownSteps(tasks, hinted.hints);
-  const bySize = known.toSorted((a, b) => a.request.params.length - b.request.params.length);
+  const bySize = withHints(tasks, hints).sort((a, b) => a.request.params.length - b.request.params.length);
   let end: SearchEnd = { tried: 0, hit: null, bits: 0, isComplete: false };
   let isDivided = false;
   const finders: (readonly [task: SolveTask, find: () => Promise<Found>])[] = bySize.map((task) => [
@@ -66,8 +59,8 @@ export async function solve(
   const [smallest] = bySize;
   if (smallest !== undefined) {
     finders.unshift([smallest, () => inTime(findNeighbour(bySize, pause))]);
-    if (hinted !== null)
-      finders.unshift([smallest, () => inTime(findByHints(bySize, hinted.hints, hinted.pause))]);
+    if (hints.recipe !== undefined)
+      finders.unshift([smallest, () => inTime(findByHints(bySize, hints, pause))]);
   }
   for (const [task, find] of finders) {
     const found = await find();

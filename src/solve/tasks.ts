@@ -5,6 +5,18 @@ import { unsignedSample } from '../signing-tools/samples/captured-request.js';
 import type { RecipeCandidate } from './candidates/cost.js';
 import { proposedExtra } from './signed-headers.js';
 
+/** What a document says of a rule. */
+export interface TaskHints {
+  /** The digests, in order, such as `hmac-sha256`. */
+  readonly steps?: readonly string[] | undefined;
+  /** The text between the parts of the message. */
+  readonly join?: string | undefined;
+  /** The signed headers, in order: all of them are in the message. */
+  readonly headers?: readonly string[] | undefined;
+  /** Texts that are in the message as they stand. */
+  readonly constants?: readonly string[] | undefined;
+}
+
 /** A signed request and its secret: the input of a search. */
 export interface SolveTask {
   readonly request: SignableRequest;
@@ -12,8 +24,8 @@ export interface SolveTask {
   readonly signature: string;
   /** The parameters of the other samples of the same rule. */
   readonly otherParams: readonly Param[];
-  /** The digests of the rule, if they are known: the search tries no others, and so goes deeper. */
-  readonly steps?: readonly string[] | undefined;
+  /** What is known of the rule: the search tries nothing else, and so goes deeper. */
+  readonly hints?: TaskHints;
 }
 
 /** A recipe that gives the signature of a task, if one was found. */

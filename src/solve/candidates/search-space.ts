@@ -34,7 +34,7 @@ export function searchSpace(task: SolveTask): SearchSpace {
   };
   const forms = distinctPieces(secretForms(secret, pieces));
   const names = secretNames(params);
-  const { steps } = task;
+  const steps = task.hints?.steps;
   const isKnown = (chain: Chain) => steps === undefined || isDeepStrictEqual(digestsOf(chain), steps);
   const chains = digestChains({ readings: readSignature(task), forms, pieces, names });
   return {

@@ -6,8 +6,10 @@ import type { SearchSpace } from '../candidates/search-space.js';
 import {
   type Finish,
   finishesOf,
+  hintCheck,
   listBits,
   listItems,
+  maxHintedBits,
   maxListBits,
   placeSecret,
 } from '../candidates/value-lists.js';
@@ -27,11 +29,13 @@ export function listSearch(
   fitsOf: (chain: Chain) => Fits,
 ): (share: Share, tally: Tally) => void {
   const items = listItems(space);
-  const canonical = sortByBits(canonicalLists(space));
-  const finishes = finishesOf(space.forms, space.chains, maxFinishBits);
+  const { isOrdered, isWhole, count } = hintCheck(space);
+  const bound = count > 0 ? maxHintedBits : maxListBits;
+  const canonical = count > 0 ? [] : sortByBits(canonicalLists(space));
+  const finishes = finishesOf(space, maxFinishBits);
   return (share, tally) => {
     const { part, parts, to } = share;
-    const maxBits = Math.min(maxListBits, to - listBits - (finishes[0]?.bits ?? 0));
+    const maxBits = Math.min(bound, to - listBits - (finishes[0]?.bits ?? 0));
     canonical.forEach((list, index) => {
       if (index % parts !== part || list.bits > maxBits || tally.hit !== null) return;
       const spent = listBits + list.bits;
@@ -39,11 +43,12 @@ export function listSearch(
     });
     let branch = 0;
     visitLists(items, maxBits, (list, bits) => {
-      if (tally.hit !== null) return false;
+      if (tally.hit !== null || !isOrdered(list)) return false;
       if (list.length < 3) branch += 1;
       if (list.length === 1 && part !== 0) return true;
       if (list.length === 2 && branch % parts !== part) return false;
-      tryList(list.flat(), finishes, fitsOf, listBits + bits, lessSpent(share, listBits + bits), tally);
+      if (isWhole(list))
+        tryList(list.flat(), finishes, fitsOf, listBits + bits, lessSpent(share, listBits + bits), tally);
       return true;
     });
   };

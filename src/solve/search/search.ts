@@ -14,7 +14,10 @@ export class Search {
     const space = searchSpace(task);
     // Of many chains few are tried before a search ends.
     const fitsOf = memoize(compileChain);
-    this.#searches = [blockSearch(space, fitsOf), listSearch(space, fitsOf)];
+    const lists = listSearch(space, fitsOf);
+    const { headers = [], constants = [] } = task.hints ?? {};
+    // What hints name is rarely around a block of parameters, and the lists that have it are deep.
+    this.#searches = headers.length + constants.length > 0 ? [lists] : [blockSearch(space, fitsOf), lists];
   }
 
   /** Tries the candidates of a share until one fits. */

@@ -3,7 +3,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { type SigningChoice, signaturesOf } from '../../../signing/app-signatures.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
-import { type HintedSearch, solve, TimeOver } from '../../../solve/solve.js';
+import { solve, TimeOver } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
 import { UserInfoError } from '../../../support/errors.js';
 import { withProgress } from '../../bulk/progress.js';
@@ -136,7 +136,6 @@ export async function searchRules(
   const hints = { recipe, steps, join, headers, constants };
   const tasks = tasksForSign(signed);
   const appTasks = tasksForAppSign(signed);
-  const hasHints = Object.values(hints).some((hint) => hint !== undefined);
   const startedAt = Date.now();
   const cpuAt = process.cpuUsage();
   const cpuMs = () => {
@@ -157,14 +156,12 @@ export async function searchRules(
       const timeLeft = () =>
         Math.min(maxTime * share - cpuMs() / jobs, startedAt + mostWaiting * maxTime * share - Date.now());
       const search = searchOnThreads({ jobs, signal, timeLeft, onProgress });
-      const pauseUntil = (left: number) => async () => {
+      const pause = async () => {
         await yieldToOthers();
         signal.throwIfAborted();
-        if (timeLeft() <= left) throw new TimeOver();
+        if (timeLeft() <= 0) throw new TimeOver();
       };
-      const known: HintedSearch | null =
-        hasHints && wanted === tasks ? { hints, pause: pauseUntil((maxTime * share) / 2) } : null;
-      return solve(wanted, search, pauseUntil(0), known);
+      return solve(wanted, search, pause, wanted === tasks ? hints : {});
     };
     const appSign = appTasks && (await solveBy(1 / 2, appTasks));
     const sign = await solveBy(1, tasks);
