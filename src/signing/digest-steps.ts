@@ -93,7 +93,7 @@ export function compileSteps(
       if (index > last && 'template' in step) checkIsOpen(step.template, `${field}[${index}]`);
     if (digest?.kind === 'digest') steps[last] = { ...digest, format: output };
   }
-  checkBytes(steps, field);
+  checkInputs(steps, field);
   return steps;
 }
 
@@ -108,15 +108,20 @@ export function checkIsOpen(template: Template, field: string): void {
   );
 }
 
-function checkBytes(steps: readonly Step[], field: string): void {
-  let raw = false;
-  steps.forEach((step, index) => {
-    if (step.kind === 'digest') raw = step.format === 'raw';
-    else if (raw && !('template' in step)) {
-      throw new RecipeError(`${field}[${index}]`, `${step.kind} takes text, not the raw bytes it is given`);
-    }
-  });
-  if (raw) throw new RecipeError(field, 'the last digest gives raw bytes, not text', 'Write it as :hex.');
+/** What a step is given: a part of a digest gives nothing away, and is ASCII. */
+function checkInputs(steps: readonly Step[], field: string): void {
+  let given: 'text' | 'digest' | 'raw' = 'text';
+  for (const [index, step] of steps.entries()) {
+    const at = `${field}[${index}]`;
+    if (step.kind === 'digest') given = step.format === 'raw' ? 'raw' : 'digest';
+    else if ('template' in step) given = given === 'raw' ? 'raw' : 'text';
+    else if (given === 'raw')
+      throw new RecipeError(at, `${step.kind} takes text, not the raw bytes it is given`);
+    else if (step.kind === 'slice' && given === 'text')
+      throw new RecipeError(at, 'slice takes a digest, and nothing else', 'Digest the whole text first.');
+  }
+  if (given === 'raw')
+    throw new RecipeError(field, 'the last digest gives raw bytes, not text', 'Write it as :hex.');
 }
 
 /** The length of a signature in characters; null where it depends on the request (§5.4). */

@@ -118,8 +118,6 @@ function holdingBehindStep(
     case 'prepend':
       return most([held, holdingOf(step.template, read, field)]);
     case 'slice':
-      if (held !== 'none')
-        throw new RecipeError(field, 'slice would cut the secret before it is digested', wholeHint);
       return held;
     case 'upper':
     case 'lower':

@@ -5,7 +5,7 @@ import { isQuery, partsOf } from '../../signing/recipe-parts.js';
 import { Secret } from '../../signing/secret.js';
 import { makeVectors } from '../vectors.js';
 import { type Language, languages } from './languages.js';
-import { type Expression, operationsOf } from './operations.js';
+import { operationsOf } from './operations.js';
 import { type ExportedCase, type ExportedRule, Writer } from './writer.js';
 
 export { languages } from './languages.js';
@@ -63,12 +63,8 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
   );
 }
 
-interface Rule extends ExportedRule {
-  readonly recipe: Recipe;
-}
-
 /** @throws RecipeError where a module signs, and for what the language cannot express */
-function rulesOf(signing: SigningChoice, language: Language): Rule[] {
+function rulesOf(signing: SigningChoice, { hasSurrogates, title }: Language): ExportedRule[] {
   const recipes: Readonly<Record<string, Recipe | null>> =
     signing.kind === 'one' ? { sign: signing.recipe } : signing.recipes;
   return Object.entries(recipes).map(([name, recipe]) => {
@@ -79,34 +75,13 @@ function rulesOf(signing: SigningChoice, language: Language): Rule[] {
         'Translate the module by hand.',
       );
     }
+    if (!hasSurrogates && !isWellFormed(recipe)) {
+      throw new RecipeError(name, `has an unpaired surrogate, which a text of ${title} cannot hold`);
+    }
     const parts = partsOf(recipe);
     const usesQuery = parts.allTokens.some(isQuery);
-    const rule = { name, recipe, usesQuery, operations: operationsOf(parts, usesQuery) };
-    checkTexts(rule, language);
-    return rule;
+    return { name, usesQuery, operations: operationsOf(parts, usesQuery) };
   });
-}
-
-/** @throws RecipeError for unpaired surrogates, in a language whose texts are UTF-8 */
-function checkTexts({ name, recipe, operations }: Rule, { hasSurrogates, title }: Language): void {
-  if (hasSurrogates) return;
-  if (!isWellFormed(recipe)) {
-    throw new RecipeError(name, `has an unpaired surrogate, which a text of ${title} cannot hold`);
-  }
-  if (operations.some(({ value }) => cutsText(value))) {
-    throw new RecipeError(
-      name,
-      `a slice of text may cut a character in two, and a text of ${title} cannot hold the halves`,
-      'Slice a digest, or export to another language.',
-    );
-  }
-}
-
-/** Whether a part of a text that is not ASCII is taken. */
-function cutsText(value: Expression): boolean {
-  if (value.is !== 'call') return false;
-  const [of] = value.given;
-  return (value.name === 'cut' && of?.isAscii !== true) || value.given.some(cutsText);
 }
 
 /** Whether no text in JSON has an unpaired surrogate. */
