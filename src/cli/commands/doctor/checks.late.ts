@@ -65,19 +65,19 @@ function need<Name extends keyof Known>(known: Known, name: Name): Exclude<Known
 
 /** The checks in the order of a request. Each throws a UserInfoError if it fails. */
 export const checks = {
-  profile_file: { title: 'profile file', run: checkProfileFile },
-  settings: { title: 'settings', run: checkSettings },
-  base_url: { title: 'base URL', run: checkBaseUrl },
-  app_secret: { title: 'app secret', run: checkSecret },
-  proxy: { title: 'proxy', run: checkProxy },
-  signing: { title: 'signing', run: checkSigning },
-  dns: { title: 'DNS', run: checkDns },
-  connection: { title: 'connection', run: checkConnection },
-  tls: { title: 'TLS', run: checkTls },
-  answer: { title: 'answer', run: checkAnswer },
-  clock: { title: 'clock', run: checkClock },
-  acceptance: { title: 'acceptance', run: checkAcceptance },
-} satisfies Record<string, { readonly title: string; run(known: Known): Promise<Finding> }>;
+  profile_file: checkProfileFile,
+  settings: checkSettings,
+  base_url: checkBaseUrl,
+  app_secret: checkSecret,
+  proxy: checkProxy,
+  signing: checkSigning,
+  dns: checkDns,
+  connection: checkConnection,
+  tls: checkTls,
+  answer: checkAnswer,
+  clock: checkClock,
+  acceptance: checkAcceptance,
+} satisfies Record<string, (known: Known) => Promise<Finding>>;
 
 /** The profile file is readable, and private to its owner. */
 async function checkProfileFile({ context: { profiles } }: Known): Promise<Finding> {

@@ -36,10 +36,9 @@ export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
   const faults: UserInfoError[] = [];
   try {
     for (const check of Object.keys(checks) as Check['check'][]) {
-      const { title, run } = checks[check];
       let result: Omit<Check, 'check'>;
       try {
-        const { detail, next = null, commands = [], skipped = false } = await run(known);
+        const { detail, next = null, commands = [], skipped = false } = await checks[check](known);
         result = { status: skipped ? 'skipped' : 'ok', detail, next, commands };
       } catch (error) {
         if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
@@ -53,7 +52,11 @@ export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
         }
       }
       results.push({ check, ...result });
-      if (isTable) await writeStyled(io.stdout, await formatResult(title, result, style));
+      if (isTable)
+        await writeStyled(
+          io.stdout,
+          await formatResult(titles[check] ?? check.replaceAll('_', ' '), result, style),
+        );
     }
   } finally {
     await known.client?.close();
@@ -64,6 +67,13 @@ export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
   const message = `${faults.length} of ${results.length} checks failed`;
   throw new CheckFailedError(message, { hint: 'See the advice below each ✗.', cause }, cause.code);
 }
+
+/** The titles of checks that are not their names. */
+const titles: Readonly<Partial<Record<Check['check'], string>>> = {
+  base_url: 'base URL',
+  dns: 'DNS',
+  tls: 'TLS',
+};
 
 /** The length of the longest title. */
 const titleWidth = 12;
