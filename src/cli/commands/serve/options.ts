@@ -11,22 +11,20 @@ export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
 
 type Faults = Omit<FaultSettings, 'seed'>;
 
-/** Settings of the service whose options have its own names for them. */
-export const sameNames = [
-  'host',
-  'port',
-  'rateLimit',
-  'poolSize',
-  'page',
-  'adminPort',
-  'auditDays',
-  'trustProxy',
-  'publicUrl',
-  'maxConnections',
-] as const;
+/** The settings that have the names of the service. */
+type SameNames =
+  | 'port'
+  | 'rateLimit'
+  | 'poolSize'
+  | 'page'
+  | 'adminPort'
+  | 'auditDays'
+  | 'trustProxy'
+  | 'publicUrl'
+  | 'maxConnections';
 
 /** The options of `userinfo serve`. */
-export interface ServeOptions extends CommonOptions, Pick<ServiceOptions, (typeof sameNames)[number]> {
+export interface ServeOptions extends CommonOptions, Pick<ServiceOptions, SameNames> {
   readonly host: string;
   readonly database?: string;
   /** False for --no-migrate. */
