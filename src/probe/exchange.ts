@@ -5,7 +5,6 @@ import { NoAnswerError, RejectedError } from '../client/errors.js';
 import { isThrottled, parseRetryAfter } from '../client/retry.js';
 import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
-import { type ResultCodeName, resultCode } from '../protocol/result-codes.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
 import {
@@ -237,47 +236,32 @@ export class Exchange {
     const sentAt = Date.now();
     this.#sent += 1;
     onSent?.();
-    const seen = (
-      httpStatus: number,
-      body: Uint8Array,
-      code: number | null,
-      date: string | undefined,
-      known?: ResultCodeName,
-    ): Observation => {
-      const members = membersOf(body);
-      const shown = asked.isPersonal ? '' : textOf(members);
-      const msg = maskSent(shown, [...hidden, secret.reveal()]);
-      // A Date header has whole seconds: half a second is missing on average.
-      const ours = (sentAt + Date.now()) / 2 + this.skewMs;
-      const ahead = Math.round((Date.parse(date ?? '') + 500 - ours) / 1000);
-      return {
-        asked,
-        httpStatus,
-        code,
-        known,
-        msg,
-        isMasked: msg !== shown,
-        members,
-        aheadBy: Number.isNaN(ahead) ? null : ahead,
-        seconds: (Date.now() - sentAt) / 1000,
-      };
+    const outcome = await sender.send(request, { signal, attempts: 1 }).catch((failure: unknown) => {
+      if (failure instanceof RejectedError || failure instanceof NoAnswerError) return failure;
+      throw failure;
+    });
+    const error = outcome instanceof Error ? outcome : undefined;
+    const answer = outcome instanceof Error ? outcome.answer : outcome;
+    const { httpStatus, body, headers = {} } = answer ?? (outcome as NoAnswerError);
+    if (httpStatus === undefined || body === undefined) return { error };
+    const members = membersOf(body);
+    const shown = asked.isPersonal ? '' : textOf(members);
+    const msg = maskSent(shown, [...hidden, secret.reveal()]);
+    // A Date header has whole seconds: half a second is missing on average.
+    const ours = (sentAt + Date.now()) / 2 + this.skewMs;
+    const ahead = Math.round((Date.parse(answer?.date ?? '') + 500 - ours) / 1000);
+    const observation: Observation = {
+      asked,
+      httpStatus,
+      code: answer?.envelope.code ?? null,
+      known: outcome instanceof RejectedError ? outcome.means : undefined,
+      msg,
+      isMasked: msg !== shown,
+      members,
+      aheadBy: Number.isNaN(ahead) ? null : ahead,
+      seconds: (Date.now() - sentAt) / 1000,
     };
-    try {
-      const { httpStatus, body, date } = await sender.send(request, { signal, attempts: 1 });
-      return { observation: seen(httpStatus, body, resultCode.ok, date) };
-    } catch (error) {
-      if (error instanceof RejectedError) {
-        const { httpStatus, body, date, envelope, headers } = error.answer;
-        const retryAfterMs = parseRetryAfter(headers, Date.now());
-        return { observation: seen(httpStatus, body, envelope.code, date, error.means), error, retryAfterMs };
-      }
-      if (!(error instanceof NoAnswerError)) throw error;
-      const { httpStatus, body, answer, headers } = error;
-      if (httpStatus === undefined || body === undefined) return { error };
-      const retryAfterMs = parseRetryAfter(headers ?? {}, Date.now());
-      const code = answer?.envelope.code ?? null;
-      return { observation: seen(httpStatus, body, code, answer?.date), error, retryAfterMs };
-    }
+    return { observation, error, retryAfterMs: parseRetryAfter(headers, Date.now()) };
   }
 }
 

@@ -125,7 +125,12 @@ it('the file that is learned of a service is the file that it was given', { time
     await using original = await serve(file);
     const { fields, refusals } = await learnFrom(original);
     const [given, found] = [parsePlatform(file, 'given'), parsePlatform(fields, 'learned')];
-    for (const field of foundFields) expect([field, found[field]]).toEqual([field, given[field]]);
+    for (const field of foundFields) {
+      const [one, other] = [found[field], given[field]];
+      // To about a second: a window of 59 s and one that ends before 60 s answer alike.
+      const isNear = typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) <= 1;
+      if (!field.startsWith('clock_') || !isNear) expect([field, one]).toEqual([field, other]);
+    }
     expect(differencesOf(refusals, given)).toEqual([]);
     expect(differencesOf(refusals, found)).toEqual([]);
     const unseen = unseenMeanings(refusals);
