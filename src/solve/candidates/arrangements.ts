@@ -115,14 +115,6 @@ function unsentParams({ request }: SolveTask): Choice<ParamsRule['add']>[] {
     choice((name) => name, 0.5),
     choice((name) => name.toLowerCase(), 2),
     choice((name) => name.replace(/^x-/i, '').toLowerCase().replaceAll('-', '_'), 2),
-    choice(
-      (name) =>
-        name
-          .replace(/^x-/i, '')
-          .replace(/-?(\w+)/g, (_, word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())
-          .replace(/^./, (first) => first.toLowerCase()),
-      2.5,
-    ),
   ];
   const lists = [
     choice(names, 2),

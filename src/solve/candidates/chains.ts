@@ -145,6 +145,8 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
         add(bits + 6.5 - (format === 'raw' ? 2 : 0), [keyedFirst, last], key);
         add(bits + 6.5, [first, keyedLast], key);
       });
+      for (const { value: second, bits: secondBits } of innerAlgorithms)
+        add(bits + secondBits + 7, [first, digest(second, format), last]);
     }
   }
   return chains;

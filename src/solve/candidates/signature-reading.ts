@@ -33,28 +33,30 @@ export function readSignature({
 }: Omit<SolveTask, 'otherParams'>): SignatureReading[] {
   const whole = [...readDigest(signature), ...readPadded(signature)];
   if (whole.length > 0) return whole;
-  const amid = [...readAmid(signature, request), ...readLabelled(signature, request)];
   // The text around a digest is sent, so it cannot hold the secret, and a recipe must not either.
   const hidden = literal(secret.reveal()).tokens.join('');
-  return amid.filter(({ after }) => !after.some((step) => step.includes(hidden)));
+  return readAmid(signature, request).filter(({ after }) => !after.some((step) => step.includes(hidden)));
 }
 
-/** A digest with text before or after it: `d5bc…,1453014943466`. */
+/** Digests with text around them: hex amid other text (`d5bc…,1453014943466`), and base64 behind a label (`KEY:…`). */
+const shapesAmid = [
+  /^(.*?)(?<![\da-z])([\da-f]{128}|[\da-f]{64}|[\da-f]{40}|[\da-f]{32})(?![\da-z])(.*)$/is,
+  /^(.*[=: ,])([\w+/-]{22,}={0,2})$/s,
+];
+
 function readAmid(signature: string, request: SignableRequest): SignatureReading[] {
-  const [, before = '', digest, after = ''] =
-    /^(.*?)(?<![\da-z])([\da-f]{128}|[\da-f]{64}|[\da-f]{40}|[\da-f]{32})(?![\da-z])(.*)$/is.exec(
-      signature,
-    ) ?? [];
-  if (digest === undefined) return [];
-  const around = [
-    ...(before === '' ? [] : [`prepend:${asTemplate(before, request)}`]),
-    ...(after === '' ? [] : [`append:${asTemplate(after, request)}`]),
-  ];
-  return readDigest(digest).map((reading) => ({
-    ...reading,
-    after: [...reading.after, ...around],
-    bits: reading.bits + 4,
-  }));
+  return shapesAmid.flatMap((shape) => {
+    const [, before = '', digest = '', after = ''] = shape.exec(signature) ?? [];
+    const around = [
+      ...(before === '' ? [] : [`prepend:${asTemplate(before, request)}`]),
+      ...(after === '' ? [] : [`append:${asTemplate(after, request)}`]),
+    ];
+    return [...readDigest(digest), ...readPadded(digest)].map((reading) => ({
+      ...reading,
+      after: [...reading.after, ...around],
+      bits: reading.bits + 4,
+    }));
+  });
 }
 
 /** base64url with the padding of base64, which a recipe appends. A digest without - and _ is likelier base64. */
@@ -69,17 +71,6 @@ function readPadded(text: string): SignatureReading[] {
       after: [...reading.after, `append:${padding}`],
       bits: reading.bits + bits,
     }));
-}
-
-/** A digest in base64 behind a label: `HMACSHA256=…`, `ACCESS_KEY:…`. */
-function readLabelled(signature: string, request: SignableRequest): SignatureReading[] {
-  const [, label = '', digest = ''] = /^(.*[=: ,])([\w+/-]{22,}={0,2})$/s.exec(signature) ?? [];
-  if (label === '') return [];
-  return [...readDigest(digest), ...readPadded(digest)].map((reading) => ({
-    ...reading,
-    after: [...reading.after, `prepend:${asTemplate(label, request)}`],
-    bits: reading.bits + 4,
-  }));
 }
 
 /**
