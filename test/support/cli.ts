@@ -109,7 +109,8 @@ export class Machine implements Disposable {
   async type(line: string, options: Pick<RunOptions, 'env'> = {}): Promise<Finished> {
     const calls = mkdtempSync(join(this.folder, 'calls-'));
     // Each call leaves its arguments and its standard input, in their order.
-    const record = `userinfo() { n=$(ls '${calls}' | wc -l); n=$((100 + n))
+    writeFileSync(join(calls, 'count'), '100\n');
+    const record = `userinfo() { read -r n < '${calls}/count'; n=$((n + 1)); echo $n > '${calls}/count'
       printf '%s\\0' "$@" > '${calls}/'$n.args; cat > '${calls}/'$n.stdin; }`;
     const script = `${record}\n${line}`;
     spawnSync('sh', ['-c', script], { cwd: this.folder, env: this.#environment({}), input: '' });

@@ -134,7 +134,6 @@ export class RowEngine<Row extends SourceRow> {
       row.pending.cancel();
       row.pending = null;
       this.#inFlight -= 1;
-      this.#listener.onTakenBack?.(row.row);
     }
     this.stop();
     this.resume();

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CellType } from '../../../src/bulk/source/columns.js';
 import { formatCsvRow } from '../../../src/bulk/source/csv.js';
+import { toUtf8 } from '../../../src/bulk/source/text.js';
 import { JsonNumber } from '../../../src/protocol/user-info.js';
 import { cellsOf, csv, failure, readRows } from '../../support/read-rows.js';
 
@@ -139,6 +140,20 @@ describe('CSV rows', () => {
     const error = await failure(cellsOf(header + rows));
     expect(error.message).toContain(message);
     expect(error.message).not.toContain('yy');
+  });
+
+  it('is not read to its end for a quote that is never closed', async () => {
+    let megabytes = 0;
+    async function* input() {
+      yield Buffer.from(`${header}u1,"`);
+      for (; megabytes < 64; megabytes += 1) yield Buffer.alloc(1024 * 1024, 'y\n');
+    }
+    const blocks = toUtf8(input(), { encoding: 'utf-8', forced: true });
+    const read = async () => {
+      for await (const _ of csv()(blocks));
+    };
+    await expect(read()).rejects.toThrow('the row is longer than');
+    expect(megabytes).toBeLessThan(32);
   });
 });
 
