@@ -1,3 +1,4 @@
+import { allEnded } from '../../database/sql-driver.js';
 import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
@@ -124,10 +125,12 @@ export function userOperations(context: AdminContext): UserOperations {
         (after, limit) =>
           store.write(async ({ users, audit }) => {
             const page = await users.listByValue(tenantCode, wanted, after, limit);
-            const found = page.map(({ union_id: unionId }) => {
-              return { unionId, digest: store.digestOf(tenantCode, { by: 'union_id', unionId }) };
-            });
-            await audit.addFound(actor, tenantCode, found);
+            const found = page.map((record) => ({
+              actor,
+              action: 'user find',
+              ...subjectOf(store, keyOf(record)),
+            }));
+            await allEnded(found.map((one) => audit.add(one)));
             return page;
           }),
         (record) => record.union_id,

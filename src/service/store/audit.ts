@@ -1,8 +1,7 @@
 import { createHmac, hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Sql, SqlDriver, SqlRow } from '../../database/sql-driver.js';
-import { maskText } from '../../protocol/masking.js';
 import type { PassbackUser } from '../../protocol/passback.js';
-import { rowStatements, statements } from './statements.js';
+import { statements } from './statements.js';
 
 /**
  * An action of an operator.
@@ -62,19 +61,7 @@ export class Audit {
 
   async add({ actor, action, tenant_code, subject, user_digest = null }: NewAuditLine): Promise<void> {
     const values = [orderedId(), actor, action, tenant_code, subject, user_digest];
-    await this.#sql.run(rowStatements.addAudit, values);
-  }
-
-  /** Adds a line for each user that was found. */
-  async addFound(
-    actor: string,
-    tenantCode: string,
-    users: readonly { readonly unionId: string; readonly digest: string }[],
-  ): Promise<void> {
-    const lines = users.map(({ unionId, digest }) => {
-      return [orderedId(), actor, 'user find', tenantCode, maskText(unionId), digest];
-    });
-    await this.#sql.each(rowStatements.addAudit, lines);
+    await this.#sql.run(statements.addAudit, values);
   }
 
   /** Counts codes in the line of their tenant, actor and minute, which is the process's own: nobody waits for another's. */

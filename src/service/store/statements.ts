@@ -130,6 +130,9 @@ export const statements = {
     ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4' +
     ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING',
 
+  addAudit:
+    'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
+    ' VALUES (unixepoch(), $1, $2, $3, $4, $5, $6)',
   listAudit: auditLines + newestFirst,
   /** Those of any of three digests. */
   listAuditOfUser: `${auditLines} AND digest IN ($8, $9, $10)${newestFirst}`,
@@ -218,9 +221,6 @@ export const rowStatements = {
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
   removeValue:
     'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
-  addAudit:
-    'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
-    ' SELECT unixepoch(), $1, $2, $3, $4, $5, $6',
 } as const;
 
 /** Empties the store. */
