@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type BulkRunOptions,
   CancelledError,
@@ -18,8 +18,8 @@ import { passbackAll, type RunOptions, readAll } from '../support/all-rows.js';
 import { httpServer, type ReceivedRequest, tcpServer, writtenBy } from '../support/raw-server.js';
 
 const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
+afterAll(async () => {
+  for (const cleanup of cleanups) await cleanup();
 });
 
 /** A service that answers as `answer` says; `user` is the union ID that a request names. */
@@ -61,7 +61,8 @@ async function outcomesOf(from: Iterable<PassbackInput> | AsyncIterable<Passback
   return outcomes;
 }
 
-describe('many rows', () => {
+// Most of them wait.
+describe.concurrent('many rows', () => {
   it('get one outcome each', async () => {
     const server = await service((response, user) => {
       if (user === 'u1') refuse(response, 404, 40401);
@@ -168,6 +169,13 @@ describe('many rows', () => {
     expect(await outcomes).toEqual(
       new Map(['u0', 'u1'].map((user) => [user, { outcome: 'ok', attempts: expect.any(Number) }])),
     );
+  });
+
+  it('stop when nothing listens at the address', async () => {
+    const server = await tcpServer(() => {});
+    await server.close();
+    const run = outcomesOf(rows(1000), optionsFor(server.url));
+    await expect(run).rejects.toBeInstanceOf(NoAnswerError);
   });
 
   it('all wait for the Retry-After of the service', async () => {
@@ -362,13 +370,6 @@ describe('all rows', () => {
       expect(server.requests.length).toBeLessThan(5 + 2 * 32);
     },
   );
-
-  it('stop when nothing listens at the address', async () => {
-    const server = await tcpServer(() => {});
-    await server.close();
-    const run = outcomesOf(rows(1000), optionsFor(server.url));
-    await expect(run).rejects.toBeInstanceOf(NoAnswerError);
-  });
 
   it('are not read faster than their outcomes are consumed', async () => {
     const server = await service((response) => ok(response));
@@ -594,16 +595,19 @@ describe('all rows', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('are not sent if that function hangs, which is called as often as a row is sent', async () => {
+  it.each([
+    ['the function appSecret', (hangs: () => Promise<string>) => ({ appSecret: hangs })],
+    ['the function of a header', (hangs: () => Promise<string>) => ({ headers: { 'X-Trace': hangs } })],
+  ])('are not sent if %s hangs, which is called as often as a row is sent', async (what, options) => {
     const server = await service((response) => ok(response));
     let calls = 0;
-    const appSecret = () => {
+    const hangs = () => {
       calls += 1;
       return new Promise<string>(() => {});
     };
-    const options = optionsFor(server.url, { appSecret, timeoutMs: 30, attempts: 2 });
-    await expect(outcomesOf(rows(3), options)).rejects.toMatchObject({
-      message: 'the function appSecret did not return within 30 ms',
+    const given = optionsFor(server.url, { ...options(hangs), timeoutMs: 30, attempts: 2 });
+    await expect(outcomesOf(rows(3), given)).rejects.toMatchObject({
+      message: `${what} did not return within 30 ms`,
       reason: 'secret',
     });
     expect(calls).toBe(2);
