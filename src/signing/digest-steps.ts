@@ -118,7 +118,11 @@ function checkInputs(steps: readonly Step[], field: string): void {
     else if (given === 'raw')
       throw new RecipeError(at, `${step.kind} takes text, not the raw bytes it is given`);
     else if (step.kind === 'slice' && given === 'text')
-      throw new RecipeError(at, 'slice takes a digest, and nothing else', 'Digest the whole text first.');
+      throw new RecipeError(
+        at,
+        'slice takes a digest, and nothing else',
+        'A digest of a part of the secret gives that part away: digest the whole text first.',
+      );
   }
   if (given === 'raw')
     throw new RecipeError(field, 'the last digest gives raw bytes, not text', 'Write it as :hex.');

@@ -176,18 +176,21 @@ const parseFields = fields<Recipe>(
   recipeDefaults,
 );
 
-/** Counts the texts, names and values in a recipe: what is too large is refused before it is looked at. */
-function checkSize(json: unknown, field: string): void {
+/**
+ * Counts the texts, names and values in a recipe: what is too large is refused before it is looked at. Half of a
+ * character has no bytes to sign.
+ */
+function checkTexts(json: unknown, field: string): void {
+  const at = field === '' ? 'recipe' : field;
   let count = 0;
   for (const open = [json]; open.length > 0; ) {
     const value = open.pop();
     count += typeof value === 'string' ? value.length : 1;
+    checkLimit(count, 'characters', at, 'characters');
+    if (typeof value === 'string' && !value.isWellFormed())
+      throw new RecipeError(at, 'has a text with half of a character, an unpaired surrogate');
     if (typeof value === 'object' && value !== null)
-      for (const [name, inner] of Object.entries(value)) {
-        count += Array.isArray(value) ? 0 : name.length;
-        open.push(inner);
-      }
-    checkLimit(count, 'characters', field === '' ? 'recipe' : field, 'characters');
+      for (const inner of Array.isArray(value) ? value : Object.entries(value).flat()) open.push(inner);
   }
 }
 
@@ -197,7 +200,7 @@ function checkSize(json: unknown, field: string): void {
  * @throws RecipeError that names the first wrong field
  */
 export function readRecipe(json: unknown, field: string): Recipe {
-  checkSize(json, field);
+  checkTexts(json, field);
   return parseFields(json, field);
 }
 

@@ -130,9 +130,7 @@ function holdingBehindStep(
 function checkEscape({ escape: table }: ParamsRule, names: readonly string[], field: string): void {
   const entries = Object.entries(table);
   const prefix = entries[0]?.[1].slice(0, -1);
-  // Half of a character has no bytes of its own.
-  const isCharacter = (text: string) => text.length === 1 && text.isWellFormed();
-  if (entries.every(([text, by]) => isCharacter(text) && by === prefix + text)) return;
+  if (entries.every(([text, by]) => text.length === 1 && by === prefix + text)) return;
   throw new RecipeError(
     field,
     `would replace parts of the secret, in the value of ${names.join(', ')}`,

@@ -192,4 +192,10 @@ test('an error carries the field, and the hint says what may stand there', () =>
     }),
   );
   expect(() => parseRecipe([])).toThrow('recipe: must be an object');
+  for (const half of [
+    { message: ['\ud800'] },
+    { params: { escape: { '\udc00': '' } } },
+    { params: { add: { k: '\ude00' } } },
+  ])
+    expect(() => parseRecipe({ ...short, ...half })).toThrow('recipe: has a text with half of a character');
 });

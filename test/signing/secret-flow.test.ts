@@ -93,11 +93,6 @@ test.each<[string, Given, string]>([
     'params.escape: would replace',
   ],
   [
-    'halves of letters',
-    { message: ['$params'], params: { add: { k: '$secret' }, escape: { '\ude00': 'x\ude00' } } },
-    'params.escape: would replace',
-  ],
-  [
     'two prefixes',
     { message: ['$params'], params: { add: { k: '$secret' }, escape: { a: 'xa', b: 'yb' } } },
     'params.escape: would replace',

@@ -24,7 +24,7 @@ interface ExportSource {
  */
 export function exportRule(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
-  return new Writer(name).rules(rulesOf(signing, language), comment(language, origin(source)));
+  return new Writer(name).rules(rulesOf(signing), comment(language, origin(source)));
 }
 
 /**
@@ -35,7 +35,7 @@ export function exportRule(signing: SigningChoice, name: LanguageName, source: E
 export function exportTest(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
   const writer = new Writer(name);
-  const rules = rulesOf(signing, language);
+  const rules = rulesOf(signing);
   writer.rules(rules, ''); // refuses what the language does not have
   return writer.cases(casesOf(signing), comment(language, [...origin(source), `Run: ${language.run}`]));
 }
@@ -64,7 +64,7 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
 }
 
 /** @throws RecipeError where a module signs, and for what the language cannot express */
-function rulesOf(signing: SigningChoice, { hasSurrogates, title }: Language): ExportedRule[] {
+function rulesOf(signing: SigningChoice): ExportedRule[] {
   const recipes: Readonly<Record<string, Recipe | null>> =
     signing.kind === 'one' ? { sign: signing.recipe } : signing.recipes;
   return Object.entries(recipes).map(([name, recipe]) => {
@@ -75,19 +75,10 @@ function rulesOf(signing: SigningChoice, { hasSurrogates, title }: Language): Ex
         'Translate the module by hand.',
       );
     }
-    if (!hasSurrogates && !isWellFormed(recipe)) {
-      throw new RecipeError(name, `has an unpaired surrogate, which a text of ${title} cannot hold`);
-    }
     const parts = partsOf(recipe);
     const usesQuery = parts.allTokens.some(isQuery);
     return { name, usesQuery, operations: operationsOf(parts, usesQuery) };
   });
-}
-
-/** Whether no text in JSON has an unpaired surrogate. */
-function isWellFormed(json: unknown): boolean {
-  if (typeof json === 'string') return json.isWellFormed();
-  return typeof json !== 'object' || json === null || Object.entries(json).flat().every(isWellFormed);
 }
 
 function origin({ from, fits = 1 }: ExportSource): string[] {

@@ -22,8 +22,6 @@ export interface Language {
   /** Real files of the language: its linters pass them as they stand. */
   readonly templates: { readonly rule: string; readonly test: string };
   readonly comment: string;
-  /** Whether its texts are sequences of UTF-16 units or of code points, so that they can hold unpaired surrogates. */
-  readonly hasSurrogates: boolean;
   readonly indent: string;
   readonly width: number;
   /** Empty lines between functions. */
@@ -67,7 +65,6 @@ export type StatementName =
 /** What most languages have in common. */
 const usual = {
   comment: '//',
-  hasSurrogates: true,
   indent: '    ',
   width: 116,
   gap: 1,
@@ -142,7 +139,6 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     files: { rule: 'signature.php', test: 'signature_test.php' },
     run: 'php signature_test.php',
     templates: { rule: phpRule, test: phpTest },
-    hasSurrogates: false,
     functionName: asItIs,
     publicName: asItIs,
     variableName: (name) => `$${name}`,
@@ -195,7 +191,6 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     files: { rule: 'signature.go', test: 'signature_test.go' },
     run: 'go test signature.go signature_test.go',
     templates: { rule: goRule, test: goTest },
-    hasSurrogates: false,
     indent: '\t',
     publicName: pascalCase,
     literal: (text) => quoted(text, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
