@@ -166,7 +166,9 @@ function formatFailures(
   if (groups.length === 0) return [];
   const all = totalOf(counts) - counts.ok;
   const barOf = (rows: number) =>
-    hasBars ? `${'█'.repeat(Math.ceil((rows / all) * barLength)).padEnd(barLength)}  ` : '';
+    hasBars && failures.length > 1
+      ? `${'█'.repeat(Math.ceil((rows / all) * barLength)).padEnd(barLength)}  `
+      : '';
   const describe = (rows: number, words: string) =>
     `${formatCount(rows).padStart(10 + width)}  ${barOf(rows)}${words}`;
   const shown = groups.slice(0, shownReasons).map(({ reason, rows, lines }) => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -36,6 +36,22 @@ afterAll(async () => {
 });
 
 const passBack = ['-p', 'shop', 'passback', '--from', 'rows.csv'];
+
+it('the summary has a bar for each reason on a terminal, and none elsewhere', async () => {
+  answer = (response, request) => {
+    const user = Number(/union_id=u(\d+)/.exec(request.body)?.[1]);
+    if (user >= 100) return answerOk(response, request);
+    const [code, msg] = user < 75 ? [40401, 'no such user'] : [41301, 'too many keys'];
+    response.end(JSON.stringify({ code, msg, data: {} }));
+  };
+  copyFileSync(join(machine.folder, 'rows.csv'), join(machine.folder, 'mixed.csv'));
+  const args = ['-p', 'shop', 'passback', '--from', 'mixed.csv', '--yes', '--restart'];
+  const shown = await machine.onTerminal(args, [], { env: { ...env, NO_COLOR: '1' } });
+  expect(shown.stdout).toMatch(/ 75 {2}████████ {4}40401 no such user: /);
+  expect(shown.stdout).toMatch(/ 25 {2}███ {9}41301 /);
+  const piped = await machine.run(args, { env });
+  expect(piped.stderr).toMatch(/ 75 {2}40401 no such user: /);
+});
 
 describe('many rows for production', () => {
   it('need --yes without a terminal', async () => {
