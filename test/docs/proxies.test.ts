@@ -60,7 +60,7 @@ async function start(name: string, configure: (port: number) => { config: string
   await expect.poll(isReady, patiently).toBe(200);
 }
 
-/** The blocks of the page word for word but for ports and certificates, which HAProxy's own check reads below. */
+/** The blocks of the page word for word but for ports and certificates, with which they run further below. */
 const ofThePage = {
   nginx: (own: number, servers: number) => {
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -236,19 +236,62 @@ it.skipIf(!canRun)(
   },
 );
 
-it.skipIf(!canRun)('HAProxy takes the block with its certificate (needs nginx, haproxy)', () => {
-  const certificates = join(import.meta.dirname, '../support/certificates');
-  const pem = ['good.crt', 'server.key']
-    .map((name) => readFileSync(join(certificates, name), 'utf8'))
-    .join('');
-  writeFileSync(join(machine.folder, 'server.pem'), pem);
-  const config = block('haproxy').replace('/etc/userinfo/server.pem', join(machine.folder, 'server.pem'));
-  writeFileSync(join(machine.folder, 'haproxy.cfg'), config);
-  const { status, stderr } = spawnSync('haproxy', ['-c', '-q', '-f', join(machine.folder, 'haproxy.cfg')], {
-    encoding: 'utf8',
-  });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-});
+/** Runs what it reads from its input with a network, mounts and processes of its own. */
+const apart = ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-e'] as const;
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+
+it.skipIf(!canRun || !isRoot)(
+  'the blocks serve word for word, at their ports, with their certificates (needs nginx, haproxy, root)',
+  async () => {
+    const database = join(machine.folder, 'apart.db');
+    const store = await openAdmin({ database });
+    const { app_secret, ...rest } = await store.createApp({ tenantCode: tenant, channel: 'web' });
+    await store.putUser(user('u1'));
+    await store.close();
+    const signed = (key: string) => {
+      const form = { union_id: 'u1', user_info: JSON.stringify({ [key]: 'x' }) };
+      return signDraft(draftPassback({ ...rest, secret: app_secret.reveal() }, form));
+    };
+    const certificates = join(import.meta.dirname, '../support/certificates');
+    const write = (file: string, text: string) => writeFileSync(join(machine.folder, file), text);
+    write('nginx.block', block('nginx'));
+    write('haproxy.block', block('haproxy'));
+    const passed = (proxy: string) => {
+      const { target, body } = signed(proxy);
+      write(`${proxy}.body`, body ?? '');
+      const curl = `curl --silent --show-error --cacert ${certificates}/ca.crt --resolve service.example:443:127.0.0.1`;
+      const url = `https://service.example${target}`;
+      return `for try in $(seq 100); do ${curl} --fail --output /dev/null https://service.example/readyz && break; sleep 0.1; done 2>/dev/null
+        ${curl} --request PUT --data-binary @${machine.folder}/${proxy}.body '${url}'; echo`;
+    };
+    const script = `
+      ip link set lo up
+      mkdir ${machine.folder}/own && mount -t tmpfs tmpfs ${machine.folder}/own && cd ${machine.folder}/own
+      mkdir upper work && mount -t overlay overlay -o lowerdir=/etc,upperdir=upper,workdir=work /etc
+      mount -t tmpfs tmpfs /run && mkdir -p /var/log/nginx && mount -t tmpfs tmpfs /var/log/nginx
+      mkdir -p /etc/userinfo /etc/nginx/conf.d /etc/haproxy
+      cp ${certificates}/good.crt /etc/userinfo/server.crt
+      cp ${certificates}/server.key /etc/userinfo/server.key
+      cat ${certificates}/good.crt ${certificates}/server.key > /etc/userinfo/server.pem
+      cp ../nginx.block /etc/nginx/conf.d/userinfo.conf
+      cp ../haproxy.block /etc/haproxy/haproxy.cfg
+      for port in 8787 8788 8789; do
+        ${process.execPath} ${root}/bin/userinfo.cjs serve --no-page --port $port --database ${database} 2>/dev/null &
+      done
+      nginx -g 'daemon off;' & proxy=$!
+      ${passed('nginx')}
+      kill $proxy; wait $proxy || true
+      haproxy -q -db -f /etc/haproxy/haproxy.cfg & proxy=$!
+      ${passed('haproxy')}`;
+    const [program, ...args] = apart;
+    const { stdout, stderr } = spawnSync(program, args, { input: script, encoding: 'utf8', timeout: 60_000 });
+    const codes = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).code);
+    expect(codes, stderr).toEqual([200, 200]);
+  },
+);
 
 it.skipIf(!canRun)(
   'sends a passback once, whatever becomes of the process that got it (needs nginx, haproxy)',
