@@ -20,8 +20,8 @@ import { crc32 } from 'node:zlib';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSystemError } from '../../support/errors.js';
 import { unreadable } from '../source/input.js';
-import { changedEarly, ofAnother, RunFileError, unwritable, writeFailed } from './file-errors.js';
-import { lockBeside, openRegular, placeOf, syncFolder } from './place.js';
+import { changedEarly, notRegular, ofAnother, RunFileError, unwritable, writeFailed } from './file-errors.js';
+import { lockBeside, placeOf, syncFolder } from './place.js';
 
 const readAsync = promisify(read);
 
@@ -74,8 +74,17 @@ export class AppendFile implements Contents {
    */
   static find(path: string): AppendFile | null {
     const place = placeOf(path);
-    const fd = openRegular(path, place, constants.O_RDWR);
-    return fd === null ? null : new AppendFile(path, place, fd);
+    let fd: number;
+    try {
+      // A link or pipe that is put there meanwhile is neither followed nor waited for.
+      fd = openSync(place, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    } catch (error) {
+      if (isSystemError(error, 'ENOENT')) return null;
+      throw unwritable(path, error);
+    }
+    if (fstatSync(fd).isFile()) return new AppendFile(path, place, fd);
+    closeSync(fd);
+    throw notRegular(path);
   }
 
   /**

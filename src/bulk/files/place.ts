@@ -1,16 +1,5 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  realpathSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, lstatSync, openSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isSystemError } from '../../support/errors.js';
-import { unreadable } from '../source/input.js';
 import { notRegular, unwritable } from './file-errors.js';
 
 /** The path without links; that of the folder is enough where there is no file yet. */
@@ -38,23 +27,6 @@ export function placeOf(path: string): string {
 /** The path of the lock of the file at a path without links. */
 export function lockBeside(place: string): string {
   return `${place}.userinfo-lock`;
-}
-
-/**
- * Opens the regular file at a path without links; `null` if there is none. A link or pipe that is put there meanwhile
- * is neither followed nor waited for.
- */
-export function openRegular(path: string, place: string, flags: number): number | null {
-  let fd: number;
-  try {
-    fd = openSync(place, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return null;
-    throw flags === constants.O_RDONLY ? unreadable(path, error) : unwritable(path, error);
-  }
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
-  throw notRegular(path);
 }
 
 /** A name is on the disk once its folder is. */

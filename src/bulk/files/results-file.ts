@@ -5,7 +5,7 @@ import { type AppendFile, type Contents, isSame, noContents } from './append-fil
 import type { RunState } from './run-state.js';
 
 /**
- * Reads the results that the state of a run names, and adds their outcomes to it. Behind what its journal proves there may
+ * Reads the results that the state of a run names, and adds their outcomes to it if it needs the rows. Behind what its journal proves there may
  * be lines that it had no time to record, and one that was being written when the run was killed.
  *
  * @returns the lines of rows with a final outcome; `null` if the results are not what the run wrote
@@ -13,12 +13,13 @@ import type { RunState } from './run-state.js';
 export async function readResults(
   results: AppendFile,
   state: RunState,
-  { usesUpCode }: { readonly usesUpCode: boolean },
+  { usesUpCode, needsRows }: { readonly usesUpCode: boolean; readonly needsRows: boolean },
 ): Promise<Contents | null> {
   const end = results.textSize();
   const { results: recorded, resultsAtEnd } = state;
   if (!isSame(results.contents(noContents, recorded.size), recorded)) return null;
   if (resultsAtEnd !== null && !isSame(results.contents(recorded, end), resultsAtEnd)) return null;
+  if (resultsAtEnd !== null && !needsRows) return recorded;
   let kept = noContents;
   let isBehindUnknown = false;
   for await (const { bytes } of linesIn(results.read(0, end))) {

@@ -196,7 +196,8 @@ export class RunFiles {
       const hint = 'Put the file back, or name it with --results. To send every row again:';
       throw new RunInputError(`the results of the run, ${name}, are missing`, hint, '--restart');
     }
-    const kept = await readResults(file, state, { usesUpCode: this.#usesUpCode });
+    const given = { usesUpCode: this.#usesUpCode, needsRows: isResumed };
+    const kept = await readResults(file, state, given);
     if (kept === null) {
       const journal = quoteName(this.#paths.journal);
       throw new InvalidInputError(`${name} is not what ${journal} says that the run wrote`, {
