@@ -259,7 +259,7 @@ function messageChanges(recipe: Recipe, task: SolveTask): Change[] {
     ]),
     change('front', 9, (all) => ['', ...all]),
     change('end', 8, (all) => [...all, '']),
-  ].filter(({ place }) => place !== 'swap' || entries.length > 1);
+  ];
 }
 
 /** Names that are common enough for a change. */

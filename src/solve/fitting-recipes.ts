@@ -1,12 +1,14 @@
 import { compileRecipe } from '../signing/compile-recipe.js';
-import { type Recipe, RecipeError } from '../signing/recipe.js';
+import { compileParams } from '../signing/params.js';
+import { type Recipe, RecipeError, recipeDefaults } from '../signing/recipe.js';
 import type { SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { Signer } from '../signing/signer.js';
+import { addedEntries } from './candidates/arrangements.js';
 import { type RecipeCandidate, sortByBits } from './candidates/cost.js';
-import { type Change, changesOf } from './changes.js';
+import { namedToken } from './candidates/pieces.js';
+import { type Change, changesOf, entriesOf } from './changes.js';
 import { probesFor } from './probes.js';
-import { rewritten } from './rewritten.js';
 import type { SolveTask } from './tasks.js';
 
 /** Awaited regularly while recipes are tried: yields to other work, and may throw to abort. */
@@ -47,7 +49,7 @@ export async function fittingRecipes(
   const functions = new Map<string, RecipeCandidate>();
   const ruledOut = new Set<string>();
   let tested = 0;
-  for (const base of rewritten(hit, task)) {
+  for (const base of [hit, ...asList(hit, task)]) {
     if (!signs(base.recipe, task)) continue;
     const silent = changesOf(base.recipe, task).filter(({ apply }) => signs(apply(base.recipe), task));
     for (const candidate of combine(base, silent, hit.bits + slack)) {
@@ -62,6 +64,23 @@ export async function fittingRecipes(
     }
   }
   return { fits: sortByBits([...functions.values()]), ruledOut: ruledOut.size };
+}
+
+/** The cost of values one by one instead of a block of values, in bits. */
+const listBits = 2;
+
+/** A recipe with a block of values, with these one by one. */
+function asList({ recipe, bits }: RecipeCandidate, task: SolveTask): RecipeCandidate[] {
+  const { params, join } = recipe;
+  const { pairSep } = params;
+  const entries = entriesOf(recipe);
+  const place = entries.indexOf('$params');
+  if (place < 0 || params.names || (join !== '' && join !== pairSep)) return [];
+  const selected = compileParams(params).select(task.request.params, addedEntries(params, task));
+  const tokens = selected.map(([name]) => params.add[name] ?? namedToken('param', name) ?? '');
+  const separated = join === pairSep ? tokens : tokens.flatMap((token) => [pairSep, token]).slice(1);
+  const message = entries.toSpliced(place, 1, ...separated);
+  return [{ recipe: { ...recipe, params: recipeDefaults.params, message }, bits: bits + listBits }];
 }
 
 /** What a rule makes of the probes: equal for the same function. */
