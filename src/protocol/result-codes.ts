@@ -119,10 +119,11 @@ const names = new Map(Object.entries(resultCode).map(([name, code]) => [code, na
 /** The name of a code. */
 export const nameOf = (code: ResultCode) => names.get(code) as ResultCodeName;
 
+const methods = endpoints.map(({ operation, method }) => `${method} for a ${operation}`).join(', ');
+
 /** The entry of a code of this project. */
 export function entryOf(code: ResultCode): ResultCodeEntry {
   const { msg, meaning, hint } = texts[code];
-  const methods = endpoints.map(({ operation, method }) => `${method} for a ${operation}`).join(', ');
   const fill = (text: string) =>
     text.replace('{seconds}', String(defaultClockWindowSeconds)).replace('{methods}', methods);
   return {
