@@ -165,11 +165,7 @@ class PostgresDriver implements SqlDriver {
       const text = statement.replaceAll('unixepoch()', unixEpoch);
       if (values.length === 0) return await send(client, text.replace(withoutRowId, ''));
       const name = this.#prepares ? { name: this.#nameOf(text) } : {};
-      // Other arrays are not of the type text.
-      const toSend = values.map((value, index) =>
-        text.includes(`$${index + 1}::text[]`) ? toBinary(value) : value,
-      );
-      return await send(client, { text, values: toSend, ...name });
+      return await send(client, { text, values: [...values], ...name });
     };
     return {
       run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
@@ -198,27 +194,6 @@ export function forArrays(statement: string): string {
 
 function columnsOf(rows: readonly (readonly string[])[]): string[][] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
-}
-
-/** PostgreSQL's number of the type text. */
-const textType = 25;
-
-/**
- * Converts an array of texts to PostgreSQL's binary format, so that neither side has to escape or parse it: dimensions,
- * no nulls, type, length, first index, and the length and bytes of each text. Returns other values as they are.
- */
-function toBinary(value: SqlParameter): unknown {
-  if (!Array.isArray(value) || value.length === 0 || !value.every((item) => typeof item === 'string'))
-    return value;
-  const lengths = value.map((text) => Buffer.byteLength(text));
-  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + 4 + length, 20));
-  let at = 0;
-  for (const number of [1, 0, textType, value.length, 1]) at = bytes.writeInt32BE(number, at);
-  for (const [index, text] of value.entries()) {
-    at = bytes.writeInt32BE(lengths[index] ?? 0, at);
-    at += bytes.write(text, at);
-  }
-  return bytes;
 }
 
 /** `work` puts the results of its statements into `sent`. */
