@@ -86,13 +86,16 @@ async function runMany(call: Call<BulkOptions>, operation: RowOperation): Promis
   if (call.options.dryRun && !call.options.preflight) {
     throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
   }
-  await withRows(call, operation, (run) => (run.source.input.size === null ? runStream(run) : runFile(run)));
+  await withRows(call, operation, async (run) => {
+    if (call.options.dryRun) await reportDryRun(run, await checkRows(run));
+    else if (run.source.input.size === null) await runStream(run);
+    else await runFile(run);
+  });
 }
 
 async function runFile(run: BulkRun): Promise<void> {
   const { io, options, operation, settings, source } = run;
   const paths = pathsOf(options);
-  if (options.dryRun) return dryRun(run);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
   const files = new RunFiles(paths, start, operation, options.takeOver);
   try {
@@ -136,7 +139,6 @@ async function runStream(run: BulkRun): Promise<void> {
       hint: 'Save the rows to a file first; then a run can be stopped at any time.',
     });
   }
-  if (options.dryRun) return dryRun(run);
   const { results, failed: failedPath, takeOver } = options;
   refuseSame({ results, failed: failedPath });
   const release = await lockFiles([results, failedPath], takeOver);
@@ -177,11 +179,6 @@ export async function confirmWrite(
   await printMessage(io, `about to write ${values} to ${describeProduction(settings)}`);
   const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`);
   if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`, { sent: 'nothing' });
-}
-
-/** Checks the rows, and prints what a run would do. */
-async function dryRun(run: BulkRun): Promise<void> {
-  await reportDryRun(run, await checkRows(run));
 }
 
 /** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */

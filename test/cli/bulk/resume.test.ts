@@ -116,6 +116,14 @@ describe('invalid input is refused before anything is sent', () => {
     expect(said).toHaveLength(22);
   });
 
+  it('of very many, 1,000 are looked at', async () => {
+    const done = await passBack(write('worse.csv', `union_id,a\n${'f1\n'.repeat(3_000)}`));
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toContain(
+      'and 980 rows more\nerror: at least 1,000 rows of "worse.csv" cannot be sent\n',
+    );
+  });
+
   it('so are those of NDJSON', async () => {
     const lines = [
       '{"union_id":"f1","a":1}',
