@@ -56,7 +56,9 @@ export function alikeOf(seen: readonly Observation[]): ConstantAnswer | null {
 }
 
 function wordsOf(text: string): string[] {
-  return text.split(/[^\p{L}\p{N}_]+/u).map((word) => (/\d/.test(word) || word.includes(mark) ? mark : word));
+  return text
+    .split(/[^\p{L}\p{N}_…]+/u)
+    .map((word) => (/\d/.test(word) || word.includes(mark) ? mark : word));
 }
 
 /** Whether two answers say the same; also if only their texts could tell, and do not. */

@@ -37,6 +37,8 @@ class PhpPlatform {
   user: Record<string, unknown> = {};
   /** Answers the next requests instead. */
   instead: ((parameters: Record<string, string>) => [status: number, body: string] | undefined) | null = null;
+  /** Behind the texts of refusals, by the number of the request. */
+  behind = (_: number) => '';
   /** Lead of its clock, in milliseconds. */
   ahead = 0;
 
@@ -55,7 +57,8 @@ class PhpPlatform {
     // The gateway has other envelopes.
     if (!isRead && path !== pathOf('passback_user_info')) return '{"code":9404,"message":"no route"}';
     if (method !== (isRead ? 'GET' : 'PUT')) return '{"code":9405,"message":"bad method"}';
-    const refuse = (code: number, msg: string) => JSON.stringify({ code, msg, data: [] });
+    const refuse = (code: number, msg: string) =>
+      JSON.stringify({ code, msg: msg + this.behind(this.requests.length), data: [] });
     for (const name of [
       ...Object.keys(keys),
       'random',
@@ -169,6 +172,7 @@ beforeAll(async () => {
 beforeEach(() => {
   php.requests.length = 0;
   php.instead = null;
+  php.behind = () => '';
   php.ahead = 0;
 });
 afterAll(async () => {
@@ -387,6 +391,16 @@ it.each(limits)(
     }
   },
 );
+
+it('takes no ID in a text for a limit', async () => {
+  // At first each has letters and digits; a number alone is masked.
+  const ids = ['a1b2c3d4', '7f00ba11', '20261126', '1234567a'];
+  php.behind = (number) => ` [rid: ${ids[number < 6 ? number % 2 : number % 4]}]`;
+  const done = await probe('-p', 'php', '--json');
+  const { doubts, verdict } = JSON.parse(done.stdout);
+  expect(doubts).toEqual([]);
+  expect(verdict).toBe('13 of 13 refusals differ from this project; 6 of 17 points are known');
+});
 
 /** What a file cannot say: it is left out, and nothing is lost. */
 it.each([

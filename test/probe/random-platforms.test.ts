@@ -78,7 +78,7 @@ const skipped = (truth: Truth): string[] => [
 ];
 
 /** Compares what the probe claims with the truth: each meaning, each field, each entry of the file. */
-function compare({ refusals, points, platform }: Report, truth: Truth) {
+function compare({ refusals, points, platform, doubts }: Report, truth: Truth) {
   const wrong: string[] = [];
   const open: string[] = [];
   let right = 0;
@@ -106,6 +106,8 @@ function compare({ refusals, points, platform }: Report, truth: Truth) {
     for (const name of [means].flat()) if (!isMeant(name, Number(code))) wrong.push(`${code} means ${name}`);
     if (msg !== undefined && !/^[a-z_ ]+$/.test(msg)) wrong.push(`the text ${msg}`);
   }
+  const isLimited = truth.throttle !== null || truth.block !== null;
+  if (!isLimited && doubts.some((doubt) => doubt.includes('throttles'))) wrong.push(`doubts: ${doubts}`);
   const isNear = (one: unknown, other: unknown) =>
     one === other || (typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) <= 1);
   const expected: Record<string, (value: unknown) => boolean> = {
