@@ -229,6 +229,25 @@ describe('sign solve', () => {
     },
   );
 
+  it('fills in what a document leaves open, and names what is wrong in it', patient, async () => {
+    const url = 'https://example.com/?b=2&a=1&sign=421dc348575e4e3c4f13dba596484c13';
+    const env = { USERINFO_APP_SECRET: 'abc' };
+    const solve = (recipe: object) =>
+      machine.run(['sign', 'solve', url, '--recipe', file('open.json', recipe), '--json'], { env });
+    const { status, stdout } = await solve({ message: ['$params', '?'], steps: '?' });
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      fits: expect.arrayContaining([
+        expect.objectContaining({ recipe: { message: ['$params', '$secret'], steps: ['md5'] } }),
+      ]),
+      ruled_out: 0,
+      differences: expect.arrayContaining([expect.objectContaining({ change: expect.any(String) })]),
+    });
+    const wrong = await solve({ message: ['$parms', '?'], steps: ['md5'] });
+    expect(wrong).toMatchObject({ status: 2, stdout: '' });
+    expect(wrong.stderr).toContain('message[0]: unknown token $parms');
+  });
+
   it('takes requests out of a log by number, and says which', patient, async () => {
     const line = (digest: string, n: number) => `10.0.0.1 "GET /x?a=${n}&sign=${digest} HTTP/1.1" 200\n`;
     const md5 = (text: string) => createHash('md5').update(text).digest('hex');
