@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UserInfoClient } from '../../src/index.js';
 import { fromProfile } from '../../src/sdk/profiles.js';
 import { createService } from '../../src/service/index.js';
-import { Machine } from '../support/cli.js';
+import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer } from '../support/raw-server.js';
 
 const machine = new Machine();
@@ -30,7 +30,7 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: stolen,
     SHOP_SECRET: 'secret-of-the-shop',
   };
-  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', server.url];
+  const values = deploymentFlags(server.url);
   const added = await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-env', 'SHOP_SECRET'], {
     env,
   });

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInput, readInput } from '../../src/support/input-file.js';
-import { Machine } from '../support/cli.js';
+import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer } from '../support/raw-server.js';
 
 const machine = new Machine();
@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await httpServer((_, response) => {
     response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: 'u1' } }));
   });
-  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const values = deploymentFlags(server.url);
   await machine.run(['profile', 'add', 'local', ...values, '--app-secret-env', 'SECRET']);
   for (const [kind, create] of Object.entries(kinds)) create(path(kind));
   writeFileSync(path('rows.csv'), 'union_id,v\nu1,x\n');
@@ -138,7 +138,7 @@ describe.skipIf(process.platform === 'win32')(
 );
 
 it.skipIf(process.platform === 'win32')('a signing module that is a pipe is not loaded', async () => {
-  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const values = deploymentFlags(server.url);
   const signing = ['--app-secret-env', 'SECRET', '--signing-module', 'pipe'];
   const added = await machine.run(['profile', 'add', 'module', ...values, ...signing]);
   expect(added).toMatchObject({ status: 2, stderr: expect.stringContaining('"pipe" is not a file') });

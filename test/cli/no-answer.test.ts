@@ -4,23 +4,14 @@ import { existsSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { flood } from '../support/bare-proxy.js';
-import { Machine } from '../support/cli.js';
+import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer, tcpServer } from '../support/raw-server.js';
 
 const machine = new Machine();
 const secret = 'never-to-be-seen-4711';
 
 beforeAll(async () => {
-  const values = [
-    '--tenant-code',
-    'acme',
-    '--channel',
-    'web',
-    '--app-key',
-    'a1',
-    '--base-url',
-    'http://127.0.0.1:9',
-  ];
+  const values = deploymentFlags('http://127.0.0.1:9');
   await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-stdin'], { stdin: secret });
 });
 

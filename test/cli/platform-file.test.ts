@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UserInfoClient } from '../../src/index.js';
 import { createTestService } from '../../src/service/index.js';
-import { Machine } from '../support/cli.js';
+import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
 
 const token = 'token-issued-by-the-operator-0001';
@@ -99,7 +99,7 @@ beforeAll(async () => {
   server = await php.start();
   file = join(machine.folder, 'platform.json');
   writeFileSync(file, JSON.stringify(platformFile));
-  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', server.url];
+  const values = deploymentFlags(server.url);
   const added = await machine.run(
     [...['profile', 'add', 'php', ...values, '--app-secret-stdin', '--platform', file], ...sources],
     { stdin: secret },

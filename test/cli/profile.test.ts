@@ -1,19 +1,10 @@
 import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Machine } from '../support/cli.js';
+import { deploymentFlags, Machine } from '../support/cli.js';
 
 const secret = 'never-to-be-seen-4711';
-const values = [
-  '--base-url',
-  'https://test.example.com/',
-  '--tenant-code',
-  'acme',
-  '--channel',
-  'web',
-  '--app-key',
-  'a1',
-];
+const values = deploymentFlags('https://test.example.com/');
 let machine: Machine;
 
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileRecipe, defaultRecipes, type RecipeJson, UserInfoClient } from '../../src/index.js';
 import { createService } from '../../src/service/index.js';
-import { Machine } from '../support/cli.js';
+import { deploymentFlags, Machine } from '../support/cli.js';
 
 const machine = new Machine();
 const env = { SHOP_SECRET: 's', USERINFO_APP_SECRET: 's' };
@@ -11,16 +11,7 @@ const url = 'http://example.com/x?a=1&sign=00112233445566778899aabbccddeeff';
 const right: RecipeJson = { message: ['$params', '$secret'], steps: ['md5'] };
 
 beforeAll(async () => {
-  const options = [
-    '--tenant-code',
-    'acme',
-    '--channel',
-    'web',
-    '--app-key',
-    'a',
-    '--base-url',
-    'http://127.0.0.1:9',
-  ];
+  const options = deploymentFlags('http://127.0.0.1:9');
   const added = await machine.run(['profile', 'add', 'shop', ...options, '--app-secret-env', 'SHOP_SECRET'], {
     env,
   });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Machine } from '../support/cli.js';
+import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer } from '../support/raw-server.js';
 
 const machine = new Machine();
@@ -14,7 +14,7 @@ beforeAll(async () => {
     const code = codes.shift();
     response.end(code === undefined ? written : `{"code":${code},"msg":"busy","data":{}}`);
   });
-  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', server.url];
+  const values = deploymentFlags(server.url);
   await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-stdin'], { stdin: 's' });
 });
 afterAll(async () => {

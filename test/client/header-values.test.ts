@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { NoAnswerError, UserInfoClient } from '../../src/index.js';
 import { passbackAll, readAll } from '../support/all-rows.js';
-import { Machine } from '../support/cli.js';
+import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
 
 /** A gateway whose tokens are good for a number of requests; it writes the current one into a file. */
@@ -136,7 +136,7 @@ it('a command of a profile runs again when the token is refused, or after the se
   const current = () => `Bearer t${readFileSync(issued).length}`;
   const command = `${process.execPath} ${issue}`;
   const header = `Authorization=command,expires=3600:${command}`;
-  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1', '--base-url', baseUrl];
+  const values = deploymentFlags(baseUrl);
   const added = await machine.run(
     ['profile', 'add', 'shop', '--header', header, ...values, '--app-secret-stdin'],
     { stdin: 's1' },

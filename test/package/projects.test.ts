@@ -15,6 +15,8 @@ const bin = (name: string) => join(consumer, 'node_modules', name);
 
 beforeAll(() => {
   cpSync(join(import.meta.dirname, 'projects'), consumer, { recursive: true });
+  // The same code as CommonJS.
+  cpSync(join(consumer, 'types.mts'), join(consumer, 'types.cts'));
   for (const name of ['client.ts', 'lambda.ts'])
     cpSync(join(project, 'examples', name), join(consumer, name));
   // Not in `dependencies`, which tsup would leave out of its bundle. The scripts are those of the tools: Bun's moves it.

@@ -246,6 +246,10 @@ class Captured extends Writable {
   }
 }
 
+/** The options that give a profile its deployment, but for the secret. */
+export const deploymentFlags = (url: string) =>
+  `--base-url ${url} --tenant-code acme --channel web --app-key a1`.split(' ');
+
 /** The variables that give a command its deployment, without a profile. */
 export const deploymentVariables = (url: string) => ({
   USERINFO_BASE_URL: url,
