@@ -95,7 +95,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
     });
     const [status] = await once(command, 'close');
     await server.close();
-    expect([status, stderr]).toEqual([130, expect.stringContaining(`interrupted\n${doubt}`)]);
+    expect([status, stderr]).toEqual([130, expect.stringMatching(new RegExp(`^interrupted\n${doubt}`))]);
   });
 
   it.each([

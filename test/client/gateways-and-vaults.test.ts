@@ -187,6 +187,27 @@ it('a secret is renewed before the end of its life: no request waits for it', as
   }
 });
 
+it('a renewal that fails is not tried again with each request', async () => {
+  let calls = 0;
+  const fetch = () => {
+    calls += 1;
+    if (calls > 1) throw new Error('the vault is sealed');
+    return 's1';
+  };
+  const logger = { debug() {}, warn() {} };
+  await using client = clientWith({ appSecret: { fetch, lifetimeMs: 60_000 }, logger });
+  await ways.call(client);
+  const { now } = performance;
+  const later = now.call(performance) + 50_000;
+  performance.now = () => later;
+  try {
+    for (let call = 0; call < 5; call++) await ways.call(client);
+  } finally {
+    performance.now = now;
+  }
+  expect(calls).toBe(2);
+});
+
 describe.each(Object.entries(ways))('a signer that returns a promise, by a %s', (_, send) => {
   const later = (name: 'app_sign' | 'sign') => ({
     digestLength: 32,
@@ -253,6 +274,11 @@ describe.each(Object.entries(ways))('headers of a %s', (_, send) => {
     await expect((async () => send(client, { headers }))()).rejects.toThrow(fault);
     expect(platform.requests).toHaveLength(0);
   });
+});
+
+it('the headers of a run are checked when it is asked for', async () => {
+  await using client = clientWith({});
+  expect(() => client.passbackAll([row], { headers: { 'x-secret': 'is s1' } })).toThrow('app secret');
 });
 
 describe('a derived client', () => {

@@ -56,6 +56,17 @@ const odd = () => Object.defineProperty({}, 'then', { get: throws });
 /** What is thrown has no text that could be reported. */
 const textless = { message: { toString: throws } };
 
+it('the headers of an answer that a hook is shown are four, a Location without its parameters', async () => {
+  const headers = { location: 'https://login.example/x?sign=abc', 'set-cookie': 'a=b', 'retry-after': '3' };
+  const redirecting = await httpServer((_, response) => response.writeHead(302, headers).end());
+  const shown: unknown[] = [];
+  await using client = clientFor(redirecting.url, { onResponse: (event) => void shown.push(event.headers) });
+  await outcomeOf(client.passback(row));
+  await redirecting.close();
+  const date = ['date', expect.any(String)];
+  expect(shown).toEqual([[date, ['retry-after', '3'], ['location', 'https://login.example/x']]]);
+});
+
 describe.each([
   ['throws', throws],
   ['rejects', rejects],

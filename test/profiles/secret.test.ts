@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CredentialError } from '../../src/profiles/errors.js';
 import { readSecret, secretWarnings } from '../../src/profiles/secret.js';
 import { Secret } from '../../src/signing/secret.js';
@@ -93,11 +93,14 @@ describe('readSecret', () => {
     'stops a command that takes too long, and does not wait for what it has started (needs POSIX)',
     async () => {
       const file = join(temporaryFolder(), 'pid');
-      const source = { kind: 'command', command: `sleep 60 2>&- & echo $! > '${file}'; wait` } as const;
+      const started = `sleep 60 2>&- & echo $! > '${file}'; echo $$ > '${file}.shell'; wait`;
+      const source = { kind: 'command', command: started } as const;
       const error = await rejection(readSecret(source, env, { timeoutMs: 2_000 }));
       expect(error.message).toContain('took longer than 2 s and was stopped');
       // It has our pipe open, and is still at work.
       process.kill(Number(readFileSync(file, 'utf8')));
+      const shell = Number(readFileSync(`${file}.shell`, 'utf8'));
+      await vi.waitFor(() => expect(() => process.kill(shell, 0)).toThrow('ESRCH'), 30_000);
     },
   );
 

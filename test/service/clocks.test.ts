@@ -68,6 +68,12 @@ it('is not ready while its clock and that of the database are too far apart', as
       problem: expect.stringMatching(/^the clock of this machine is \d+ s behind that of the data/),
     },
   ]);
+  // Once, however many probes find it, each a second after the last.
+  for (let probe = 0; probe < 2; probe++) {
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect(await ready()).toBe(503);
+  }
+  expect(problems()).toHaveLength(1);
   await setClock('50 seconds');
   await expect.poll(ready).toBe(200);
   await setClock('-10 minutes');
