@@ -97,10 +97,10 @@ describe('readSecret', () => {
       const source = { kind: 'command', command: started } as const;
       const error = await rejection(readSecret(source, env, { timeoutMs: 2_000 }));
       expect(error.message).toContain('took longer than 2 s and was stopped');
-      // It has our pipe open, and is still at work.
-      process.kill(Number(readFileSync(file, 'utf8')));
       const shell = Number(readFileSync(`${file}.shell`, 'utf8'));
       await vi.waitFor(() => expect(() => process.kill(shell, 0)).toThrow('ESRCH'), 30_000);
+      // It has our pipe open, and is still at work.
+      process.kill(Number(readFileSync(file, 'utf8')));
     },
   );
 
