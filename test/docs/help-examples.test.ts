@@ -75,6 +75,7 @@ const interactive = [
   'userinfo sign try -p local',
   "userinfo sign solve --sample captured.txt --sign-param X-Sign --steps hmac-sha256 --join '\\n' --headers X-Time,X-Nonce",
   'userinfo profile add shop',
+  'userinfo profile add shop --from captured.txt',
   'userinfo profile import shop-test.json',
   'userinfo profile delete shop-test',
   'userinfo admin app delete --app-key app-1',
