@@ -49,7 +49,7 @@ export async function fittingRecipes(
   const functions = new Map<string, RecipeCandidate>();
   const ruledOut = new Set<string>();
   let tested = 0;
-  for (const base of [hit, ...asList(hit, task)]) {
+  for (const base of [hit, ...asList(hit, task), ...asBlock(hit)]) {
     if (!signs(base.recipe, task)) continue;
     const silent = changesOf(base.recipe, task).filter(({ apply }) => signs(apply(base.recipe), task));
     for (const candidate of combine(base, silent, hit.bits + slack)) {
@@ -66,7 +66,7 @@ export async function fittingRecipes(
   return { fits: sortByBits([...functions.values()]), ruledOut: ruledOut.size };
 }
 
-/** The cost of values one by one instead of a block of values, in bits. */
+/** The cost of values one by one instead of a block of values, and of the reverse, in bits. */
 const listBits = 2;
 
 /** A recipe with a block of values, with these one by one. */
@@ -81,6 +81,19 @@ function asList({ recipe, bits }: RecipeCandidate, task: SolveTask): RecipeCandi
   const separated = join === pairSep ? tokens : tokens.flatMap((token) => [pairSep, token]).slice(1);
   const message = entries.toSpliced(place, 1, ...separated);
   return [{ recipe: { ...recipe, params: recipeDefaults.params, message }, bits: bits + listBits }];
+}
+
+/** A recipe with values side by side, with these as a block in their order. */
+function asBlock({ recipe, bits }: RecipeCandidate): RecipeCandidate[] {
+  const entries = entriesOf(recipe);
+  const isValue = (entry: string) => /^\$(?:\{param:[^}]+\}|param:[\w-]+)$/.test(entry);
+  const from = entries.findIndex(isValue);
+  const values = entries.slice(from, entries.findLastIndex(isValue) + 1);
+  if (from < 0 || !values.every(isValue)) return [];
+  const order = values.map((entry) => entry.replace(/^\$\{?param:|\}$/g, ''));
+  const params = { ...recipe.params, order, names: false, pairSep: recipe.join };
+  const message = entries.toSpliced(from, values.length, '$params');
+  return [{ recipe: { ...recipe, params, message }, bits: bits + listBits }];
 }
 
 /** What a rule makes of the probes: equal for the same function. */
