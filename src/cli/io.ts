@@ -14,6 +14,8 @@ export interface Io {
   /** Messages, warnings, prompts, progress. */
   readonly stderr: Terminal<Writable>;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The exit status if the reader of stdout exits before all data is written: 0, unless a command sets another. */
+  readonly closed?: { status: number };
 }
 
 /** Data or messages could not be written: the disk is full, or the pipe is closed. */
@@ -47,8 +49,13 @@ export function write(stream: Terminal<Writable>, data: string | Uint8Array): Pr
  */
 export function writeStyled(stream: Writable, data: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    stream.write(data, (error) => (error ? reject(new OutputError(error)) : resolve()));
+    stream.write(data, (error) => (error && !isClosed(error) ? reject(new OutputError(error)) : resolve()));
   });
+}
+
+/** Whether the reader of a pipe has exited: for messages nothing follows from it, for data the program ends. */
+function isClosed(error: Error): boolean {
+  return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 }
 
 /**

@@ -1,5 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { exitStatus } from './exit-status.js';
+import type { Io } from './io.js';
 
 /** The parts of `process` that the program uses. */
 type Host = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'exit'>;
@@ -11,13 +12,15 @@ const slowReaderMs = 1000;
 export async function main(host: Host): Promise<void> {
   const args = host.argv.slice(2);
   let failure: Error | undefined;
-  // The reader of our output has exited (`| head`): there is nothing left to do or to report.
-  const endIfClosed = ({ code }: NodeJS.ErrnoException) => code === 'EPIPE' && host.exit(exitStatus.success);
-  host.stderr.on('error', endIfClosed);
-  host.stdout.on('error', endIfClosed).on('error', (error) => {
+  const closed = { status: exitStatus.success };
+  // Whoever reads messages has exited: the work goes on.
+  host.stderr.on('error', () => {});
+  host.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // The reader of the data has exited (`| head`): there is nothing left to do or to report.
+    if (error.code === 'EPIPE') host.exit(closed.status);
     failure ??= error;
   });
-  const status = await runCommand(args, host);
+  const status = await runCommand(args, host, closed);
   // Some writers do not wait for their stream: their errors are known only after everything is written.
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
@@ -27,14 +30,18 @@ export async function main(host: Host): Promise<void> {
   host.exit(finalStatus);
 }
 
-async function runCommand(args: readonly string[], host: Host): Promise<number> {
+async function runCommand(
+  args: readonly string[],
+  host: Host,
+  closed: NonNullable<Io['closed']>,
+): Promise<number> {
   const quickAnswer = await answerQuickly(args, host.env);
   if (quickAnswer !== undefined) {
     host.stdout.write(quickAnswer);
     return exitStatus.success;
   }
   const { run } = await import('./program.js');
-  return run(args, host, interruptOf(host));
+  return run(args, { ...host, closed }, interruptOf(host));
 }
 
 /** Answers frequent requests of scripts and of the TAB key without loading the program. */

@@ -204,6 +204,8 @@ const signing: PlatformField<SigningRecipes> = {
   },
 };
 
+const maxHeaders = 64;
+
 const headers: PlatformField<readonly string[]> = {
   usual: [],
   parse: (json, label) => {
@@ -215,6 +217,7 @@ const headers: PlatformField<readonly string[]> = {
     }
     if (!Array.isArray(json) || !json.every((name) => typeof name === 'string'))
       throw new InvalidInputError(`${label} is not a list of names`);
+    if (json.length > maxHeaders) throw new InvalidInputError(`${label} has more than ${maxHeaders} names`);
     for (const [index, name] of json.entries()) {
       checkHeaderName(name, label);
       const isTwice = json.findIndex((other) => other.toLowerCase() === name.toLowerCase()) !== index;

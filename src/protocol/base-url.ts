@@ -1,4 +1,5 @@
 import { InvalidInputError } from './errors.js';
+import { quoteName } from './unsafe-text.js';
 
 /**
  * Normalizes a host name of a WHATWG URL, so that equal hosts have equal names: no dot at the end, an IPv4-mapped
@@ -34,6 +35,8 @@ export function parseBaseUrl(text: string, label = 'the base URL'): string {
     throw new InvalidInputError(`${label} is not an absolute http or https URL`, { hint: urlHint(text) });
   }
   const url = new URL(text);
+  const [odd] = /[^\w.:[\]-]/.exec(url.hostname) ?? [];
+  if (odd !== undefined) throw new InvalidInputError(`${label} has ${quoteName(odd)} in its host`);
   if (url.username !== '' || url.password !== '') {
     throw new InvalidInputError(`${label} has a user name or a password, which the service does not use`);
   }

@@ -41,6 +41,8 @@ const namesOfInvisible = (pattern: RegExp) => (text: string) => {
 
 const fullWidth = /[\uff01-\uff5e]/g;
 const quoted = /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s;
+/** What quotes of another shell, or a part of JSON, leave. */
+const halfQuoted = /^["'`](?!\d)|["'`,;]$/;
 /** Texts that templates, spreadsheets, databases and programs write for a missing value. */
 const noValue =
   /^(?:undefined|null|NULL|None|nil|NaN|nan|N\/A|n\/a|#N\/A|#REF!|#VALUE!|#NAME\?|#DIV\/0!|\\N|\(null\)|\[object Object\]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|<[A-Za-z_][\w -]*>)$/;
@@ -80,6 +82,11 @@ const rules: readonly Rule[] = [
     kinds: all,
     find: (text) => (text.length > 1 && quoted.test(text) ? 'is in quotes' : null),
     restore: (text) => text.slice(1, -1),
+  },
+  {
+    kinds: all,
+    find: (text) => (halfQuoted.test(text) ? 'has a quote or a comma at one end' : null),
+    restore: (text) => text.replace(/^["'`]|["'`,;]$/g, ''),
   },
   {
     kinds: all,

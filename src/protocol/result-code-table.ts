@@ -50,6 +50,9 @@ export type PlatformResultCodes = Readonly<
   Record<number | string, ResultCodeName | RefusalDetail | PlatformResultCode>
 >;
 
+/** Maximum number of result codes of a platform. */
+const maxCodes = 1000;
+
 /** Kinds of `malformedParameter` for which a platform may have a code of its own. */
 const details = { unknownParameter: 'malformedParameter', scopeNotAccepted: 'malformedParameter' } as const;
 
@@ -91,8 +94,10 @@ const entryHint = `Write a name (${meanings.join(', ')}), or an object of ${entr
  */
 export function parseResultCodes(json: unknown, label: string): ResultCodeTable {
   const hint = 'Write it as {"1001": "tooManyRequests", "1010": {"retry": "repeatable", "hint": "…"}}.';
+  const codes = Object.entries(checkFields(json, label, undefined, hint));
+  if (codes.length > maxCodes) throw new InvalidInputError(`${label} has more than ${maxCodes} result codes`);
   return new Map(
-    Object.entries(checkFields(json, label, undefined, hint)).map(([code, given]) => {
+    codes.map(([code, given]) => {
       const where = `${label}: ${quoteName(code)}`;
       if (!/^-?\d{1,15}$/.test(code) || Number(code) === resultCode.ok) {
         throw new InvalidInputError(`${where} is not a result code other than ${resultCode.ok}`);

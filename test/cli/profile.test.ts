@@ -31,7 +31,9 @@ describe('profile add', () => {
     expect(await add('shop.test-1')).toMatchObject({
       status: 0,
       stdout: '',
-      stderr: `added "shop.test-1" (test, test.example.com), now active\n${inPlainText()}`,
+      stderr:
+        `added "shop.test-1" (test, test.example.com), now active\n` +
+        `warning: without --environment this is a test profile: writes by it are not asked about\n${inPlainText()}`,
     });
     expect(statSync(machine.profileFile).mode & 0o777).toBe(0o600);
     expect(statSync(machine.configFolder).mode & 0o777).toBe(0o700);

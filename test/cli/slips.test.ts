@@ -826,7 +826,7 @@ describe('--query', () => {
   });
 });
 
-const values = '--base-url https://h.example --tenant-code t --channel c --app-key k';
+const values = '--environment test --base-url https://h.example --tenant-code t --channel c --app-key k';
 
 describe('a secret', () => {
   it.each<[string, string, readonly string[]]>([

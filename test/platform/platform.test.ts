@@ -55,6 +55,21 @@ describe('a platform file', () => {
     expect(() => parsePlatform([], 'it')).toThrow('it is not an object');
   });
 
+  it.each([
+    ['headers', (count: number) => Array.from({ length: count }, (_, i) => `X-${i}`), 64],
+    [
+      'result_codes',
+      (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, i) => [1000 + i, 'tooManyRequests'])),
+      1000,
+    ],
+  ])('has a limited number of %s', (name, make, most) => {
+    expect(() => parsePlatform({ [name]: make(most) }, 'it')).not.toThrow();
+    expect(() => parsePlatform({ [name]: make(most + 1) }, 'it')).toThrow(
+      `it: ${name} has more than ${most}`,
+    );
+  });
+
   it('is empty for the defaults, which are those of the page', () => {
     expect(formatPlatform(parsePlatform({}, 'it'))).toEqual({});
     expect(formatPlatform(defaultPlatform)).toEqual({});

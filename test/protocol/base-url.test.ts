@@ -24,6 +24,8 @@ describe('parseBaseUrl', () => {
     ['ftp://api.example.com', 'is not an absolute'],
     ['https://api.example.com?', 'a query or a fragment'],
     ['https://api.example.com/#top', 'a query or a fragment'],
+    ['https://api.example.com,', 'has "," in its host'],
+    ['https://$HOST/', 'in its host'],
     ['https://user@api.example.com', 'a user name or a password'],
   ])('refuses %j', (text, fault) => {
     expect(() => parseBaseUrl(text, '--base-url')).toThrow(InvalidInputError);

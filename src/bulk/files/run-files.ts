@@ -113,6 +113,7 @@ export class RunFiles {
     this.#journal?.requireAsFound();
     this.#results?.requireAsFound();
     if (this.#start === 'resume' && this.#found !== null) return this.#continue(this.#found, identity);
+    if (this.#usesUpCode) this.#refuseUsedCodes(identity);
     // In this order, there are never results without a journal that knows them.
     const results = this.#results?.replace() ?? AppendFile.create(this.#paths.results);
     this.#results = results;
@@ -126,6 +127,24 @@ export class RunFiles {
     const isMissing = this.#start === 'resume';
     const missing = `there is no journal ${quoteName(this.#paths.journal)}: starting with the first row`;
     return { journal, results, failed, state: new RunState(), note: isMissing ? missing : null };
+  }
+
+  /** @throws InvalidInputError where codes would be sent that a run sent, or may have sent, without --restart */
+  #refuseUsedCodes(identity: RunIdentity): void {
+    const journal = quoteName(this.#paths.journal);
+    if (this.#start === 'resume') {
+      const hint = 'Name the journal of the run with --journal. For a first run, leave --resume out.';
+      throw new InvalidInputError(`there is no journal ${journal}: which codes are used up is not known`, {
+        hint,
+      });
+    }
+    const before = this.#found?.state.identity;
+    if (this.#start !== 'new' || before?.['input file'] !== identity['input file']) return;
+    throw new RunInputError(
+      `the run of ${journal} is finished`,
+      'To send every code again, used ones too:',
+      '--restart',
+    );
   }
 
   #continue({ state, size, crc, tail }: ReadJournal, identity: RunIdentity): OpenRunFiles {

@@ -2,6 +2,7 @@ import { type InputDigest, preflight } from '../../bulk/source/checked-input.js'
 import { RunInputError } from '../../bulk/source/input.js';
 import type { FileRow } from '../../bulk/source/rows.js';
 import type { PlainRequest } from '../../client/request.js';
+import type { Endpoint } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
@@ -56,7 +57,7 @@ export async function checkRows({
   const names = new Set<string>();
   const faults: string[] = [];
   const sample: [number, PlainRequest][] = [];
-  const doubts = new Doubts(options.types);
+  const doubts = new Doubts(options.types, operation.endpoint);
   const invalid = () => `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
   const checkRow = (row: FileRow) => {
     try {
@@ -64,7 +65,8 @@ export async function checkRows({
       for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
       if (operation.endpoint.writes) doubts.addValues(fields);
       const { request, user } = operation.prepare(fields);
-      if (user !== null) doubts.addUser(row.line, user);
+      const once = user ?? request.parameters.get('code');
+      if (once !== undefined) doubts.addOnce(row.line, once);
       if (sample.length < sampleSize) sample.push([row.line, request]);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
@@ -112,8 +114,8 @@ function withText(types: string | undefined, columns: readonly string[]): string
 /** A number of more digits than a spreadsheet keeps, and one whose further digits are all zero. */
 const long = /^\d{16,}$/;
 const rounded = /^\d{15}0+$/;
-/** Maximum number of users among whom the same one is looked for. */
-const maxUsers = 100_000;
+/** Maximum number of users or codes among which the same one is looked for. */
+const maxOnce = 100_000;
 
 /** Doubtful values of rows, by column. */
 class Doubts {
@@ -121,11 +123,14 @@ class Doubts {
   readonly #meant: readonly string[];
   readonly #rows = new Map<string, number>();
   readonly #numbers = new Map<string, { long: number; rounded: number; digits: number }>();
-  readonly #users = new Set<string>();
+  readonly #writes: boolean;
+  /** Users that are written to, or codes. */
+  readonly #once = new Set<string>();
   readonly #again: number[] = [];
 
-  constructor(types: string | undefined) {
+  constructor(types: string | undefined, { writes }: Pick<Endpoint, 'writes'>) {
     this.#types = types;
+    this.#writes = writes;
     this.#meant = columnsOf(types);
   }
 
@@ -146,9 +151,9 @@ class Doubts {
     }
   }
 
-  addUser(line: number, user: string): void {
-    if (this.#users.has(user)) this.#again.push(line);
-    else if (this.#users.size < maxUsers) this.#users.add(user);
+  addOnce(line: number, text: string): void {
+    if (this.#once.has(text)) this.#again.push(line);
+    else if (this.#once.size < maxOnce) this.#once.add(text);
   }
 
   /** @throws RunInputError for a column whose long numbers end in zeros, all of them */
@@ -168,7 +173,9 @@ class Doubts {
     if (first === undefined) return;
     const more = this.#again.length > 1 ? ', …' : '';
     const again = formatRows(this.#again.length);
-    yield `${again} for a user of an earlier row (line ${first}${more}): the last one counts`;
+    yield this.#writes
+      ? `${again} for a user of an earlier row (line ${first}${more}): the last one counts`
+      : `${again} with the code of an earlier row (line ${first}${more}): a code works once`;
   }
 }
 

@@ -19,6 +19,7 @@ import { describeProduction, listKeys, resolveDeployment } from '../call/deploym
 import { explainFailure } from '../call/explain-failure.late.js';
 import { revealAdvice } from '../call/preview.js';
 import type { Call } from '../command.js';
+import { exitStatus } from '../exit-status.js';
 import { readNames } from '../info-names.js';
 import { printMessage } from '../io.js';
 import { showData } from '../output/terminal-text.js';
@@ -146,6 +147,8 @@ async function runStream(run: BulkRun): Promise<void> {
     const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };
     if (failed !== null) requireOurs(failed);
     await confirmWrite(run, 'the rows of a stream');
+    // Rows without a line in the results were sent.
+    if (io.closed !== undefined) io.closed.status = exitStatus.interrupted;
     const sink = openResults(results, io.stdout, io.stdout.isTTY ? showData : undefined);
     const record = { results: sink, journal: null, failed, state: new RunState() };
     await execute(run, record, null, null);

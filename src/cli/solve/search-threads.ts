@@ -83,9 +83,12 @@ async function searchTogether(
   const file = new URL('./search-worker.cjs', import.meta.url);
   const workers = Array.from({ length: jobs - 1 }, () => new Worker(file, { workerData }));
   const halt = new AbortController();
+  let stopped: Promise<unknown> | undefined;
   const stop = () => {
     halt.abort();
-    return Promise.all(workers.map((worker) => worker.terminate()));
+    // Once: each call of a worker's would listen to its exit.
+    stopped ??= Promise.all(workers.map((worker) => worker.terminate()));
+    return stopped;
   };
   const timer = setInterval(() => timeLeft() <= 0 && stop(), timerMs);
   signal.addEventListener('abort', stop);

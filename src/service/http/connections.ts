@@ -92,6 +92,9 @@ interface Connection {
  */
 const maxAwaited = 2;
 
+/** Maximum number of unanswered requests of a connection: what arrives at once may hold two thousand of them. */
+const maxAwaitedOfOne = 256;
+
 /** Maximum number of unanswered requests in all: beyond it, a connection that has more than `maxAwaited` is closed. */
 const maxAwaitedInAll = 10_000;
 
@@ -130,7 +133,8 @@ export class InFlight {
       awaited.add(answer);
       this.#awaitedInAll += 1;
       if (awaited.size >= maxAwaited) socket.pause();
-      if (awaited.size > maxAwaited && this.#awaitedInAll > maxAwaitedInAll && !socket.destroyed) {
+      const isTooMany = awaited.size > maxAwaited && this.#awaitedInAll > maxAwaitedInAll;
+      if ((isTooMany || awaited.size > maxAwaitedOfOne) && !socket.destroyed) {
         socket.destroy();
         report('too many requests wait; connections that sent many at once are closed');
       }

@@ -34,75 +34,75 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
  * Where two words are joined by /, the first is for a passback, the second for a read.
  */
 const table = `
-  file     state            new          resume                 restart
+  file     state            new              resume                 restart
 
-  journal  missing          no-record    no-record              no-record
-  journal  other's          no-journal   no-journal             no-journal
-  journal  link to other's  no-journal   no-journal             no-journal
-  journal  linked           begins       continues              begins
-  journal  dangling link    not-regular  not-regular            not-regular
-  journal  pipe             not-regular  not-regular            not-regular
-  journal  folder           not-regular  not-regular            not-regular
-  journal  first edited     no-journal   no-journal             no-journal
-  journal  last edited      damaged      damaged                damaged
-  journal  a line missing   damaged      damaged                damaged
-  journal  cut              unfinished   continues/not-written  begins/not-written
-  journal  cut, all final   unfinished   continues/not-written  begins/not-written
-  journal  cut in 1st line  no-record    no-record              no-record
-  journal  grown            damaged      damaged                damaged
-  journal  CRLF             no-journal   no-journal             no-journal
-  journal  torn record      unfinished   continues              begins
-  journal  NUL behind it    begins       continues/damaged      begins
-  journal  another run's    no-record    other-run              other-unfinished
-  journal  hard link        begins       continues              begins
+  journal  missing          no-record        no-record              no-record
+  journal  other's          no-journal       no-journal             no-journal
+  journal  link to other's  no-journal       no-journal             no-journal
+  journal  linked           begins/finished  continues              begins
+  journal  dangling link    not-regular      not-regular            not-regular
+  journal  pipe             not-regular      not-regular            not-regular
+  journal  folder           not-regular      not-regular            not-regular
+  journal  first edited     no-journal       no-journal             no-journal
+  journal  last edited      damaged          damaged                damaged
+  journal  a line missing   damaged          damaged                damaged
+  journal  cut              unfinished       continues/not-written  begins/not-written
+  journal  cut, all final   unfinished       continues/not-written  begins/not-written
+  journal  cut in 1st line  no-record        no-record              no-record
+  journal  grown            damaged          damaged                damaged
+  journal  CRLF             no-journal       no-journal             no-journal
+  journal  torn record      unfinished       continues              begins
+  journal  NUL behind it    begins/finished  continues/damaged      begins
+  journal  another run's    no-record        other-run              other-unfinished
+  journal  hard link        begins/finished  continues              begins
 
-  results  missing          begins       missing                begins
-  results  other's          not-written  not-written            not-written
-  results  link to other's  not-written  not-written            not-written
-  results  linked           begins       continues              begins
-  results  dangling link    not-regular  not-regular            not-regular
-  results  pipe             not-regular  not-regular            not-regular
-  results  folder           not-regular  not-regular            not-regular
-  results  first edited     not-written  not-written            not-written
-  results  last edited      not-written  not-written            not-written
-  results  sorted           not-written  not-written            not-written
-  results  shorter edit     not-written  not-written            not-written
-  results  shorter line     not-written  not-written            not-written
-  results  cut              not-written  not-written            not-written
-  results  without last LF  not-written  not-written            not-written
-  results  killed           unfinished   continues              begins
-  results  killed, doubled  unfinished   not-written            not-written
-  results  killed, mixed    unfinished   not-written            not-written
-  results  NUL behind it    begins       continues              begins
-  results  NUL at its end   not-written  not-written            not-written
-  results  grown            not-written  not-written            not-written
-  results  grown by a row   not-written  not-written            not-written
-  results  grown, no LF     not-written  not-written            not-written
-  results  doubled line     not-written  not-written            not-written
-  results  CRLF             not-written  not-written            not-written
-  results  another run's    not-written  not-written            not-written
-  results  link to another  not-written  not-written            not-written
-  results  hard link        begins       continues              begins
+  results  missing          begins/finished  missing                begins
+  results  other's          not-written      not-written            not-written
+  results  link to other's  not-written      not-written            not-written
+  results  linked           begins/finished  continues              begins
+  results  dangling link    not-regular      not-regular            not-regular
+  results  pipe             not-regular      not-regular            not-regular
+  results  folder           not-regular      not-regular            not-regular
+  results  first edited     not-written      not-written            not-written
+  results  last edited      not-written      not-written            not-written
+  results  sorted           not-written      not-written            not-written
+  results  shorter edit     not-written      not-written            not-written
+  results  shorter line     not-written      not-written            not-written
+  results  cut              not-written      not-written            not-written
+  results  without last LF  not-written      not-written            not-written
+  results  killed           unfinished       continues              begins
+  results  killed, doubled  unfinished       not-written            not-written
+  results  killed, mixed    unfinished       not-written            not-written
+  results  NUL behind it    begins/finished  continues              begins
+  results  NUL at its end   not-written      not-written            not-written
+  results  grown            not-written      not-written            not-written
+  results  grown by a row   not-written      not-written            not-written
+  results  grown, no LF     not-written      not-written            not-written
+  results  doubled line     not-written      not-written            not-written
+  results  CRLF             not-written      not-written            not-written
+  results  another run's    not-written      not-written            not-written
+  results  link to another  not-written      not-written            not-written
+  results  hard link        begins/finished  continues              begins
 
-  failed   missing          begins       continues              begins
-  failed   other's          not-ours     not-ours               not-ours
-  failed   link to other's  not-ours     not-ours               not-ours
-  failed   linked           begins       continues              begins
-  failed   dangling link    not-regular  not-regular            not-regular
-  failed   pipe             not-regular  not-regular            not-regular
-  failed   folder           not-regular  not-regular            not-regular
-  failed   first edited     not-ours     not-ours               not-ours
-  failed   last edited      not-ours     not-ours               not-ours
-  failed   cut              not-ours     not-ours               not-ours
-  failed   grown            not-ours     not-ours               not-ours
-  failed   CRLF             not-ours     not-ours               not-ours
-  failed   another run's    not-ours     not-ours               not-ours
+  failed   missing          begins/finished  continues              begins
+  failed   other's          not-ours         not-ours               not-ours
+  failed   link to other's  not-ours         not-ours               not-ours
+  failed   linked           begins/finished  continues              begins
+  failed   dangling link    not-regular      not-regular            not-regular
+  failed   pipe             not-regular      not-regular            not-regular
+  failed   folder           not-regular      not-regular            not-regular
+  failed   first edited     not-ours         not-ours               not-ours
+  failed   last edited      not-ours         not-ours               not-ours
+  failed   cut              not-ours         not-ours               not-ours
+  failed   grown            not-ours         not-ours               not-ours
+  failed   CRLF             not-ours         not-ours               not-ours
+  failed   another run's    not-ours         not-ours               not-ours
 
-  draft    other's          begins       continues              begins
-  draft    link to other's  begins       continues              begins
-  draft    dangling link    begins       continues              begins
-  draft    pipe             begins       continues              begins
-  draft    folder           begins       continues              begins
+  draft    other's          begins/finished  continues              begins
+  draft    link to other's  begins/finished  continues              begins
+  draft    dangling link    begins/finished  continues              begins
+  draft    pipe             begins/finished  continues              begins
+  draft    folder           begins/finished  continues              begins
 `;
 
 /** `R` stands for the results, `J` for the journal, `F` for the file of failed rows. */
@@ -112,6 +112,7 @@ const words: Readonly<Record<string, string>> = {
   'not-regular': ' already exists, and is not a regular file',
   damaged: 'J is damaged: which ',
   unfinished: 'J is of a run that is not finished',
+  finished: 'the run of J is finished',
   'other-run': 'the run of J was begun with another input file',
   missing: 'the results of the run, R, are missing',
   'not-written': 'R is not what J says that the run wrote',
@@ -446,7 +447,7 @@ const rows = lines(table)
   .slice(2)
   .filter((line) => line.trim() !== '')
   .map((line) => {
-    const columns = [2, 11, 28, 41, 64].map((at, i, all) => line.slice(at, all[i + 1]).trim());
+    const columns = [2, 11, 28, 45, 68].map((at, i, all) => line.slice(at, all[i + 1]).trim());
     const [file = '', state = '', ...expected] = columns;
     return [file as File, state, expected] as const;
   });

@@ -461,3 +461,57 @@ describe('files of a run', () => {
     },
   );
 });
+
+describe('the codes of a read', () => {
+  const readCodes = (name: string, ...more: string[]) =>
+    machine.run(['-p', 'local', 'read', '--from', name, '--names', 'mobile', ...more], options);
+
+  it('are not sent again by the same command, but with --restart; other codes in the file are', async () => {
+    writeFileSync(path('once.csv'), 'code\nc1\nc2\n');
+    expect((await readCodes('once.csv')).status).toBe(0);
+    const results = content('once.csv.results.ndjson');
+    const again = await readCodes('once.csv');
+    expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('is finished')]);
+    expect([server.requests.length, content('once.csv.results.ndjson')]).toEqual([2, results]);
+    expect((await readCodes('once.csv', '--restart')).status).toBe(0);
+    writeFileSync(path('once.csv'), 'code\nc3\n');
+    expect((await readCodes('once.csv')).status).toBe(0);
+    expect(server.requests).toHaveLength(5);
+  });
+
+  it('are not sent by --resume without the journal that says which are used up', async () => {
+    writeFileSync(path('lost.csv'), 'code\nc1\n');
+    const done = await readCodes('lost.csv', '--resume');
+    expect([done.status, done.stderr]).toEqual([2, expect.stringContaining('there is no journal')]);
+    expect(server.requests).toEqual([]);
+  });
+
+  it('are warned of where one stands twice', async () => {
+    writeFileSync(path('twice.csv'), 'code\nc1\nc2\nc1\n');
+    const { stderr } = await readCodes('twice.csv', '--dry-run');
+    expect(stderr).toContain('1 row with the code of an earlier row (line 4): a code works once');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a run whose reader has exited (needs a shell)', () => {
+  const rows = 'code\nc1\nc2\nc3\nc4\n';
+  const env = { SECRET: 's3cret' };
+
+  it('goes on without messages', async () => {
+    writeFileSync(path('unread.csv'), rows);
+    const line = '{ userinfo -p local read --from unread.csv --names mobile; echo $? > status; } 2>&1 | true';
+    await machine.shell(line, { env });
+    expect(content('status')).toBe('0\n');
+    expect(linesOf('unread.csv')).toHaveLength(4);
+  });
+
+  it('ends as by Ctrl-C if it read the results', async () => {
+    writeFileSync(path('stream.csv'), rows);
+    const read = 'userinfo -p local read --from - --format csv --names mobile --rate 5/s';
+    const { stdout } = await machine.shell(`{ cat stream.csv | ${read}; echo $? > status; } | head -n 1`, {
+      env,
+    });
+    expect(stdout).toMatch(/^\{"line":2,[^\n]*\n$/);
+    expect(content('status')).toBe('130\n');
+  });
+});

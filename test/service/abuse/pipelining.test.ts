@@ -9,7 +9,8 @@ import {
 } from '../../../src/service/index.js';
 import { openSocket, parseAnswers } from '../../support/raw-exchange.js';
 
-const request = 'GET /api/v1/server/user/user_info_for_third HTTP/1.1\r\n\r\n';
+/** As long as a signed one. */
+const request = `GET /api/v1/server/user/user_info_for_third HTTP/1.1\r\nX-Filler: ${'x'.repeat(300)}\r\n\r\n`;
 /** Maximum number of them that Node.js receives at once, and then hands over without a pause. */
 const atOnce = Math.ceil(65_536 / request.length);
 
@@ -75,7 +76,7 @@ it('connections that sent many requests at once are closed when too many wait, a
   const url = await start({ faults: { latencyMs: { min: 5000, max: 5000 }, seed: 1 }, keepAliveMs: 60_000 });
   const few = pipeline(url, request, 8);
   await expect.poll(() => waiting).toBe(8);
-  const many = Array.from({ length: 20 }, () => pipeline(url, request, atOnce));
+  const many = Array.from({ length: 80 }, () => pipeline(url, request, atOnce));
   await expect.poll(() => many.filter(({ socket }) => socket.destroyed).length).toBeGreaterThan(0);
   await expect.poll(() => few.received().split('"code":40001').length - 1).toBe(8);
   expect(few.socket.destroyed).toBe(false);
@@ -84,3 +85,16 @@ it('connections that sent many requests at once are closed when too many wait, a
     problem: 'too many requests wait; connections that sent many at once are closed',
   });
 });
+
+it.each(['/nope', '/healthz', '/openapi.json'])(
+  'a connection that sends thousands of requests for %s at once is closed, and they are not processed',
+  async (path) => {
+    const url = await start();
+    const tiny = `GET ${path} HTTP/1.1\r\n\r\n`;
+    const { socket } = pipeline(url, tiny, 20 * 1700);
+    await expect.poll(() => socket.destroyed).toBe(true);
+    expect(events.filter(({ event }) => event === 'overload').length).toBeGreaterThan(0);
+    expect(events.filter(({ event }) => event === 'request').length).toBeLessThan(1700);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  },
+);

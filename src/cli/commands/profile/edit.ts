@@ -14,7 +14,7 @@ import {
   parseIdentifier,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
-import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
+import { isLoopback, parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
@@ -27,6 +27,7 @@ import { parseDuration } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
+import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import {
   addSecretOptions,
@@ -103,6 +104,8 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   const patch = { ...given, ...found };
   const list = await profiles.change((before) => updateProfile(addProfile(before, required), name, patch));
   await printMessage(io, `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`);
+  if (given.environment === undefined && !prompt.possible && !isLoopback(new URL(required.base_url).hostname))
+    await warn(io, 'without --environment this is a test profile: writes by it are not asked about');
   await warnOfSecret(context, required);
   await tool?.checkStored(call, name);
 }
