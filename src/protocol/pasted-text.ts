@@ -41,8 +41,8 @@ const namesOfInvisible = (pattern: RegExp) => (text: string) => {
 
 const fullWidth = /[\uff01-\uff5e]/g;
 const quoted = /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s;
-/** What quotes of another shell, or a part of JSON, leave. */
-const halfQuoted = /^["'`](?!\d)|["'`,;]$/;
+/** What quotes of another shell leave. */
+const halfQuoted = /^["'`](?!\d)[^"'`]*$|^["`]\d[^"'`]*$/;
 /** Texts that templates, spreadsheets, databases and programs write for a missing value. */
 const noValue =
   /^(?:undefined|null|NULL|None|nil|NaN|nan|N\/A|n\/a|#N\/A|#REF!|#VALUE!|#NAME\?|#DIV\/0!|\\N|\(null\)|\[object Object\]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|<[A-Za-z_][\w -]*>)$/;
@@ -85,8 +85,8 @@ const rules: readonly Rule[] = [
   },
   {
     kinds: all,
-    find: (text) => (halfQuoted.test(text) ? 'has a quote or a comma at one end' : null),
-    restore: (text) => text.replace(/^["'`]|["'`,;]$/g, ''),
+    find: (text) => (halfQuoted.test(text) ? 'has a quote before it' : null),
+    restore: (text) => text.slice(1),
   },
   {
     kinds: all,

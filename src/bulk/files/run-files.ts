@@ -138,8 +138,8 @@ export class RunFiles {
         hint,
       });
     }
-    const before = this.#found?.state.identity;
-    if (this.#start !== 'new' || before?.['input file'] !== identity['input file']) return;
+    const before = this.#found?.state.identity?.['input file'];
+    if (this.#start !== 'new' || before === undefined || before !== identity['input file']) return;
     throw new RunInputError(
       `the run of ${journal} is finished`,
       'To send every code again, used ones too:',
