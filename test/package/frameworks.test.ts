@@ -108,7 +108,10 @@ const status = async (url: string, init?: RequestInit) => (await fetch(url, init
 /** The route of `read-user.ts`. */
 const readsUser: Check = async (url, { issueCode }) => {
   const answer = await fetch(`${url}/api/user?code=${issueCode()}`);
-  expect([answer.status, await answer.json()]).toEqual([200, { union_id: 'u001', mobile: '13800138000' }]);
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    expect.objectContaining({ union_id: 'u001', mobile: '13800138000' }),
+  ]);
   expect(await status(`${url}/api/user?code=none`)).toBe(403);
 };
 
