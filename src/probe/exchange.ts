@@ -133,7 +133,8 @@ export class Exchange {
       }
       const answer = alikeOf([first, await ask()]);
       if (answer !== null && (tries === maxTries || !this.#isThrottling(answer))) return answer;
-      await this.#wait(null);
+      // One of the two may be a limit's answer, which meets the same of three requests each time unless the pace changes.
+      await this.untilControlled();
     }
     return null;
   }

@@ -100,7 +100,7 @@ export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
 /** The code of an envelope, an integer or its digits in a text; `null` if there is none. */
 function codeOf(value: unknown): number | null {
   if (Number.isInteger(value)) return value as number;
-  return typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : null;
+  return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : null;
 }
 
 function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>): string {

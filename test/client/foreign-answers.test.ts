@@ -126,6 +126,7 @@ it.each([
   ['gateway', 40001, 'bad sign \u001b[31m', 'the service answered 40001 "bad sign \\u001b[31m"'],
   ['unexplained', 1001, '', 'the service answered 1001 without a msg'],
   ['digits', 40106, 'code expired', 'the service answered 40106 "code expired"'],
+  ['negative', -6, 'code expired', 'the service answered -6 "code expired"'],
   ['gbk-refusal', 1003, '张三', 'the service answered 1003 "张三"'],
 ])(
   'a refusal without a msg, with a code as text or in GBK is that refusal: %s',

@@ -30,6 +30,7 @@ const replies: Readonly<Record<string, Reply>> = {
   gateway: ['{"code":40001,"message":"bad sign \\u001b[31m","request_id":"r-18"}'],
   unexplained: ['{"code":1001,"msg":null,"data":[]}'],
   digits: ['{"code":"40106","msg":"code expired"}'],
+  negative: ['{"code":"-6","msg":"code expired"}'],
   // Successes with another code.
   zero: ['{"code":0,"msg":"success","data":{"union_id":"u1","mobile":"13800138000"}}'],
   word: ['{"code":"SUCCESS","msg":"fine","data":{"union_id":"u1","mobile":"13800138000"}}'],
