@@ -96,7 +96,6 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
     refusal(['sign', 'explain', '--recipe', file({ ...defaultRecipes, sign: recipe }), url]),
   'a report of sign solve': (recipe) =>
     refusal(['sign', 'export', '--lang', 'php', '--recipe', file({ fits: [{ recipe }] })]),
-  'a vectors file': (recipe) => refusal(['sign', 'vectors', 'verify', file({ recipe, vectors: [] })]),
   'a platform file': (recipe) =>
     refusal(['profile', 'set', 'shop', '--platform', file({ signing: { sign: recipe } })]),
   'the platform of a service': (recipe) =>

@@ -239,20 +239,6 @@ describe('sign verify', () => {
   });
 });
 
-describe('sign vectors', () => {
-  it('can be made and checked', async () => {
-    const exported = await json([...local, 'sign', 'vectors', 'export']);
-    expect(exported.recipes.sign.steps).toEqual(['md5']);
-    const path = file('vectors.json', exported);
-    expect(await json(['sign', 'vectors', 'verify', path])).toMatchObject({ right: true });
-    exported.vectors[1].signatures.sign.message += '\n';
-    const done = await machine.run(['sign', 'vectors', 'verify', file('vectors.json', exported)]);
-    expect(done.status).toBe(4);
-    expect(done.stdout).toContain('A line break at the end of one of them.');
-    expect(done.stderr).toContain('error: 1 of 20 signatures are wrong or missing');
-  });
-});
-
 describe('sign export', () => {
   const run = (...args: string[]) => machine.run(['sign', 'export', ...args]);
 

@@ -40,8 +40,6 @@ const story = [
   'sign solve',
   'sign try',
   'sign presets',
-  'sign vectors export',
-  'sign vectors verify',
   'sign export',
   'profile path',
   'profile add',

@@ -11,7 +11,7 @@ import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { exportRule, exportTest, languages } from '../../src/signing-tools/export/export.js';
-import { vectorSecret } from '../../src/signing-tools/vectors.js';
+import { testSecret } from '../../src/signing-tools/export/test-cases.js';
 import {
   asExported,
   type ExportedCall,
@@ -412,7 +412,7 @@ test('all secrets in a test are the throw-away one', () => {
   for (const name of languageNames) {
     const code = exportTest(pair, name, { from: 'a test' });
     const cases = 2 * 10;
-    expect(code.split(vectorSecret)).toHaveLength(cases + 1);
-    expect(exportRule(pair, name, { from: 'a test' })).not.toContain(vectorSecret);
+    expect(code.split(testSecret)).toHaveLength(cases + 1);
+    expect(exportRule(pair, name, { from: 'a test' })).not.toContain(testSecret);
   }
 });

@@ -53,7 +53,7 @@ export async function selectRule(
 }
 
 /** The signers of given recipes. */
-export function choiceOf(given: Recipe | SigningRecipes): SigningChoice {
+function choiceOf(given: Recipe | SigningRecipes): SigningChoice {
   if ('steps' in given) return { kind: 'one', signer: compileRecipe(given), recipe: given };
   return { kind: 'pair', signers: compileRecipes(given), recipes: given };
 }

@@ -1,12 +1,11 @@
-import { type SigningChoice, signaturesOf } from '../../signing/app-signatures.js';
+import type { SigningChoice } from '../../signing/app-signatures.js';
 import type { LanguageName } from '../../signing/digest-algorithms.js';
 import { type Recipe, RecipeError } from '../../signing/recipe.js';
 import { isQuery, partsOf } from '../../signing/recipe-parts.js';
-import { Secret } from '../../signing/secret.js';
-import { makeVectors } from '../vectors.js';
 import { type Language, languages } from './languages.js';
 import { operationsOf } from './operations.js';
-import { type ExportedCase, type ExportedRule, Writer } from './writer.js';
+import { casesOf } from './test-cases.js';
+import { type ExportedRule, Writer } from './writer.js';
 
 export { languages } from './languages.js';
 
@@ -28,7 +27,8 @@ export function exportRule(signing: SigningChoice, name: LanguageName, source: E
 }
 
 /**
- * A test of that file by the means of the language: the requests of the test vectors, signed with their secret.
+ * A test of that file by the means of the language: requests that tell implementations apart, signed with a throw-away
+ * secret.
  *
  * @throws RecipeError as `exportRule`
  */
@@ -38,29 +38,6 @@ export function exportTest(signing: SigningChoice, name: LanguageName, source: E
   const rules = rulesOf(signing);
   writer.rules(rules, ''); // refuses what the language does not have
   return writer.cases(casesOf(signing), comment(language, [...origin(source), `Run: ${language.run}`]));
-}
-
-function casesOf(signing: SigningChoice): ExportedCase[] {
-  const { secret: text, vectors } = makeVectors(signing);
-  const secret = new Secret(text);
-  return vectors.flatMap(({ name, request: given }) =>
-    signaturesOf(signing, given).map(({ name: rule, request, signer }): ExportedCase => {
-      const { method, url, query = '', params, body, extra } = request;
-      // Names of headers have no letter case.
-      const headers = Object.entries(extra).map(([known, value]) => [known.toLowerCase(), value]);
-      return {
-        rule,
-        title: `${rule}: ${name}`,
-        method,
-        url: signer.usesQuery ? `${url}?${query}` : url,
-        params,
-        body,
-        extra: Object.fromEntries(headers),
-        secret: text,
-        signature: signer.sign(request, secret).digest,
-      };
-    }),
-  );
 }
 
 /** @throws RecipeError where a module signs, and for what the language cannot express */

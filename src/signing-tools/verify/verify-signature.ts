@@ -23,7 +23,11 @@ export interface Verification {
 
 /** Verifies a signature, and names the usual mistake that explains a wrong one. */
 export function verifySignature(wrong: ReceivedSignature): Verification {
-  return finish(verification(wrong));
+  const steps = verification(wrong);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
 }
 
 /** `verifySignature`, one candidate at a time, so that a caller can do other work, or stop, between them. */
@@ -32,13 +36,6 @@ export function* verification(wrong: ReceivedSignature): Generator<void, Verific
   const explanation = signer.explain(request, secret);
   const right = explanation.digest === received;
   return { right, received, explanation, findings: right ? [] : yield* mistakeSearch(wrong) };
-}
-
-function finish<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
 }
 
 const mostFindings = 3;
@@ -51,10 +48,6 @@ const mostCharacters = 60_000_000;
  * The usual mistakes that explain the received signature, the likeliest first: one in writing the right digest, else
  * single ones, else two of different kinds together. Empty where none does.
  */
-export function findMistakes(wrong: ReceivedSignature): readonly Finding[] {
-  return finish(mistakeSearch(wrong));
-}
-
 function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Finding[]> {
   const { url, query = '', params, body } = wrong.request;
   const { message } = wrong.signer.explain(wrong.request, wrong.secret);

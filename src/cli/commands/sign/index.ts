@@ -4,7 +4,6 @@ import { declareSignExport } from './export.js';
 import { declareSignPresets } from './presets.js';
 import { declareSignSolve } from './solve.js';
 import { declareSignTry } from './try.js';
-import { declareSignVectors } from './vectors.js';
 import { declareSignVerify } from './verify.js';
 
 export const declareSign = command({
@@ -16,7 +15,6 @@ export const declareSign = command({
     declareSignSolve,
     declareSignTry,
     declareSignExport,
-    declareSignVectors,
     declareSignPresets,
   ],
 });
