@@ -6,16 +6,12 @@ import { exchangeChatPrefix, splitInfoNames } from '../../protocol/info-names.js
 import { maxPassbackKeys } from '../../protocol/limits.js';
 import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { checkPassback } from '../../protocol/passback.js';
-import { type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { textFault } from '../../protocol/unsafe-text.js';
 import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { applyPassback, checkRecordSize } from '../../protocol/user-record.js';
-import type { Param } from '../../signing/request.js';
 import { randomHex } from '../admin/admin-context.js';
 import type { ServiceContext } from '../context.js';
 import type { App, Obstacle } from '../store/apps.js';
-import type { Store } from '../store/store.js';
 import { authenticate } from './authenticate.js';
 import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
@@ -29,54 +25,37 @@ export async function handle(
   context: ServiceContext,
   responder: Responder,
 ): Promise<FastifyReply> {
-  const query = decodePairs(request.url.split('?').slice(1).join('?')).map(readable);
-  const named = await namedApp(query, context.store);
-  // Its client is gone.
-  if (request.socket.destroyed) return reply.hijack();
   const { operation } = endpoint;
   const received = parseRequest(endpoint, request, context.settings);
   const { parameters } = received;
-  const info: RequestInfo = { operation, parameters };
+  const known = context.store.knownApp(parameterText(parameters, 'app_key')) ?? null;
+  const info: RequestInfo = { operation, parameters, app: known };
   const unionId = parameters.get('union_id');
   if (unionId) info.user = { by: 'union_id', unionId };
   try {
     const checked = received.check();
-    let app = await identify(checked, info, named, context);
+    let app = await identify(checked, info, context);
     admit(app, parameters, context);
     for (;;) {
       const data = await operations[operation](info, parameters, app, context);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') return responder.sendData(reply, info, data);
-      info.isAuthenticated = false;
-      app = await identify(checked, info, await context.store.findApp(app.app_key), context);
+      Object.assign(info, { app: null, isAuthenticated: false });
+      app = await identify(checked, info, context);
     }
   } catch (error) {
     return responder.sendError(reply, info, error);
   }
 }
 
-function readable([name, value]: DecodedPair): Param {
-  return [name ?? '', value ?? ''];
-}
-
-/** The app that a query names, as last read, or as it is now; `null` for none, `undefined` where it cannot be read. */
-async function namedApp(query: readonly Param[], store: Store): Promise<App | null | undefined> {
-  const appKey = query.find(([name]) => name === 'app_key')?.[1] ?? '';
-  // No app has such a key, and a statement that looks for one fails, for the apps of other requests, too.
-  if (appKey === '' || textFault(appKey) !== null) return null;
-  // A fault of the store is reported after those of the request.
-  return store.knownApp(appKey) ?? (await store.findApp(appKey).catch(() => undefined));
-}
-
 /**
- * Authenticates a request, by its app as it was read, or as it is now: it may have changed.
+ * Authenticates a request: by its app as it was last read, unless `info` has none, or as it is now: it may have changed.
  *
  * @throws InvalidInputError or RefusedError, as `authenticate` does
  */
 async function identify(
   request: ReceivedRequest,
   info: RequestInfo,
-  named: App | null | undefined,
   { store, settings, unixSeconds }: ServiceContext,
 ): Promise<App> {
   const check = (app: App | null) => {
@@ -85,13 +64,10 @@ async function identify(
     info.isAuthenticated = true;
     return caller;
   };
-  if (named === null) return check(null);
-  if (named !== undefined) {
-    try {
-      return check(named);
-    } catch (error) {
-      if (!(error instanceof UserInfoError)) throw error;
-    }
+  try {
+    if (info.app) return check(info.app);
+  } catch (error) {
+    if (!(error instanceof UserInfoError)) throw error;
   }
   return check(await store.findApp(parameterText(request.parameters, 'app_key')));
 }

@@ -104,11 +104,10 @@ export function parseRequest(
   return { parameters, check };
 }
 
-/** The `Host` header. RFC 9112 §3.2: several, or an invalid one, are ambiguous. */
-function addressedHost({ raw, socket }: FastifyRequest): string {
-  const { localAddress, localPort } = socket;
-  const [host = `${localAddress}:${localPort}`, ...others] = raw.headersDistinct.host ?? [];
-  if (others.length === 0 && /^[\w.~%!$&'()*+,;=:[\]-]*$/.test(host)) return host;
+/** The `Host` header. RFC 9112 §3.2: an invalid one is ambiguous. */
+function addressedHost({ headers, socket }: FastifyRequest): string {
+  const { host = `${socket.localAddress}:${socket.localPort}` } = headers;
+  if (/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(host)) return host;
   throw new InvalidInputError('the Host header does not name one host');
 }
 

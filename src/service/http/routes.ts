@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { endpoints } from '../../protocol/endpoints.js';
 import { maskPath } from '../../protocol/masking.js';
@@ -38,8 +40,19 @@ export function addRoutes(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
   // Before the body is read: its size and type are checked later.
+  const closing = new WeakSet<Socket>();
   app.addHook('onRequest', async (request, reply) => {
-    if (request.socket.destroyed) return reply.hijack();
+    const { raw, socket } = request;
+    // It came with a request after which the connection is closed.
+    if (socket.destroyed || closing.has(socket)) return reply.hijack();
+    if (isAmbiguous(raw)) {
+      closing.add(socket);
+      return responder.sendCode(
+        reply.header('connection', 'close'),
+        infoOf(request),
+        resultCode.malformedParameter,
+      );
+    }
     return request.is404 ? refuseUnrouted(request, reply, responder) : undefined;
   });
   app.setErrorHandler<FastifyError>((error, request, reply) =>
@@ -93,6 +106,16 @@ export function addRoutes(
       handler: (request, reply) => answerWorkbench(request, reply, workbench, responder),
     });
   }
+}
+
+/**
+ * Whether proxies may see another end of a request, or another host, than Node.js does: RFC 9112 §3.2 (several hosts),
+ * §6.1 (other encodings than `chunked`, or one in HTTP/1.0).
+ */
+function isAmbiguous({ headers, headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const encoding = headers['transfer-encoding']?.toLowerCase();
+  const isUnclear = encoding !== undefined && (encoding !== 'chunked' || httpVersion === '1.0');
+  return isUnclear || (headersDistinct.host?.length ?? 0) > 1;
 }
 
 /** Answers a request without a route: 40402, or 40501 for another method. */

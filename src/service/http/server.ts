@@ -74,10 +74,6 @@ export async function startServer(
     (settings.page ?? isHere) ? { ring: new RequestRing(context.now), isOpen: !isHere } : null;
   const responder = new Responder(context, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
   const refuseConnection = answerParserErrors(app.server, inFlight, responder, context.now);
-  app.addHook('onRequest', async ({ raw }, reply) => {
-    // What arrived with the requests for which the connection was closed.
-    if (raw.socket.destroyed) reply.hijack();
-  });
   extension?.(app, responder, context.store);
   if (settings.faults !== undefined) {
     injectFaults(app, responder, faultDrawer(settings.faults));
