@@ -3,16 +3,13 @@ import { resultCode } from '../../protocol/result-codes.js';
 import { formatCount } from '../../support/count.js';
 import { isNested, isRecord, type Nested, parseLoosely } from './parsed-json.js';
 import type { OutputStyle } from './style.js';
-import { formatTable, isFit, leftOut, maxCells, maxLines } from './table.js';
+import { formatTable, leftOut, maxCells, maxLength, maxLines } from './table.js';
 import { showInvisible, showText } from './terminal-text.js';
 
 type TableStyle = Pick<OutputStyle, 'colors' | 'columns'>;
 
 /** Maximum number of characters shown of one value. */
 const maxValueLength = 8_192;
-
-/** Number of characters after which no further section is shown. */
-const maxSectionsLength = 200_000;
 
 /** Keys of `data` whose strings are JSON-encoded objects (§4.1, shape rule 3). */
 const encodedKeys: readonly string[] = ['device_info', 'location_info'];
@@ -89,16 +86,8 @@ export function timeInWords(unixSeconds: number): string {
  */
 export function formatDataTable(data: unknown, style: TableStyle): string {
   if (!isNested(data)) return `${showValue(data)}\n`;
-  if (Object.keys(data).length === 0) return '(none)\n';
-  if (!Array.isArray(data)) return formatSections(data, null, style).join('\n');
-  if (!data.every(isRecord)) {
-    const rows = data.slice(0, maxLines).map((entry) => [entry].flat().map(showValue));
-    return formatTable(rows, style.columns, [], data.length);
-  }
-  const shown = data.slice(0, maxLines);
-  const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
-  const rows = shown.map((record) => head.slice(0, maxCells).map((name) => showField(record, name)));
-  return formatTable(rows, style.columns, head.map(showValue), data.length);
+  if (Object.keys(data).length === 0 || Array.isArray(data)) return formatNested(data, style);
+  return formatSections(data, null, style).join('\n');
 }
 
 /**
@@ -108,50 +97,35 @@ export function formatDataTable(data: unknown, style: TableStyle): string {
 function formatSections(object: Record<string, unknown>, name: string | null, style: TableStyle): string[] {
   const plain = Object.entries(object).filter(([, value]) => !isNested(value));
   const nested = Object.entries(object).filter((entry): entry is [string, Nested] => isNested(entry[1]));
-  const sections = plain.length > 0 ? [formatSection(name, Object.fromEntries(plain), style)] : [];
+  const { bold } = style.colors;
+  const title = name === null ? '' : `${bold(name)}\n`;
+  const sections = plain.length > 0 ? [title + formatNested(Object.fromEntries(plain), style)] : [];
   let length = 0;
   for (const [index, [key, value]] of nested.entries()) {
-    if (length >= maxSectionsLength) return [...sections, leftOut(nested.length - index, 'sections')];
-    const section = formatSection(key, value, style);
+    if (length >= maxLength) return [...sections, leftOut(nested.length - index, 'sections')];
+    const section = `${bold(showValue(key))}\n${formatNested(value, style)}`;
     length += section.length;
     sections.push(section);
   }
   return sections;
 }
 
-/**
- * Formats an object as keys and values, a list of objects as one column per object, or as one block per object if
- * these do not fit, any other list as one row per entry.
- */
-function formatSection(title: string | null, value: Nested, { colors, columns }: TableStyle): string {
-  const heading = title === null ? '' : `${colors.bold(showValue(title))}\n`;
+/** Formats an object as keys and values, a list as one row per entry: of an object, its fields are the columns. */
+function formatNested(value: Nested, { columns }: TableStyle): string {
+  const entries = Object.entries(value);
+  if (entries.length === 0) return '(none)\n';
   if (!Array.isArray(value)) {
-    const keys = Object.keys(value);
-    if (keys.length === 0) return `${heading}(none)\n`;
-    const rows = keys.slice(0, maxLines).map((key) => [showValue(key), showValue(value[key])]);
-    return heading + formatTable(rows, columns, [], keys.length);
+    const rows = entries.slice(0, maxLines).map((entry) => entry.map(showValue));
+    return formatTable(rows, columns, [], entries.length);
   }
-  if (value.length === 0) return `${heading}(none)\n`;
-  if (!value.every(isRecord)) {
-    const rows = value.slice(0, maxLines).map((item, index) => [`#${index + 1}`, showValue(item)]);
-    return heading + formatTable(rows, columns, [], value.length);
+  const shown: unknown[] = value.slice(0, maxLines);
+  if (!shown.every(isRecord)) {
+    const rows = shown.map((entry) => [entry].flat().map(showValue));
+    return formatTable(rows, columns, [], value.length);
   }
-  const shown = value.slice(0, maxCells - 1);
-  const keys = [...new Set(shown.flatMap((fields) => Object.keys(fields)))];
-  const rows = keys
-    .slice(0, maxLines)
-    .map((key) => [showValue(key), ...shown.map((fields) => showField(fields, key))]);
-  const head = value.length === 1 ? [] : ['', ...shown.map((_, index) => `#${index + 1}`)];
-  const omitted = (what: string) => leftOut(value.length - shown.length, what);
-  if (isFit(rows, head, columns)) {
-    return heading + formatTable(rows, columns, head, keys.length) + omitted('columns');
-  }
-  const blocks = shown.map((fields, index) => {
-    const names = Object.keys(fields);
-    const cells = names.slice(0, maxLines).map((name) => [showValue(name), showValue(fields[name])]);
-    return `#${index + 1}\n${formatTable(cells, columns, [], names.length)}`;
-  });
-  return heading + blocks.join('') + omitted('records');
+  const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
+  const rows = shown.map((record) => head.slice(0, maxCells).map((name) => showField(record, name)));
+  return formatTable(rows, columns, head.map(showValue), value.length);
 }
 
 /** The value of a field of one record among others, which may lack it. */

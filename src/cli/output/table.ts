@@ -13,6 +13,8 @@ const widest = 500;
 /** Limits of a whole table, so that a hostile answer cannot keep the terminal busy for minutes. */
 export const maxLines = 2_000;
 export const maxCells = 50;
+/** Number of characters after which no further section or block is shown. */
+export const maxLength = 200_000;
 
 type Row = readonly string[];
 
@@ -32,8 +34,10 @@ export function formatTable(
   const rows = given.slice(0, maxLines).map((row) => row.slice(0, maxCells));
   const omitted = (shown: number) => leftOut(total - shown, 'rows') + leftOut(count - maxCells, 'columns');
   const widths = columnWidths([head, ...rows]);
-  const isFit = shrink(widths, head, columns);
-  if (!isFit && head.length > 2) return formatBlocks(rows, columns, head) + omitted(rows.length);
+  if (!shrink(widths, head, columns) && head.length > 2) {
+    const blocks = formatBlocks(rows, columns, head);
+    return blocks.join('') + omitted(blocks.length);
+  }
   const table = new Table({ head: [...head], style: { head: [], border: [], compact: true } });
   let shown = 0;
   for (; shown < rows.length && table.length < maxLines; shown += 1) {
@@ -42,21 +46,23 @@ export function formatTable(
   return `${table.toString()}\n${omitted(shown)}`;
 }
 
-/** Whether a table fits a terminal, with its widest columns wrapped. */
-export function isFit(rows: readonly Row[], head: Row, columns = Number.POSITIVE_INFINITY): boolean {
-  return shrink(columnWidths([head, ...rows]), head, columns);
-}
-
 /** The line below a table that leaves something out; empty if nothing is left out. */
 export function leftOut(count: number, what: string): string {
   return count > 0 ? `… ${what} left out: ${formatCount(count)}; -o json prints everything\n` : '';
 }
 
 /** A table of two columns for each record, without its empty fields. */
-function formatBlocks(rows: readonly Row[], columns: number, head: Row): string {
-  const fieldsOf = (row: Row) => head.map((name, column) => [name, row[column] ?? '']);
-  const blocks = rows.map((row) => fieldsOf(row).filter(([, value]) => value !== ''));
-  return blocks.map((fields) => formatTable(fields, columns)).join('');
+function formatBlocks(rows: readonly Row[], columns: number, head: Row): string[] {
+  const blocks: string[] = [];
+  let length = 0;
+  for (const row of rows) {
+    if (length >= maxLength) break;
+    const fields = head.map((name, column) => [name, row[column] ?? '']).filter(([, value]) => value !== '');
+    const block = formatTable(fields, columns);
+    length += block.length;
+    blocks.push(block);
+  }
+  return blocks;
 }
 
 function columnWidths(rows: readonly Row[]): number[] {

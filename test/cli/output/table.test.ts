@@ -28,7 +28,7 @@ function widths(text: string): number[] {
 it('a record that lacks a field has an empty cell, also for the name of a member of every object', () => {
   const records: object[] = [{ constructor: 'x' }, { a: 'y' }];
   expect(formatDataTable(records, plain)).toContain('│             │ y │');
-  expect(table({ list: records })).toMatch(/│ constructor │ x {2}│ {4}│/);
+  expect(table({ list: records })).toContain('│             │ y │');
 });
 
 describe('the table of an envelope', () => {
@@ -59,12 +59,12 @@ describe('the table of an envelope', () => {
       (none)
 
       login_device_info
-      ┌───────┬────┬────┐
-      │       │ #1 │ #2 │
-      ├───────┼────┼────┤
-      │ brand │ A  │ C  │
-      │ os    │ B  │    │
-      └───────┴────┴────┘
+      ┌───────┬────┐
+      │ brand │ os │
+      ├───────┼────┤
+      │ A     │ B  │
+      │ C     │    │
+      └───────┴────┘
       "
     `);
   });
@@ -74,9 +74,8 @@ describe('the table of an envelope', () => {
       device_info: ['{"brand":"A","os":""}'],
       location_info: ['{"city":"杭州"}', 'not JSON'],
     });
-    expect(shown).toMatch(/│ brand │ A +│/);
-    expect(shown).toMatch(/│ #1 │ {"city":"杭州"} │/);
-    expect(shown).toMatch(/│ #2 │ not JSON +│/);
+    expect(shown).toMatch(/│ brand │ os │\n.*\n│ A +│/);
+    expect(shown).toMatch(/│ {"city":"杭州"} │\n│ not JSON +│/);
   });
 
   it('shows numbers as written', () => {
@@ -197,9 +196,10 @@ describe('a very large answer', () => {
     ['many keys', many(5e3, String), '… rows left out: 3,000; -o json prints everything'],
     ['many long texts', many(100, () => 'x'.repeat(8000)), '… rows left out: 82; '],
     ['many sections', many(5e3, (index) => ({ index })), /… sections left out: \d,\d{3}; /],
-    ['many devices', { login_device_info: Array(1e4).fill({ os: 'x' }) }, '… records left out: 9,951; '],
-    ['devices of many keys', { l: [many(5e3, String)] }, '… rows left out: 3,000; '],
-    ['much encoded JSON', { device_info: Array(1e4).fill('{"os":"x"}') }, '… records left out: 9,951; '],
+    ['many devices', { login_device_info: Array(1e4).fill({ os: 'x' }) }, '… rows left out: 8,000; '],
+    ['devices of many keys', { l: [many(5e3, String)] }, '… columns left out: 4,950; '],
+    ['many wide devices', { l: Array(500).fill(many(50, () => 'x'.repeat(20))) }, '… rows left out: 3'],
+    ['much encoded JSON', { device_info: Array(1e4).fill('{"os":"x"}') }, '… rows left out: 8,000; '],
   ])('with %s is shown as far as a person can read, with the count of the rest', (_, data, note) => {
     const shown = table(data, 80);
     expect(shown.length).toBeLessThan(1_000_000);

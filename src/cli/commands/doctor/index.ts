@@ -5,7 +5,6 @@ import { writeStyled } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { CheckFailedError, nextStepOf } from '../../report-error.js';
-import type { checks, Known } from './checks.late.js';
 
 export const declareDoctor = command({
   name: 'doctor',
@@ -15,9 +14,24 @@ export const declareDoctor = command({
   run: runChecks,
 });
 
-/** The result of a check. `skipped`: there was nothing to check, or what it needs was not found. */
+/** The checks in the order of a request, with their titles. */
+const titles = {
+  profile_file: 'profile file',
+  settings: 'settings',
+  base_url: 'base URL',
+  app_secret: 'app secret',
+  proxy: 'proxy',
+  signing: 'signing',
+  connection: 'connection',
+  tls: 'TLS',
+  answer: 'answer',
+  clock: 'clock',
+  acceptance: 'acceptance',
+} as const;
+
+/** The result of a check. `skipped`: there was nothing to check, or an earlier check failed. */
 export interface Check {
-  readonly check: keyof typeof checks;
+  readonly check: keyof typeof titles;
   readonly status: 'ok' | 'failed' | 'skipped';
   /** The result in one line. */
   readonly detail: string;
@@ -27,53 +41,33 @@ export interface Check {
   readonly commands: readonly string[];
 }
 
-/** Runs all checks, and prints the result of each. The error of the command has the code of the first that failed. */
+/** Runs the checks up to the first that fails, and prints their results. The error of the command has its code. */
 export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
-  const { context, io, options, style, isTable, print } = call;
-  const { checks, NotReachedError } = await import('./checks.late.js');
-  const known: Known = { context, options };
+  const { io, style, isTable, print } = call;
+  const { findings } = await import('./checks.late.js');
   const results: Check[] = [];
-  const faults: UserInfoError[] = [];
+  const report = async (result: Omit<Check, 'check'>) => {
+    const check = (Object.keys(titles) as Check['check'][])[results.length];
+    if (check === undefined) return;
+    results.push({ check, ...result });
+    if (isTable) await writeStyled(io.stdout, await formatResult(titles[check], result, style));
+  };
+  let cause: UserInfoError | undefined;
   try {
-    for (const check of Object.keys(checks) as Check['check'][]) {
-      let result: Omit<Check, 'check'>;
-      try {
-        const { detail, next = null, commands = [], skipped = false } = await checks[check](known);
-        result = { status: skipped ? 'skipped' : 'ok', detail, next, commands };
-      } catch (error) {
-        if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
-        const isReported = faults.some(({ message }) => message === error.message);
-        if (error instanceof NotReachedError || isReported) {
-          result = { status: 'skipped', detail: 'not reached', next: null, commands: [] };
-        } else {
-          faults.push(error);
-          const { hint: next, commands } = nextStepOf(error, io.env);
-          result = { status: 'failed', detail: error.message, next, commands };
-        }
-      }
-      results.push({ check, ...result });
-      if (isTable)
-        await writeStyled(
-          io.stdout,
-          await formatResult(titles[check] ?? check.replaceAll('_', ' '), result, style),
-        );
-    }
-  } finally {
-    await known.client?.close();
+    for await (const { detail, next = null, commands = [], skipped } of findings(call))
+      await report({ status: skipped ? 'skipped' : 'ok', detail, next, commands });
+  } catch (error) {
+    if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
+    cause = error;
+    const { hint: next, commands } = nextStepOf(error, io.env);
+    await report({ status: 'failed', detail: error.message, next, commands });
+    while (results.length < Object.keys(titles).length)
+      await report({ status: 'skipped', detail: 'not reached', next: null, commands: [] });
   }
   if (!isTable) await print(results);
-  const [cause] = faults;
   if (cause === undefined) return;
-  const message = `${faults.length} of ${results.length} checks failed`;
-  throw new CheckFailedError(message, { hint: 'See the advice below each ✗.', cause }, cause.code);
+  throw new CheckFailedError('a check failed', { hint: 'See the advice below the ✗.', cause }, cause.code);
 }
-
-/** The titles of checks that are not their names. */
-const titles: Readonly<Partial<Record<Check['check'], string>>> = {
-  base_url: 'base URL',
-  dns: 'DNS',
-  tls: 'TLS',
-};
 
 /** The length of the longest title. */
 const titleWidth = 12;

@@ -95,7 +95,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () =>
       gather(connection, user),
     );
-    const [{ learn }, { findBreaks }, { differencesOf }, { doubtsOf, probeRecord, showFindings }] =
+    const [{ learn }, { findBreaks }, { differencesOf }, { doubtsOf, probeRecord, probeTables, verdictOf }] =
       await Promise.all([
         import('../../../probe/learn.js'),
         import('../../../probe/breaks.js'),
@@ -112,8 +112,8 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
       file: formatPlatform(found),
     };
     parsePlatform(JSON.parse(JSON.stringify(result.file)), 'what was found');
-    if (isTable) await writeStyled(io.stdout, showFindings(result, options.verbose === true, style));
-    else await print(probeRecord(result));
+    if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
+    await print(isTable ? probeTables(result, options.verbose === true) : probeRecord(result));
     for (const doubt of result.doubts) await warn(io, doubt);
     await saveFound(call, settings, found, JSON.stringify(result.file, null, 2));
   } catch (error) {

@@ -1,5 +1,4 @@
 // Apart from index.ts: only a run of the command loads it.
-import type { ChalkInstance } from 'chalk';
 import { type Platform, type PlatformFile, platformFields } from '../../../platform/platform.js';
 import { isCarriedOut, type Observation } from '../../../probe/answer.js';
 import type { Break } from '../../../probe/breaks.js';
@@ -7,8 +6,6 @@ import type { Evidence } from '../../../probe/gather.js';
 import type { Learned, Point } from '../../../probe/learn.js';
 import { clearOf, ownCode, type Refusal, unseenMeanings } from '../../../probe/refusals.js';
 import { httpStatusOf } from '../../../protocol/result-codes.js';
-import { formatTable } from '../../output/table.js';
-import { showText } from '../../output/terminal-text.js';
 
 /** The findings of a probe, and which of them may be wrong. */
 export interface ProbeResult {
@@ -91,47 +88,26 @@ export function probeRecord(result: ProbeResult): object {
   };
 }
 
-/** A report for a person: the verdict, and tables of what differs; with `isWhole` also of what is equal. */
-export function showFindings(
-  result: ProbeResult,
-  isWhole: boolean,
-  { colors, columns }: { readonly colors: ChalkInstance; readonly columns: number | undefined },
-): string {
-  const { learned, breaks, differences } = result;
-  const table = (heading: string, head: string[], rows: readonly (readonly string[])[]) =>
-    rows.length === 0 ? '' : `${colors.bold(heading)}\n${formatTable(rows, columns, head)}`;
-  const refusals = learned.refusals.filter(
-    (refusal) => isWhole || refusal.unclear !== null || !isOwn(refusal),
-  );
-  const isShown = ({ field, isFound }: Point) => isWhole || (isFound && !isUsual(field, learned.fields));
-  const unknown = learned.points.filter(({ isFound }) => !isFound);
-  return [
-    `${colors.bold(verdictOf(result))}\n`,
-    table('refusals (§7)', ['request', 'default', 'platform'], refusals.map(refusalRow)),
-    table(
-      'points that differ',
-      ['field', 'default', 'platform'],
-      learned.points.filter(isShown).map((point) => pointRow(point, learned.fields)),
-    ),
-    table(
-      'not known',
-      ['field', 'why'],
-      isWhole ? [] : unknown.map(({ field, detail }) => [field, showText(detail)]),
-    ),
-    table(
-      'fixed rules that it breaks',
-      ['§', 'answer', 'times'],
-      breaks.map(({ section, what, answers }) => [section, showText(what), String(answers)]),
-    ),
-    table(
-      'what a service with this file answers otherwise',
-      ['request'],
-      differences.map((difference) => [difference]),
-    ),
-    `Not seen, answered by such a service with the codes of this project: ${unseenMeanings(learned.refusals).join(', ')}\n`,
-  ]
-    .filter((text) => text !== '')
-    .join('\n');
+/** A report for a person, in tables: what differs; with `isWhole` also what is equal. */
+export function probeTables({ learned, breaks, differences }: ProbeResult, isWhole: boolean): object {
+  const { fields, points, refusals } = learned;
+  const isShown = ({ field, isFound }: Point) => isWhole || (isFound && !isUsual(field, fields));
+  const unknown = isWhole ? [] : points.filter(({ isFound }) => !isFound);
+  const tables = {
+    'refusals (§7)': refusals
+      .filter((refusal) => isWhole || refusal.unclear !== null || !isOwn(refusal))
+      .map(refusalRow),
+    'points that differ': points.filter(isShown).map((point) => pointRow(point, fields)),
+    'not known': unknown.map(({ field, detail: why }) => ({ field, why })),
+    'fixed rules that it breaks': breaks.map(({ section, what, answers }) => ({
+      '§': section,
+      answer: what,
+      times: answers,
+    })),
+    'what a service with this file answers otherwise': differences.map((request) => ({ request })),
+    'not seen, answered by such a service with the codes of this project': unseenMeanings(refusals),
+  };
+  return Object.fromEntries(Object.entries(tables).filter(([, rows]) => rows.length > 0));
 }
 
 function isOwn({ means, answer }: Refusal): boolean {
@@ -143,22 +119,25 @@ function isUsual(field: keyof Platform, fields: Partial<Platform>): boolean {
   return !(field in fields) || JSON.stringify(fields[field]) === JSON.stringify(platformFields[field].usual);
 }
 
-function refusalRow({ request, means, answer, unclear }: Refusal): string[] {
+function refusalRow({ request, means, answer, unclear }: Refusal) {
   const usual = ownCode(means);
   const text = answer?.msg ?? answer?.seen[0].msg ?? '';
-  const shown = [answer?.code ?? '', text === '' ? '' : `"${text}"`].filter((part) => part !== '').join(' ');
-  const parts = [shown, answer === null ? '' : `HTTP ${answer.httpStatus}`, unclear ?? ''];
-  return [
+  const shown = [answer?.code, text && `"${text}"`].filter(Boolean).join(' ');
+  const parts = [shown, answer && `HTTP ${answer.httpStatus}`, unclear];
+  return {
     request,
-    `${usual}, HTTP ${httpStatusOf(usual)}`,
-    showText(parts.filter((part) => part !== '').join(', ')),
-  ];
+    default: `${usual}, HTTP ${httpStatusOf(usual)}`,
+    platform: parts.filter(Boolean).join(', '),
+  };
 }
 
-function pointRow({ field, isFound, detail }: Point, fields: Partial<Platform>): string[] {
+function pointRow({ field, isFound, detail }: Point, fields: Partial<Platform>) {
   const isLong = field === 'signing' || field === 'result_codes';
   const show = (value: unknown) => (isLong ? '' : JSON.stringify(value));
-  const usualText = isLong ? 'those of this project' : show(platformFields[field].usual);
-  const foundText = [show(fields[field]), detail].filter((text) => text).join(': ');
-  return [field, usualText, showText(isFound ? foundText : `not known: ${detail}`)];
+  const found = [show(fields[field]), detail].filter(Boolean).join(': ');
+  return {
+    field,
+    default: isLong ? 'those of this project' : show(platformFields[field].usual),
+    platform: isFound ? found : `not known: ${detail}`,
+  };
 }
