@@ -107,7 +107,6 @@ describe('help', () => {
     ['--rate', /^--rate <n\/s> /],
     ['--timeout', /^--timeout <duration> .*\n {2}in: most commands\n {2}see: userinfo --help\n$/],
     ['-p', /^-p, --profile <name> /],
-    ['retry', /^--attempts <n> /],
     ['rotate-secret', /^userinfo admin app rotate-secret {2}/],
   ])('finds %s', async (word, found) => {
     const { status, stdout, stderr } = await machine.run(['help', word]);

@@ -680,7 +680,7 @@ const refused: readonly Slip[] = [
     cause: 'unknown option "--secret"',
     next: 'Replace the secret that you typed.',
   },
-  { typed: 'userinfo help csv', cause: 'option "csv"', next: 'These pages have it:\n  userinfo help bulk\n' },
+  { typed: 'userinfo help csv', cause: 'option "csv"', next: 'listed by:\n  userinfo --help\n' },
   {
     typed: 'userinfo explain 4010',
     cause: 'the code "4010" is not in the table',

@@ -4,5 +4,5 @@ export const declareDemo = command({
   name: 'demo',
   common: [],
   summary: 'try everything, against a service in memory',
-  run: async ({ context, style }) => (await import('./tour.late.js')).runDemo(context, style.colors.cyan),
+  run: async (call) => (await import('./tour.late.js')).runDemo(call),
 });
