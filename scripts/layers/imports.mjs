@@ -49,7 +49,7 @@ const entryPoints = {
     verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,
   client: `answer attempt client dispatcher errors hooks options proxy request retry sender sign-request tls-trust
-    wire-request transport-errors`,
+    wire-request`,
   profiles: `errors flags-and-environment header-source load-signers production-guard profile-file profile-json profile-name profile-store profile secret
     settings`,
   sdk: `client`,

@@ -24,7 +24,7 @@ import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import { type Answered, type SentRequest, sendRead } from './request.js';
 
 /** The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing to check. */
-export interface Finding {
+interface Finding {
   readonly detail: string;
   readonly next?: string;
   readonly commands?: readonly string[];
