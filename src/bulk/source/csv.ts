@@ -9,6 +9,7 @@ import type { FileRow } from './rows.js';
 
 const quote = 0x22;
 const newline = 0x0a;
+const carriageReturn = 0x0d;
 const lineEnd = /\r\n|\n|\r/g;
 
 /** Approximate memory of a row beside its text, in bytes. Its text is taken as that of the average row of its batch. */
@@ -20,8 +21,11 @@ async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buf
   let length = 0;
   let isOpen = false;
   for await (const { bytes } of blocks) {
+    const lastNewline = bytes.lastIndexOf(newline);
     for (let at = 0; at < bytes.length; ) {
-      const end = bytes.indexOf(newline, at + batchBytes) + 1 || bytes.length;
+      const least = at + batchBytes;
+      const ending = least <= lastNewline ? newline : carriageReturn;
+      const end = bytes.indexOf(ending, least) + 1 || bytes.length;
       const part = bytes.subarray(at, end);
       at = end;
       parts.push(part);
@@ -43,9 +47,15 @@ function countLineEnds(cell: string): number {
 /**
  * The records of a batch, up to the first that is invalid. An empty line is a record of one empty cell, so that lines
  * can be counted without the parser's `info`, which costs three times as much as the rest of it and counts a CRLF in
- * quotes twice.
+ * quotes twice. Without a quote they are lines and cells: the parser makes an error, in 60 µs, for each record that is
+ * not as long as the first.
  */
 function parseRecords(bytes: Buffer, delimiter: string): { records: string[][]; error: CsvError | null } {
+  if (!bytes.includes(quote)) {
+    const lines = bytes.toString().split(lineEnd);
+    if (lines.at(-1) === '') lines.pop();
+    return { records: lines.map((line) => line.split(delimiter)), error: null };
+  }
   const options = {
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -184,8 +194,8 @@ export async function* parseCsv(
       line += 1;
       if (isQuoted) for (const cell of cells) line += countLineEnds(cell);
       if (cells.length === 1 && cells[0] === '') {
-        lines ??= bytes.toString('latin1').split(lineEnd);
-        if (lines[start - first] === '') continue; // an empty line, and not a quoted cell
+        if (isQuoted) lines ??= bytes.toString('latin1').split(lineEnd);
+        if (!lines?.[start - first]) continue; // an empty line, and not a quoted cell
       }
       if (table === null) table = tableOf(cells, start, options);
       else rows.push(new CsvRow(start, size, cells, table));

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { passbackOperation } from '../../../src/bulk/operations.js';
 import { checkColumns } from '../../../src/bulk/source/columns.js';
 import { decompress } from '../../../src/bulk/source/input.js';
@@ -41,6 +41,8 @@ const pieces: readonly (readonly [name: string, start: string, piece: string, en
   ['empty lines of CRLF', 'union_id,a\n', '\r\n'],
   ['lines of CR', 'union_id,a\r', 'u1,b\r'],
   ['CR', 'union_id,a\nu1,b', '\r'],
+  ['CR after a quoted cell', 'union_id,a\nu1,"b"', '\r'],
+  ['lines of CRCRLF', 'union_id,a\n', 'u1,b\r\r\n'],
   ['lines of spaces', '', '   \n'],
   ['sep lines', '', 'sep=;\n'],
   ['a sep line', 'sep=', ';'],
@@ -98,21 +100,36 @@ async function read(parse: Parse, bytes: Buffer): Promise<{ rows: number; refuse
   }
 }
 
-/** In bytes, unless that are more lines than `mostLines`. */
+/** In bytes. */
 const size = 128 * 1024;
-const mostLines = 2_000;
 
-function endless(start: string, piece: string, end: string): Buffer {
-  const times = Math.ceil(size / Buffer.byteLength(piece));
-  const most = /[\r\n]/.test(piece) ? mostLines : times;
-  return Buffer.from(start + piece.repeat(Math.min(times, most)) + end);
+function endless(start: string, piece: string, end = ''): Buffer {
+  return Buffer.from(start + piece.repeat(Math.ceil(size / Buffer.byteLength(piece))) + end);
 }
+
+/** The milliseconds of CPU of the work. */
+async function cpuMs(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Of as many bytes with as many rows as there can be, each of which is refused. */
+let refusedRowsMs = 0;
+beforeAll(async () => {
+  refusedRowsMs = await cpuMs(() => read(formats.csv, endless('union_id,a\n', 'u\n')));
+});
 
 describe.each(Object.entries(formats))('an input without an end, as %s, is read or refused', (_, parse) => {
   it.each(pieces)('%s', async (_name, start = '', piece = '', end = '') => {
-    const { refused } = await read(parse, endless(start, piece, end));
-    // Nothing of a value is shown.
-    expect(refused ?? '').not.toMatch(/x{50}|u{50}|1{50}/);
+    const input = endless(start, piece, end);
+    const ms = await cpuMs(async () => {
+      const { refused } = await read(parse, input);
+      // Nothing of a value is shown.
+      expect(refused ?? '').not.toMatch(/x{50}|u{50}|1{50}/);
+    });
+    expect(ms).toBeLessThan(3 * refusedRowsMs);
   });
 });
 
