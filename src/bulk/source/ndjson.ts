@@ -26,9 +26,7 @@ export class NdjsonRow implements FileRow {
   /** Numbers stay as they were written. */
   fields(): Map<string, FlatValue> {
     try {
-      const fields = parseFlatJson(this.json);
-      for (const key of Object.keys(specialUserInfoKeys)) refusePasted(key, fields.get(key), false);
-      return fields;
+      return parseFlatJson(this.json);
     } catch (error) {
       if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
       throw error;
@@ -44,13 +42,22 @@ export class NdjsonRow implements FileRow {
   }
 }
 
+/** A row of a file, whose values may have been pasted; those of a queue were checked as its file says. */
+class PastedRow extends NdjsonRow {
+  override fields(): Map<string, FlatValue> {
+    const fields = super.fields();
+    for (const key of Object.keys(specialUserInfoKeys)) refusePasted(key, fields.get(key), false);
+    return fields;
+  }
+}
+
 /** Reads one flat JSON object a line; blank lines are skipped. */
 export async function* parseNdjson(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
   for await (const block of blocks) {
     const rows: NdjsonRow[] = [];
     for (const { bytes, firstLine } of splitLines(block)) {
       const json = bytes.toString().trimEnd();
-      if (json !== '') rows.push(new NdjsonRow(firstLine, json));
+      if (json !== '') rows.push(new PastedRow(firstLine, json));
     }
     if (rows.length > 0) yield rows;
   }

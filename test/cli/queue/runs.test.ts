@@ -111,6 +111,18 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     }
   });
 
+  it('writes what --types says is meant, which looks as if it was pasted with something', async () => {
+    await machine.putUsers(['meant']);
+    writeFileSync(join(machine.folder, 'meant.csv'), 'union_id,mobile\nmeant,"13800001111\u00a0"\n');
+    const run = await handOver('meant.csv', '--types', 'mobile:text', '--keep');
+    expect((await machine.run(worker('--drain'))).status).toBe(0);
+    const { status, stdout } = await runs('results', run);
+    expect({ status, result: JSON.parse(stdout) }).toMatchObject({
+      status: 0,
+      result: { line: 2, union_id: 'meant', outcome: 'ok' },
+    });
+  });
+
   it('ends its chunks without waiting for the end of a lease', async () => {
     write(
       'strangers.csv',
