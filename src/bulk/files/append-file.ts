@@ -51,10 +51,11 @@ const mode = 0o600;
 export class AppendFile implements Contents {
   /** As the user wrote it, for messages. */
   readonly path: string;
+  /** The path without links. */
+  readonly place: string;
   readonly #fd: number;
   /** When it was opened. */
   readonly #found: BigIntStats;
-  readonly #place: string;
   #isOpen = true;
   /** The part that stays, in bytes. */
   size = 0;
@@ -62,7 +63,7 @@ export class AppendFile implements Contents {
 
   private constructor(path: string, place: string, fd: number) {
     this.path = path;
-    this.#place = place;
+    this.place = place;
     this.#fd = fd;
     this.#found = fstatSync(fd, { bigint: true });
   }
@@ -88,7 +89,7 @@ export class AppendFile implements Contents {
   }
 
   /**
-   * Creates a file that only its owner can read; `place` is its path without links.
+   * Creates a file that only its owner can read.
    *
    * @throws InvalidInputError if that fails, or something is there
    */
@@ -140,10 +141,10 @@ export class AppendFile implements Contents {
    * belongs to another user, who could read what is written: root may write to any file
    */
   requireAsFound(): void {
-    if (Number(this.#found.uid) !== ownerOfNew(this.#place)) throw ofAnother(this.path);
+    if (Number(this.#found.uid) !== ownerOfNew(this.place)) throw ofAnother(this.path);
     const now = fstatSync(this.#fd, { bigint: true });
     const isSame = (['size', 'mtimeNs', 'ctimeNs'] as const).every((key) => now[key] === this.#found[key]);
-    if (!isSame || !isAt(this.#place, now)) throw changedEarly(this.path);
+    if (!isSame || !isAt(this.place, now)) throw changedEarly(this.path);
   }
 
   /**
@@ -173,17 +174,11 @@ export class AppendFile implements Contents {
     this.requireAsFound();
     this.close();
     try {
-      rmSync(this.#place);
-      syncFolder(this.#place);
+      rmSync(this.place);
+      syncFolder(this.place);
     } catch (error) {
       throw unwritable(this.path, error);
     }
-  }
-
-  /** Removes the file as `remove` does, and creates another in its place. */
-  replace(): AppendFile {
-    this.remove();
-    return AppendFile.create(this.path, this.#place);
   }
 
   /**
@@ -194,7 +189,7 @@ export class AppendFile implements Contents {
   moveTo(place: string): void {
     this.#do(() => {
       fdatasyncSync(this.#fd);
-      renameSync(this.#place, place);
+      renameSync(this.place, place);
       syncFolder(place);
     });
   }
@@ -256,14 +251,14 @@ export class AppendFile implements Contents {
   syncWithName(): void {
     this.#do(() => {
       fsyncSync(this.#fd);
-      syncFolder(this.#place);
+      syncFolder(this.place);
     });
   }
 
   /** @throws RunFileError if another program removed, replaced or wrote to the file */
   requireUntouched(): void {
     const ours = fstatSync(this.#fd, { bigint: true });
-    if (!isAt(this.#place, ours)) throw this.#touched('removed or replaced');
+    if (!isAt(this.place, ours)) throw this.#touched('removed or replaced');
     this.#requireSize(Number(ours.size));
   }
 

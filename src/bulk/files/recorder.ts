@@ -30,13 +30,12 @@ export interface ResultsSink {
  * Opens the results of a run that has no journal: a new file at the `path`; without one standard output, for which `show`
  * transforms each text.
  *
- * @throws InvalidInputError if there is a file that is not empty
+ * @throws InvalidInputError if there is a file
  */
 export function openResults(path: string | undefined, stdout: Writable, show?: typeof asItIs): ResultsSink {
   if (path === undefined) return streamSink(stdout, show);
   const file = AppendFile.find(path);
   if (file === null) return AppendFile.create(path);
-  if (file.foundSize === 0) return file.replace();
   file.close();
   throw new InvalidInputError(`${quoteName(path)} already exists`, {
     hint: 'Move it away, or name another file with --results.',

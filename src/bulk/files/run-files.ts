@@ -20,11 +20,16 @@ export interface RunPaths {
   readonly failed: string | null;
 }
 
-/** @throws InvalidInputError if two options, given by their names, are paths of the same file */
-export function refuseSame(files: Readonly<Record<string, string | null | undefined>>): void {
+/** @throws InvalidInputError if options, given by their names, are paths of the same file, or not of one that is written */
+export function refuseUnusable(files: Readonly<Record<string, string | null | undefined>>): void {
   const seen = new Map<string, string>();
   for (const [option, path] of Object.entries(files)) {
     if (path === null || path === undefined) continue;
+    if (path === '-' && option !== 'from') {
+      throw new InvalidInputError(`--${option} names a file, which cannot be -`, {
+        hint: 'Without --results, those of rows from standard input (--from -) go to standard output.',
+      });
+    }
     const place = realPath(path);
     const other = seen.get(place);
     if (other !== undefined) {
@@ -114,13 +119,16 @@ export class RunFiles {
     this.#results?.requireAsFound();
     if (this.#start === 'resume' && this.#found !== null) return this.#continue(this.#found, identity);
     if (this.#usesUpCode) this.#refuseUsedCodes(identity);
-    // In this order, there are never results without a journal that knows them.
-    const results = this.#results?.replace() ?? AppendFile.create(this.#paths.results);
-    this.#results = results;
-    const journal = this.#journal?.replace() ?? AppendFile.create(this.#paths.journal);
+    // In this order, there are never results without a journal that names them, nor those of another run beside it.
+    const [before, journalBefore] = [this.#results, this.#journal];
+    before?.remove();
+    journalBefore?.remove();
+    const journal = AppendFile.create(this.#paths.journal, journalBefore?.place);
     this.#journal = journal;
-    results.syncWithName();
     beginJournal(journal, identity);
+    const results = AppendFile.create(this.#paths.results, before?.place);
+    this.#results = results;
+    results.syncWithName();
     const failed = this.#failedPlace(journal);
     const written = failed && requireOurs(failed);
     if (written !== null && written.size > 0) failed?.onWrite?.(written);
@@ -159,6 +167,7 @@ export class RunFiles {
     const results = this.#results ?? AppendFile.create(paths.results);
     this.#results = results;
     results.keep(this.#kept);
+    results.syncWithName();
     const damaged = `${quoteName(paths.journal)} is damaged behind byte ${size}: rows done after that may be sent again`;
     return {
       journal,
@@ -203,7 +212,7 @@ export class RunFiles {
     const isResumed = this.#start === 'resume' && state !== undefined;
     // `open` says that the journal is of another run.
     if (isResumed && !this.#isNamed) return;
-    if (!isResumed && (file === null || file.foundSize === 0)) return;
+    if (!isResumed && file === null) return;
     const name = quoteName(this.#paths.results);
     if (state === undefined || !this.#isNamed) {
       throw new InvalidInputError(`${name} already exists, and no journal says that this run wrote it`, {

@@ -1,7 +1,7 @@
 import { FileRun, type RunReport } from '../../bulk/file-run.js';
 import { requireOurs } from '../../bulk/files/failed-file.js';
 import { openResults, type RunRecord } from '../../bulk/files/recorder.js';
-import { RunFiles, type RunPaths, type RunStart, refuseSame } from '../../bulk/files/run-files.js';
+import { RunFiles, type RunPaths, type RunStart, refuseUnusable } from '../../bulk/files/run-files.js';
 import { lockFiles } from '../../bulk/files/run-locks.js';
 import { RunState } from '../../bulk/files/run-state.js';
 import {
@@ -128,7 +128,7 @@ function pathsOf({ from, journal, results, failed }: BulkOptions): RunPaths {
     journal: journal ?? `${from}.userinfo-journal`,
     failed: failed ?? null,
   };
-  refuseSame({ from, ...paths });
+  refuseUnusable({ from, ...paths });
   return paths;
 }
 
@@ -141,7 +141,7 @@ async function runStream(run: BulkRun): Promise<void> {
     });
   }
   const { results, failed: failedPath, takeOver } = options;
-  refuseSame({ results, failed: failedPath });
+  refuseUnusable({ results, failed: failedPath });
   const release = await lockFiles([results, failedPath], takeOver);
   try {
     const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };

@@ -2,7 +2,7 @@ import { FailureGroups } from '../../bulk/failure-groups.js';
 import { FailedFile } from '../../bulk/files/failed-file.js';
 import { openResults, type ResultsSink } from '../../bulk/files/recorder.js';
 import { formatResult } from '../../bulk/files/result-line.js';
-import { refuseSame } from '../../bulk/files/run-files.js';
+import { refuseUnusable } from '../../bulk/files/run-files.js';
 import { lockFiles } from '../../bulk/files/run-locks.js';
 import { passbackOperation, userOf } from '../../bulk/operations.js';
 import { checkedInput, preflight } from '../../bulk/source/checked-input.js';
@@ -33,7 +33,7 @@ export async function writeResults(
   run: QueuedRun,
   { from, results, failed: failedPath, takeOver, queue: url }: ResultsOptions,
 ): Promise<void> {
-  refuseSame({ from, results, failed: failedPath });
+  refuseUnusable({ from, results, failed: failedPath });
   const release = await lockFiles([results, failedPath], takeOver);
   let [source, failed, sink]: [RowSource?, FailedFile?, ResultsSink?] = [];
   try {

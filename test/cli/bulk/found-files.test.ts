@@ -57,6 +57,9 @@ const table = `
   journal  hard link        begins/finished  continues              begins
 
   results  missing          begins/finished  missing                begins
+  results  empty            not-written      not-written            not-written
+  results  empty, alone     no-record        no-record              no-record
+  results  empty, its own   unfinished       continues/begins       begins
   results  other's          not-written      not-written            not-written
   results  link to other's  not-written      not-written            not-written
   results  linked           begins/finished  continues              begins
@@ -153,6 +156,18 @@ function unrecord(results: string): void {
 /** What is put in the place of a file; `another` is the folder of another run that ended alike. */
 const states: Readonly<Record<string, (place: string, another: string, file: File) => void>> = {
   missing: (place) => rmSync(place),
+  empty: (place) => writeFileSync(place, ''),
+  'empty, alone': (place) => {
+    rmSync(join(dirname(place), names.journal));
+    writeFileSync(place, '');
+  },
+  // Killed before the first row.
+  'empty, its own': (place) => {
+    const folder = dirname(place);
+    change((all) => join1(all.slice(0, 1)))(join(folder, names.journal));
+    writeFileSync(place, '');
+    rmSync(join(folder, names.failed));
+  },
   "other's": (place) => {
     rmSync(place, { force: true });
     writeFileSync(place, 'precious\n{"line":1}\n', { mode: 0o644 });

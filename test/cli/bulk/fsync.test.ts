@@ -78,7 +78,7 @@ describe.each([
       expect(says, record).not.toEqual([]);
       for (const at of says) expect(leftAt(at)).not.toContain(results);
     }
-    for (const at of indexesOf(/"record":"run"/))
+    for (const at of indexesOf(/"record":"results"/))
       expect(events.slice(0, at)).toContainEqual(['sync', folder]);
     // Results are not cut before the journal expects it.
     for (const at of indexesOf(/^cut /)) expect(leftAt(at)).not.toContain(journal);

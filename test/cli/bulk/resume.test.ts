@@ -148,6 +148,8 @@ describe('invalid input is refused before anything is sent', () => {
     const refused: [string[], string][] = [
       [['passback', 'a=b', '--from', name], '--from and pairs, --user-info or --union-id are both given'],
       [['passback', 'a=b', '--union-id', 'f1', '--resume'], '--resume is for bulk runs: it needs --from'],
+      [['passback', '--from', name, '--results', '-'], '--results names a file, which cannot be -'],
+      [['passback', '--from', '-', '--failed', '-'], '--failed names a file, which cannot be -'],
       [['passback', '--from', name, '--results', name], '--from and --results are the same file'],
       [['passback', '--from', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
       [['passback', '--from', '-', '--resume'], 'a run over a stream cannot be resumed'],

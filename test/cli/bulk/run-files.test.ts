@@ -33,10 +33,13 @@ let onRequest: (count: number) => void = () => {};
 beforeAll(async () => {
   server = await httpServer(({ body, query }, response, count) => {
     onRequest(count);
-    const user = new URLSearchParams(body || query).get('union_id') ?? '';
+    const asked = new URLSearchParams(body || query);
+    const user = asked.get('union_id') ?? '';
     response.statusCode = 200;
     const code = user.startsWith('no') ? 40401 : 200;
-    const data = { union_id: user || 'u1' };
+    const sent = asked.get('code') ?? '';
+    // Without a user nobody knows whether the read is carried out: its data stays in the results.
+    const data = sent.startsWith('odd') ? { mobile: sent } : { union_id: user || 'u1' };
     const answer = () => response.end(JSON.stringify({ code, msg: 'm', data }));
     if (held === null) setTimeout(answer, 1);
     else held.push(Object.assign(response, { answer }));
@@ -142,21 +145,18 @@ describe('a run locks its files', () => {
     async (kind) => {
       const name = writeRows('others.csv');
       const file = `${name}.${kind}`;
-      writeFileSync(path(file), '');
+      expect((await passBack(name)).status).toBe(0);
+      server.requests.length = 0;
+      const written = content(file);
       chownSync(path(file), 65_534, 65_534);
       const { status, stderr } = await passBack(name);
       expect(status).toBe(2);
       expect(stderr).toContain(
         `"${file}" belongs to another user, who could read what is written\nNothing was sent. `,
       );
-      expect(
-        readdirSync(machine.folder)
-          .filter((one) => one.startsWith(name))
-          .sort(),
-      ).toEqual([name, file].sort());
-      expect(content(file)).toBe('');
+      expect(content(file)).toBe(written);
       expect(server.requests).toHaveLength(0);
-      rmSync(path(file));
+      for (const one of ['results.ndjson', 'userinfo-journal']) rmSync(path(`${name}.${one}`));
     },
   );
 
@@ -337,11 +337,12 @@ describe('files of a run', () => {
   it('are followed through a link to a regular file, which stays a link', async () => {
     const name = writeRows('linked.csv', { failing: 1 });
     const names = ['linked.f', 'linked.r', 'linked.j'];
+    const more = ['--failed', 'linked.f', '--results', 'linked.r', '--journal', 'linked.j'];
+    expect((await passBack(name, ...more)).status).toBe(6);
     for (const link of names) {
-      writeFileSync(path(`${link}.real`), '');
+      renameSync(path(link), path(`${link}.real`));
       symlinkSync(`${link}.real`, path(link));
     }
-    const more = ['--failed', 'linked.f', '--results', 'linked.r', '--journal', 'linked.j'];
     for (let run = 0; run < 2; run += 1) {
       expect((await passBack(name, ...more)).status).toBe(6);
       for (const link of names) {
@@ -484,6 +485,34 @@ describe('the codes of a read', () => {
     const done = await readCodes('lost.csv', '--resume');
     expect([done.status, done.stderr]).toEqual([2, expect.stringContaining('there is no journal')]);
     expect(server.requests).toEqual([]);
+  });
+
+  it('keep the data of unknown rows, however often the run is killed while it is resumed', async () => {
+    writeFileSync(path('odd.csv'), 'code\nodd1\nodd2\nc1\nc2\nc3\nc4\nc5\nc6\n');
+    expect((await readCodes('odd.csv', '--max-failures', '2', '--concurrency', '1')).status).toBe(6);
+    const results = () => content('odd.csv.results.ndjson').trimEnd().split('\n');
+    const unknown = results();
+    expect(unknown.map((line) => JSON.parse(line))).toMatchObject(
+      ['odd1', 'odd2'].map((mobile) => ({ outcome: 'unknown', data: { mobile } })),
+    );
+    for (let kills = 0; kills < 2; kills += 1) {
+      held = [];
+      const before = server.requests.length;
+      const resumed = machine.start(
+        ['-p', 'local', 'read', '--from', 'odd.csv', '--names', 'mobile', '--resume', '--concurrency', '1'],
+        options,
+      );
+      while (server.requests.length === before) await wait(5);
+      resumed.kill('SIGKILL');
+      await new Promise((resolve) => resumed.once('exit', resolve));
+      release();
+    }
+    expect((await readCodes('odd.csv', '--resume')).status).toBe(6);
+    expect(server.requests).toHaveLength(8);
+    expect(results()).toEqual(expect.arrayContaining(unknown));
+    const found = results().map((line) => JSON.parse(line));
+    expect(found.map(({ line }) => line).sort()).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(found.filter(({ outcome }) => outcome === 'unknown')).toHaveLength(4);
   });
 
   it('are warned of where one stands twice', async () => {
