@@ -62,8 +62,9 @@ const words: Readonly<Record<string, string>> = {
 
 describe.skipIf(process.platform === 'win32')('a file that is named to a command', () => {
   it.each(Object.keys(kinds))('is refused in words if it is a %s', async (kind) => {
-    const all = Object.entries(kind === 'large file' ? uses : { ...uses, ...streams });
-    // All of them wait for a pipe, for which each has a process of its own.
+    // A pipe is waited for: one command that reads a file whole stands for all, each in a process of its own.
+    const whole = Object.entries(uses).slice(0, kind === 'pipe' ? 1 : undefined);
+    const all = [...whole, ...(kind === 'large file' ? [] : Object.entries(streams))];
     const runs: ReturnType<typeof machine.run>[] = [];
     for (const [, args] of all) {
       const run = machine.run(args(kind), { env });

@@ -182,13 +182,13 @@ describe.runIf(isPosix)('an answer that is costly to read (needs POSIX)', () => 
 
 describe.runIf(isPosix)('a large answer as a table (needs POSIX)', () => {
   it.each([
-    ['a text of 15 MB', { text: 'x'.repeat(15e6) }, 'more characters; -o json prints everything'],
+    ['a text of 5 MB', { text: 'x'.repeat(5e6) }, 'more characters; -o json prints everything'],
     [
-      '200,000 keys',
-      Object.fromEntries(Array.from({ length: 200_000 }, (_, key) => [`k${key}`, key])),
-      'rows left out: 198,000; -o json prints everything',
+      '50,000 keys',
+      Object.fromEntries(Array.from({ length: 50_000 }, (_, key) => [`k${key}`, key])),
+      'rows left out: 48,000; -o json prints everything',
     ],
-  ])('%s is cut, with a note, and takes no more memory than 200 MB', async (_, extension_info, note) => {
+  ])('%s is cut, with a note, and takes little memory', async (_, extension_info, note) => {
     const body = JSON.stringify({ code: 200, msg: 'ok', data: { union_id: 'u1', extension_info } });
     const server = await httpServer((_, response) => response.end(body));
     const read = ['read', 'c', '--base-url', server.url];
@@ -197,7 +197,7 @@ describe.runIf(isPosix)('a large answer as a table (needs POSIX)', () => {
     await server.close();
     expect(table.status).toBe(0);
     expect(table.stdout).toContain(note);
-    expect(table.usage.maximumBytes - json.usage.maximumBytes).toBeLessThan(200e6);
+    expect(table.usage.maximumBytes - json.usage.maximumBytes).toBeLessThan(70e6);
     expect(json.bytes.equals(Buffer.from(`${body}\n`))).toBe(true);
   });
 });
@@ -220,16 +220,6 @@ describe('--json', () => {
     await server.close();
     expect(done).toMatchObject({ status: 4, stdout: '{"code":1,"msg":"\\u001b[2J"}\n' });
     expect(done.stderr).not.toContain('\u001b[2J');
-  });
-});
-
-describe('a command that is interrupted', () => {
-  it('ends with status 130', async () => {
-    const server = await tcpServer(() => child.kill('SIGINT'));
-    const child = machine.start(['read', 'c', '--base-url', server.url]);
-    const status = await new Promise((resolve) => child.once('close', resolve));
-    await server.close();
-    expect(status).toBe(130);
   });
 });
 

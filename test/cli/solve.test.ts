@@ -9,6 +9,8 @@ import { vectors } from '../support/signing-corpus.js';
 /** No test is to fail on a time: a machine that others use as well may take long. */
 const patient = { timeout: 300_000 };
 const unhurried = ['--max-time', '10m'];
+/** Has what the first share of a search finds, however slow the machine is. */
+const first = ['--max-time', '1ms'];
 
 const unusual = {
   app_sign: {
@@ -123,7 +125,7 @@ describe('sign solve', () => {
     patient,
     async () => {
       const sample = sampleOf('sensetime');
-      const { stdout } = await machine.run(['sign', 'solve', '--sample', sample, '--json', ...unhurried]);
+      const { stdout } = await machine.run(['sign', 'solve', '--sample', sample, '--json', ...first]);
       const one = JSON.parse(stdout);
       expect(one.next_sample).toMatchObject({ candidates: one.fits.length, tells_apart: expect.any(Number) });
       const { secret, recipe } = vectors.find(({ name }) => name === 'sensetime') ?? {};
@@ -139,7 +141,7 @@ describe('sign solve', () => {
       ];
       const signature = JSON.parse((await machine.run(explain)).stdout).digest;
       const second = file('second.json', { ...one.next_sample.sample, secret, signature });
-      const args = ['--sample', sample, '--sample', second, ...unhurried];
+      const args = ['--sample', sample, '--sample', second, ...first];
       const solved = await machine.run(['sign', 'solve', ...args]);
       expect(solved.stdout).toMatch(/1st .*values alone glued together, sorted by value/);
       expect(one.next_sample.changes.join()).toMatch(/^(leave|give|send|add|use|call) /);
@@ -151,7 +153,7 @@ describe('sign solve', () => {
     const own = await capturedRead('local');
     const before = readFileSync(machine.profileFile, 'utf8');
     const solve = ['sign', 'solve', own, '-p', 'local'];
-    const saved = await machine.run([...solve, '--save', 'local', ...unhurried]);
+    const saved = await machine.run([...solve, '--save', 'local', ...first]);
     expect(saved).toMatchObject({ status: 4, stdout: '' });
     expect(saved.stderr).toContain(
       'this is signed by the rule that profile "local" already has: nothing was saved',
@@ -162,7 +164,7 @@ describe('sign solve', () => {
     expect(shown).toMatchObject({ status: 0 });
     expect(shown.stderr).toContain('this is signed by the default recipes. If the platform refused it');
     const other = await capturedRead('odd');
-    const both = await machine.run([...solve, other, '--save', 'local', '--max-time', '500ms']);
+    const both = await machine.run([...solve, other, '--save', 'local', ...first]);
     expect(both).toMatchObject({ status: 4 });
     expect(both.stderr).toContain('request 1 is signed by the rule that profile "local" already has.');
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
@@ -185,16 +187,7 @@ describe('sign solve', () => {
       JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.half.platform.signing;
     const { app_sign } = signing();
     const sample = sampleOf('taobao-top-hmac-md5');
-    const saved = await machine.run([
-      'sign',
-      'solve',
-      '--sample',
-      sample,
-      '--save',
-      'half',
-      '--max-time',
-      '1ms',
-    ]);
+    const saved = await machine.run(['sign', 'solve', '--sample', sample, '--save', 'half', ...first]);
     expect(saved).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('saved in profile "half": sign\n'),
@@ -203,7 +196,7 @@ describe('sign solve', () => {
   });
 
   it('lists what fits in the time of the search, and says that others may be missing', patient, async () => {
-    const args = ['sign', 'solve', '--sample', sampleOf('taobao-top-hmac-md5'), '--max-time', '1ms'];
+    const args = ['sign', 'solve', '--sample', sampleOf('taobao-top-hmac-md5'), ...first];
     const { status, stdout } = await machine.run([...args, '--json']);
     expect(status).toBe(0);
     const { all_listed, fits } = JSON.parse(stdout);
@@ -220,7 +213,7 @@ describe('sign solve', () => {
       const headers = ['Accept: */*', 'X-Timestamp: 17', 'X-Nonce: n-1', `X-Sign: ${digest}`];
       const curl = `curl 'https://a.example/x?a=1' ${headers.map((header) => `-H '${header}'`).join(' ')}`;
       const env = { USERINFO_APP_SECRET: 'pa55word' };
-      const args = ['sign', 'solve', curl, '--sign-param', 'x-sign', '--json', ...unhurried];
+      const args = ['sign', 'solve', curl, '--sign-param', 'x-sign', '--json', ...first];
       const { status, stdout } = await machine.run(args, { env });
       expect(status).toBe(0);
       const { fits } = JSON.parse(stdout);
@@ -254,7 +247,7 @@ describe('sign solve', () => {
     const log = join(machine.folder, 'access.log');
     writeFileSync(log, line(md5('a=1&key=pa55word'), 1) + line(md5('a=2&key=pa55word'), 2));
     const env = { USERINFO_APP_SECRET: 'pa55word' };
-    const solve = ['sign', 'solve', '--sample', log, ...unhurried];
+    const solve = ['sign', 'solve', '--sample', log, ...first];
     const several = await machine.run(solve, { env });
     expect(several).toMatchObject({ status: 2, stdout: '' });
     expect(several.stderr).toBe(

@@ -25,25 +25,29 @@ function clientFor(baseUrl: string, options: Partial<UserInfoClientOptions> = {}
 }
 
 describe('many calls at once', () => {
-  it('share connections: 2,000 reads of the service all succeed', { timeout: 180_000 }, async () => {
+  it('share connections: 500 reads of the service all succeed', async () => {
     const { service, credentials } = await serviceWithApp();
     cleanups.push(() => service.close());
     const { code } = await service.admin.issueCode({ tenantCode: 'acme', unionId: 'u1', uses: 'unlimited' });
-    const client = clientFor(service.url, { ...credentials, timeoutMs: 180_000 });
-    const outcomes = await Promise.allSettled(Array.from({ length: 2_000 }, () => client.read({ code })));
+    const client = clientFor(service.url, { ...credentials, timeoutMs: 60_000 });
+    const outcomes = await Promise.allSettled(Array.from({ length: 500 }, () => client.read({ code })));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
   });
 
   it('that end while they wait for a connection are not sent', async () => {
-    let answer = () => {};
+    let arrive = (_answer: () => void) => {};
+    const arrived = new Promise<() => void>((resolve) => {
+      arrive = resolve;
+    });
     const server = keep(
       await httpServer((_, response, count) => {
         if (count > 1) response.end(ok);
-        else answer = () => response.end(ok);
+        else arrive(() => response.end(ok));
       }),
     );
     const client = clientFor(server.url, { connections: 1, timeoutMs: 60_000 });
     const first = client.passback(row);
+    const answer = await arrived;
     await expect(client.passback(row, { timeoutMs: 100 })).rejects.toMatchObject({ received: false });
     answer();
     await first;

@@ -15,9 +15,9 @@ describe('processes that write at the same time', () => {
     const folder = temporaryFolder();
     const prefixes = ['a', 'b', 'c'];
     await Promise.all(
-      prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '8'])),
+      prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '4'])),
     );
-    const wanted = prefixes.flatMap((prefix) => Array.from({ length: 8 }, (_, index) => `${prefix}${index}`));
+    const wanted = prefixes.flatMap((prefix) => Array.from({ length: 4 }, (_, index) => `${prefix}${index}`));
     const found = await new ProfileStore(folder).list();
     expect(found.map(({ name }) => name).sort()).toEqual(wanted.sort());
     expect(readdirSync(folder)).toEqual(['profiles.json']);
@@ -30,12 +30,12 @@ describe('a process that is killed while it writes', () => {
     const store = new ProfileStore(folder);
     await store.change((list) => addProfile(list, sampleProfile()));
     const before = readFileSync(store.path);
-    for (let kill = 0; kill < 6; kill += 1) {
+    for (let kill = 0; kill < 3; kill += 1) {
       const writer = spawn(process.execPath, [script, folder, `k${kill}-`, '1000', '20000']);
       let changes = 0;
       const watcher = watch(folder, () => {
         changes += 1;
-        if (changes === 3 + 5 * kill) writer.kill('SIGKILL');
+        if (changes === 3 + 10 * kill) writer.kill('SIGKILL');
       });
       await once(writer, 'close');
       watcher.close();

@@ -8,7 +8,7 @@ import { createSchema } from '../support/postgres/test-schema.js';
 import { tenant, user } from '../support/running-service.js';
 import { type ServiceProcess, startServiceProcesses } from '../support/service-process.js';
 
-const rounds = 16;
+const rounds = 8;
 
 async function sqliteFile() {
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-processes-'));
@@ -32,7 +32,7 @@ describe.each([
   beforeAll(async () => {
     database = await createDatabase();
     // The database is empty: all of them make its tables.
-    processes = await startServiceProcesses(database.database, 4);
+    processes = await startServiceProcesses(database.database, 3);
     admin = await openAdmin(database);
     const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
     app = { ...rest, secret: app_secret.reveal() };

@@ -135,7 +135,7 @@ describe.each(Object.entries(formats))('an input without an end, as %s, is read 
 
 describe('an input that is larger than any row', () => {
   const longest = 16 * 1024 * 1024;
-  const columns = Array.from({ length: 1_000_000 }, (_, i) => `c${i}`).join();
+  const columns = Array.from({ length: 200_000 }, (_, i) => `c${i}`).join();
   const long = Buffer.alloc(longest + 100_000, 'a');
   const cases: readonly (readonly [
     name: string,
@@ -156,9 +156,9 @@ describe('an input that is larger than any row', () => {
       () => Buffer.from(`union_id,a\nu1,"${'x\n'.repeat(longest / 2 + 50_000)}`),
       'the row is longer than 16777216 bytes; is a quote never closed?',
     ],
-    ['packed', formats.csv, () => gzipSync(Buffer.alloc(200_000_000, 'a')), 'line 1 is longer than'],
+    ['packed', formats.csv, () => gzipSync(Buffer.alloc(50_000_000, 'a')), 'line 1 is longer than'],
     ['packed twice', formats.csv, () => gzipSync(gzipSync(Buffer.alloc(1_000_000, 'a'))), 'line 1 '],
-    ['a million columns', formats.csv, () => Buffer.from(`union_id,${columns}\nu1,${columns}\n`), null],
+    ['200,000 columns', formats.csv, () => Buffer.from(`union_id,${columns}\nu1,${columns}\n`), null],
   ];
 
   it.each(cases)('is refused, in little memory: %s', async (_, parse, bytes, refused) => {
