@@ -10,7 +10,6 @@ import {
 } from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
 import {
-  allEnded,
   checkValues,
   type PoolUsage,
   type Sql,
@@ -109,16 +108,16 @@ class PostgresDriver implements SqlDriver {
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run((client) => work(this.#sqlOver(client, [])));
+    return this.#run((client) => work(this.#sqlOver(client)));
   }
 
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run((client) => inTransaction(client, (sent) => work(this.#sqlOver(client, sent))));
+    return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
   }
 
   /** Without BEGIN and COMMIT, which cost two round trips. */
   writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]> {
-    return this.#run((client) => notTwice(this.#sqlOver(client, []).all(statement, values)));
+    return this.#run((client) => notTwice(this.#sqlOver(client).all(statement, values)));
   }
 
   /** PostgreSQL does this itself. */
@@ -152,15 +151,8 @@ class PostgresDriver implements SqlDriver {
     }
   }
 
-  /** `sent` gets the results of all statements. */
-  #sqlOver(client: ClientBase, sent: Promise<unknown>[]): Sql {
-    const query = (statement: string, values?: readonly SqlParameter[]) => {
-      const result = queryNow(statement, values);
-      result.catch(() => {});
-      sent.push(result);
-      return result;
-    };
-    const queryNow = async (statement: string, values: readonly SqlParameter[] = []) => {
+  #sqlOver(client: ClientBase): Sql {
+    const query = async (statement: string, values: readonly SqlParameter[] = []) => {
       checkValues(values);
       const text = statement.replaceAll('unixepoch()', unixEpoch);
       if (values.length === 0) return await send(client, text.replace(withoutRowId, ''));
@@ -175,7 +167,7 @@ class PostgresDriver implements SqlDriver {
         for (let from = 0; from < rows.length; from += maxRows) {
           results.push(query(forArrays(statement), columnsOf(rows.slice(from, from + maxRows))));
         }
-        return (await allEnded(results)).flatMap((result) => result.rows);
+        return (await Promise.all(results)).flatMap((result) => result.rows);
       },
     };
   }
@@ -196,26 +188,22 @@ function columnsOf(rows: readonly (readonly string[])[]): string[][] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
 }
 
-/** `work` puts the results of its statements into `sent`. */
-async function inTransaction<T>(
-  client: ClientBase,
-  work: (sent: Promise<unknown>[]) => Promise<T>,
-): Promise<T> {
+async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+  // Sent together with the first statement, which fails if it does.
   const begun = send(client, 'BEGIN ISOLATION LEVEL READ COMMITTED');
   begun.catch(() => {});
-  const sent: Promise<unknown>[] = [begun];
-  const [worked] = await Promise.allSettled([work(sent)]);
-  if (worked.status === 'rejected') {
-    // If this fails, the connection is lost, and the transaction with it.
+  let result: T;
+  try {
+    result = await work();
+    await begun;
+  } catch (error) {
+    // If this fails, the connection is lost, and the transaction with it. Statements that still run end before it.
     await send(client, 'ROLLBACK').catch(() => {});
-    await allEnded(sent);
-    throw worked.reason;
+    throw error;
   }
-  const committed = send(client, 'COMMIT');
-  committed.catch(() => {});
-  await notTwice(allEnded(sent));
-  await notTwice(committed);
-  return worked.value;
+  const { command } = await notTwice(send(client, 'COMMIT'));
+  if (command !== 'COMMIT') throw new Error('a transaction ignored a statement that failed');
+  return result;
 }
 
 /** Work that may be stored if its connection is lost, and is not run again then. */

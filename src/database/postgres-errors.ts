@@ -28,6 +28,7 @@ const bySqlState: Readonly<Record<string, Fault>> = {
   '08000': ['the connection to the database was lost', ConnectionLostError],
   '08003': ['the connection to the database was lost', ConnectionLostError],
   '08006': ['the connection to the database was lost', ConnectionLostError],
+  '23505': ['another transaction stored the same at the same time', ConflictError],
   '25006': ['the database is read-only', ConnectionLostError],
   '25P03': ['the database ended a transaction that was idle too long', ConnectionLostError],
   '28000': ['the database refuses the user', null, 'Check the user and pg_hba.conf of the server.'],

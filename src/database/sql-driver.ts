@@ -35,10 +35,7 @@ export interface PoolUsage {
 export interface SqlDriver {
   /** Reads committed data. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /**
-   * Runs work in a transaction: if it throws, or a statement fails that it did not wait for, nothing is stored. Resolves
-   * when it is durable. The COMMIT does not wait for these statements either: they are one round trip with it.
-   */
+  /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs one statement as a transaction, and returns its rows when it is durable. */
   writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
@@ -52,15 +49,6 @@ export interface SqlDriver {
   readonly connections?: () => PoolUsage;
   /** Waits for started work, then closes. Later calls are refused. */
   close(): Promise<void>;
-}
-
-/** The results of statements of a transaction that do not wait for each other; all have ended when this settles. */
-export async function allEnded<T>(statements: readonly Promise<T>[]): Promise<T[]> {
-  const outcomes = await Promise.allSettled(statements);
-  return outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { StartError, StoreUnavailableError } from './errors.js';
-import { allEnded, type Sql, type SqlDriver, type SqlParameter, type SqlRow } from './sql-driver.js';
+import type { Sql, SqlDriver, SqlParameter, SqlRow } from './sql-driver.js';
 import { SqliteConnection, type SqliteLibrary } from './sqlite-connection.js';
 import { describeSqliteError, isBusy } from './sqlite-errors.js';
 
@@ -76,6 +76,11 @@ class SqliteDriver implements SqlDriver {
   /** A statement blocks the event loop. */
   readonly purgeRows = 128;
   #connection: SqliteConnection;
+  readonly #sql: Sql = {
+    run: async (statement, values) => this.#connection.run(statement, values),
+    all: async (statement, values) => this.#connection.all(statement, values),
+    each: async (statement, rows) => rows.flatMap((values) => this.#connection.all(statement, values)),
+  };
   readonly #busyTimeoutMs: number;
   readonly #jobs: Job[] = [];
   #committing: Promise<void> | null = null;
@@ -91,7 +96,7 @@ class SqliteDriver implements SqlDriver {
       // The connection is shared: inside another's transaction, its uncommitted rows would be visible.
       while (this.#connection.inTransaction) await nextTurn();
       this.#renew();
-      return await work(this.#sqlOver([]));
+      return await work(this.#sql);
     });
   }
 
@@ -153,10 +158,8 @@ class SqliteDriver implements SqlDriver {
 
   async #runJob({ work, resolve, reject }: Job): Promise<() => void> {
     this.#connection.run('SAVEPOINT job');
-    const sent: Promise<unknown>[] = [];
     try {
-      const result = await work(this.#sqlOver(sent));
-      await allEnded(sent);
+      const result = await work(this.#sql);
       this.#connection.run('RELEASE job');
       return () => resolve(result);
     } catch (error) {
@@ -173,21 +176,6 @@ class SqliteDriver implements SqlDriver {
       this.#renew();
       this.#connection.run('BEGIN IMMEDIATE');
     });
-  }
-
-  /** Statements run at once; `sent` gets their results. */
-  #sqlOver(sent: Promise<unknown>[]): Sql {
-    const run = <T>(statement: () => T): Promise<T> => {
-      const result = (async () => statement())();
-      result.catch(() => {});
-      sent.push(result);
-      return result;
-    };
-    return {
-      run: (statement, values) => run(() => this.#connection.run(statement, values)),
-      all: (statement, values) => run(() => this.#connection.all(statement, values)),
-      each: (statement, rows) => run(() => rows.flatMap((values) => this.#connection.all(statement, values))),
-    };
   }
 
   /** Replaces an unusable connection as soon as the database can be used again. */

@@ -7,7 +7,6 @@ import type { OutcomeCounts, RowOutcome } from '../bulk/outcome.js';
 import type { NdjsonRow } from '../bulk/source/ndjson.js';
 import type { Sender } from '../client/sender.js';
 import { StoreUnavailableError } from '../database/errors.js';
-import { allEnded } from '../database/sql-driver.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { backOffMs } from '../support/back-off.js';
 import { elapsedMs } from '../support/elapsed.js';
@@ -203,8 +202,9 @@ export class Worker {
       }
     };
     try {
-      const sent = engine.run().finally(() => ended.abort());
-      await allEnded<unknown>([sent, record().finally(() => engine.stop())]);
+      const both = [engine.run().finally(() => ended.abort()), record().finally(() => engine.stop())];
+      await Promise.allSettled(both);
+      await Promise.all(both);
     } finally {
       // The next chunk may go to another worker: together they keep to the rate.
       if (run.rate !== null) await wait(1000 / run.rate, undefined, { signal }).catch(() => {});

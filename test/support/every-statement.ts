@@ -1,6 +1,6 @@
 import { forArrays } from '../../src/database/postgres-driver.js';
 import { queueStatements } from '../../src/queue/statements.js';
-import { readUser, rowStatements, statements } from '../../src/service/store/statements.js';
+import { onceStatements, rowStatements, statements } from '../../src/service/store/statements.js';
 
 /** All statements that serve requests and commands, by name. */
 export const everyStatement: Readonly<Record<string, string>> = {
@@ -11,7 +11,7 @@ export const everyStatement: Readonly<Record<string, string>> = {
 /** The same as PostgreSQL receives them, and those of the queue, which it alone has. */
 export const everyPostgresStatement: Readonly<Record<string, string>> = {
   ...statements,
-  readUser,
+  ...onceStatements,
   ...Object.fromEntries(
     Object.entries(queueStatements).map(([name, statement]) => [`queue: ${name}`, statement]),
   ),

@@ -1,4 +1,3 @@
-import { allEnded } from '../../database/sql-driver.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
@@ -94,7 +93,7 @@ export function codeOperations(context: AdminContext): CodeOperations {
     const validSeconds = checkSeconds('the ttl', ttlSeconds);
     const unionIds = wanted.unionIds.map((unionId) => checkKey('union_id', unionId));
     return await store.write(async ({ codes, audit }) => {
-      const issued = await allEnded(
+      const issued = await Promise.all(
         unionIds.map((union_id) =>
           codes.add({ ...common, union_id, code: randomHex(context, codeBytes) }, validSeconds),
         ),

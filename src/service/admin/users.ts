@@ -1,4 +1,3 @@
-import { allEnded } from '../../database/sql-driver.js';
 import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
@@ -130,7 +129,7 @@ export function userOperations(context: AdminContext): UserOperations {
               action: 'user find',
               ...subjectOf(store, keyOf(record)),
             }));
-            await allEnded(found.map((one) => audit.add(one)));
+            await Promise.all(found.map((one) => audit.add(one)));
             return page;
           }),
         (record) => record.union_id,

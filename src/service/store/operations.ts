@@ -1,12 +1,12 @@
-import { allEnded, type SqlDriver } from '../../database/sql-driver.js';
-import type { UserInfoError } from '../../protocol/errors.js';
+import type { SqlDriver } from '../../database/sql-driver.js';
+import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import type { UserRecord } from '../../protocol/user-record.js';
 import type { App, Apps, Obstacle } from './apps.js';
 import type { Audit } from './audit.js';
 import { type Codes, namesOf } from './codes.js';
-import { readUser } from './statements.js';
-import { type NoSingleUser, toRecord, type Users } from './users.js';
+import { onceStatements } from './statements.js';
+import { changedValues, type NoSingleUser, toRecord, tryChange, type Users, valueDigest } from './users.js';
 
 /** The tables of the store, inside one read or one transaction. */
 export interface Records {
@@ -72,21 +72,41 @@ export async function readInTransaction(records: Records, request: ReadRequest):
 /** A read as one statement, for PostgreSQL. */
 export async function readOnce(driver: SqlDriver, { app, random, code }: ReadRequest): Promise<ReadResult> {
   const values = [app.app_key, app.tenant_code, app.channel, app.revision, random, code];
-  const [row] = await driver.writeOnce(readUser, values);
+  const [row] = await driver.writeOnce(onceStatements.readUser, values);
   if (row?.app !== 1) return 'app changed';
   if (row.fresh !== 1) return 'random used';
   if (row.record !== null) return { record: toRecord(row.record), infoNames: namesOf(row) };
   return { record: null, unionId: row.union_id === null ? null : String(row.union_id) };
 }
 
-/** A passback: its random and the lock of its user are asked for together. */
+/** A passback: its user is locked until it is stored. */
 export async function passBackInTransaction(
   { apps, users }: Records,
   { app, random, user, change }: PassbackRequest,
 ): Promise<PassbackResult> {
-  const [obstacle, found] = await allEnded<Obstacle | null | UserRecord | NoSingleUser>([
-    apps.useRandom(app, random),
-    users.lock(app.tenant_code, user),
-  ]);
-  return (obstacle as Obstacle | null) ?? users.changeLocked(found as UserRecord | NoSingleUser, change);
+  return (await apps.useRandom(app, random)) ?? users.change(app.tenant_code, user, change);
+}
+
+/**
+ * The same for PostgreSQL, as one statement that stores it if nobody has changed the user since he was read: so it is
+ * nearly always. `null` for all else: nothing is stored then.
+ */
+export async function passBackOnce(
+  driver: SqlDriver,
+  { app, random, user, change }: PassbackRequest,
+): Promise<UserRecord | null> {
+  const { app_key, tenant_code, channel, revision } = app;
+  const [id, digest] =
+    user.by === 'union_id' ? [user.unionId, ''] : [null, valueDigest(user.name, user.value)];
+  const [found, another] = await driver.read((sql) =>
+    sql.all(onceStatements.findVersion, [tenant_code, digest, id]),
+  );
+  if (found === undefined || another !== undefined) return null;
+  const old = toRecord(found.record);
+  const changed = tryChange(change, old);
+  if (changed instanceof UserInfoError) return null;
+  const { removed, added } = changedValues(old, changed);
+  const stored = [changed.union_id, String(found.version), JSON.stringify(changed), removed, added];
+  const values = [app_key, tenant_code, channel, revision, random, ...stored];
+  return (await driver.writeOnce(onceStatements.passBackUser, values)).length === 1 ? changed : null;
 }

@@ -188,23 +188,45 @@ function purge(table: string, key: string, column = 'expires_at', less = ''): st
   );
 }
 
-/**
- * A read as one statement, for PostgreSQL: uses up a random `$5`, unless the app has changed, and a code `$6`; returns the
- * record and the names that the code authorizes to read, and the user of the code, valid or not.
- */
-export const readUser =
-  'WITH app AS (SELECT 1 FROM apps' +
-  ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4),' +
-  ' fresh AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)' +
-  ` SELECT $2, $1, $5, unixepoch() + ${randomSeconds} FROM app` +
-  ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING RETURNING 1),' +
-  ' used AS (UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $2 AND code = $6' +
-  ' AND expires_at > unixepoch() AND (uses_left IS NULL OR uses_left > 0)' +
-  ' AND EXISTS (SELECT 1 FROM fresh) RETURNING union_id, info_names)' +
-  ' SELECT (SELECT COUNT(*) FROM app) AS app, (SELECT COUNT(*) FROM fresh) AS fresh,' +
-  ' (SELECT info_names FROM used) AS info_names,' +
-  ' (SELECT record FROM users WHERE tenant_code = $2 AND union_id = (SELECT union_id FROM used)) AS record,' +
-  ' (SELECT union_id FROM codes WHERE tenant_code = $2 AND code = $6) AS union_id';
+const sameApp = 'FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4';
+
+/** Requests as one statement, for PostgreSQL. Each uses up a random `$5`, unless the app has changed. */
+export const onceStatements = {
+  /**
+   * Uses up a code `$6`, too; returns the record and the names that the code authorizes to read, and the user of the code,
+   * valid or not.
+   */
+  readUser: `WITH app AS (SELECT 1 ${sameApp}),
+    fresh AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)
+      SELECT $2, $1, $5, unixepoch() + ${randomSeconds} FROM app
+      ON CONFLICT (tenant_code, app_key, random) DO NOTHING RETURNING 1),
+    used AS (UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $2 AND code = $6
+      AND expires_at > unixepoch() AND (uses_left IS NULL OR uses_left > 0)
+      AND EXISTS (SELECT 1 FROM fresh) RETURNING union_id, info_names)
+    SELECT (SELECT COUNT(*) FROM app) AS app, (SELECT COUNT(*) FROM fresh) AS fresh,
+      (SELECT info_names FROM used) AS info_names,
+      (SELECT record FROM users WHERE tenant_code = $2 AND union_id = (SELECT union_id FROM used)) AS record,
+      (SELECT union_id FROM codes WHERE tenant_code = $2 AND code = $6) AS union_id`,
+  /** The user of an ID `$3`, or two users of a value. Each change of a row gives it another `xmin`. */
+  findVersion: `SELECT record, xmin AS version FROM users WHERE tenant_code = $1 AND union_id = ANY
+    (ARRAY(SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2) || CAST($3 AS TEXT))`,
+  /**
+   * Returns a row if the user `$6` is as he was in version `$7`, nobody has locked him, and the random is new: it has
+   * stored the record and its values. Two with the same random at once are an error of the second, which stores nothing.
+   */
+  passBackUser: `WITH mine AS (SELECT 1 FROM users
+      WHERE tenant_code = $2 AND union_id = $6 AND xmin = $7 FOR UPDATE SKIP LOCKED),
+    stored AS (UPDATE users SET record = $8, revision = revision + 1
+      WHERE tenant_code = $2 AND union_id = $6 AND EXISTS (SELECT 1 FROM mine) AND EXISTS (SELECT 1 ${sameApp})
+      AND NOT EXISTS (SELECT 1 FROM nonces WHERE tenant_code = $2 AND app_key = $1 AND random = $5) RETURNING 1),
+    used AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)
+      SELECT $2, $1, $5, unixepoch() + ${randomSeconds} FROM stored),
+    removed AS (DELETE FROM user_values WHERE tenant_code = $2 AND union_id = $6 AND digest = ANY(CAST($9 AS TEXT[]))
+      AND EXISTS (SELECT 1 FROM stored)),
+    added AS (INSERT INTO user_values (tenant_code, digest, union_id)
+      SELECT $2, unnest(CAST($10 AS TEXT[])), $6 FROM stored ON CONFLICT (tenant_code, digest, union_id) DO NOTHING)
+    SELECT 1 AS stored FROM stored`,
+} as const;
 
 /** Statements that are run for many rows. */
 export const rowStatements = {

@@ -12,6 +12,7 @@ import {
   type PassbackRequest,
   type PassbackResult,
   passBackInTransaction,
+  passBackOnce,
   type ReadRequest,
   type ReadResult,
   type Records,
@@ -99,7 +100,9 @@ export class Store {
   /** Carries out a passback (§4.2). Resolves when it is durable. */
   async passBack(request: PassbackRequest): Promise<PassbackResult> {
     const { app, user, change, newUnionId } = request;
-    const outcome = await this.write((records) => passBackInTransaction(records, request));
+    const stored =
+      this.#driver.engine === 'postgres' ? await this.#noting(passBackOnce(this.#driver, request)) : null;
+    const outcome = stored ?? (await this.write((records) => passBackInTransaction(records, request)));
     if (outcome !== 'no user' || newUnionId === undefined) return outcome;
     return this.write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId));
   }

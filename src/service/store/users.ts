@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
-import { allEnded, type Sql } from '../../database/sql-driver.js';
+import type { Sql } from '../../database/sql-driver.js';
 import { UserInfoError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { readableValues, type UserRecord } from '../../protocol/user-record.js';
@@ -86,22 +86,14 @@ export class Users {
     user: PassbackUser,
     change: (record: UserRecord) => UserRecord,
   ): Promise<UserRecord | NoSingleUser | UserInfoError> {
-    return this.changeLocked(await this.lock(tenantCode, user), change);
-  }
-
-  /** The same for a user whom `lock` returned. Nothing waits for what it stores: that fails the transaction if it fails. */
-  changeLocked(
-    found: UserRecord | NoSingleUser,
-    change: (record: UserRecord) => UserRecord,
-  ): UserRecord | NoSingleUser | UserInfoError {
+    const found = await this.#lock(tenantCode, user);
     if (typeof found === 'string') return found;
     const changed = tryChange(change, found);
     if (changed instanceof UserInfoError) return changed;
-    const stored = [
+    await Promise.all([
       this.#sql.run(statements.setRecord, rowOf(changed)),
       this.#changeValues([[changed, changedValues(found, changed)]]),
-    ];
-    for (const one of stored) one.catch(() => {});
+    ]);
     return changed;
   }
 
@@ -145,7 +137,7 @@ export class Users {
   }
 
   /** Locks the user that a passback names until the transaction ends, and returns its record. */
-  async lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoSingleUser> {
+  async #lock(tenantCode: string, user: PassbackUser): Promise<UserRecord | NoSingleUser> {
     if (user.by === 'union_id') return (await this.#lockById(tenantCode, user.unionId)) ?? 'no user';
     const digest = valueDigest(user.name, user.value);
     for (let lookUp = 0; lookUp < lookUps; lookUp++) {
@@ -170,7 +162,7 @@ export class Users {
         changed[kind].map((digest) => [tenant_code, digest, union_id]),
       );
     const added = rowsOf('added').sort(([, one = ''], [, other = '']) => (one < other ? -1 : 1));
-    await allEnded([
+    await Promise.all([
       this.#sql.each(rowStatements.removeValue, rowsOf('removed')),
       this.#sql.each(rowStatements.addValue, added),
     ]);
@@ -196,7 +188,7 @@ function hasValue(record: UserRecord, { name, value }: { name: string; value: st
 }
 
 /** The changed record, or the error with which `change` refuses. */
-function tryChange(
+export function tryChange(
   change: (record: UserRecord) => UserRecord,
   record: UserRecord,
 ): UserRecord | UserInfoError {
@@ -215,7 +207,7 @@ interface ChangedValues {
 }
 
 /** The values that are only in the old record, and those that are only in the new one. */
-function changedValues(old: UserRecord | null, record: UserRecord | null): ChangedValues {
+export function changedValues(old: UserRecord | null, record: UserRecord | null): ChangedValues {
   const before = old === null ? new Map<string, string>() : readableValues(old);
   const after = record === null ? new Map<string, string>() : readableValues(record);
   return { removed: valuesMissing(before, after), added: valuesMissing(after, before) };
