@@ -60,3 +60,42 @@ it.each([
 ])('%j is refused with what to take', (text, hint) => {
   expect(() => readSamples(text)).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
 });
+
+const digest = '0123456789abcdef0123456789abcdef';
+const pairs = `a=1&sign=${digest}`;
+const answer = `{"sign":"${'e'.repeat(32)}"}`;
+
+/** What programs print of a POST of a=1 to /p, and of its answer. */
+const printed: Readonly<Record<string, string>> = {
+  'a map behind the address': `INFO: POST http://e.com/p params={a=1, sign=${digest}}`,
+  'an object on several lines': `[API] POST http://e.com/p {\n  a: '1',\n  sign: '${digest}'\n}\n${answer}`,
+  'the address on the line before': `POST http://e.com/p\n$VAR1 = {\n 'a' => '1',\n 'sign' => '${digest}'\n};`,
+  'the answer on a line of its own': `send url=http://e.com/p method=POST data={'a': '1', 'sign': '${digest}'}\nresponse ${answer}`,
+  'the answer behind the form': `POST http://e.com/p ${pairs} -> 200 ${answer}`,
+  'options, then the call':
+    `const url = 'http://e.com/p';\nconst options = {\n  method: 'POST',\n  body: new URLSearchParams({` +
+    `\n    a: '1',\n    sign: '${digest}'\n  })\n};`,
+  'a body that was parsed': `{"body":{"a":"1","sign":"${digest}"},"method":"POST","url":"http://e.com/p"}`,
+  'a record of Node': `{\n  method: 'POST',\n  url: '/p',\n  headers: { host: 'e.com' },\n  body: { a: '1', sign: '${digest}' }\n}`,
+  'names before the values': `method=POST scheme=http host=e.com uri=/p args="-" body="${pairs}" status=200`,
+  'quotes as escapes': `10.0.0.1 e.com "POST /p HTTP/1.1" "{\\x22a\\x22:\\x221\\x22,\\x22sign\\x22:\\x22${digest}\\x22}" 200`,
+  'a request line amid others': `-----START-----\nPOST http://e.com/p\nContent-Type: application/json\n\n{"a":"1","sign":"${digest}"}`,
+};
+
+it.each(Object.entries(printed))('%s: the request is read, and not its answer', (_, text) => {
+  const { method, url, params: read, signature } = readSample(text);
+  expect([method, pathOf(url, ''), read, signature]).toEqual(['POST', '/p', [['a', '1']], digest]);
+});
+
+it.each([
+  ['of a server is not that of a request', `Server (http://e.com) started\ncallback: ${pairs}`, 'POST '],
+  ['is taken once, with its query', `method=GET uri=/p?${pairs} args="${pairs}"`, 'GET /p'],
+])('an address %s', (_, text, expected) => {
+  const { method, url } = readSample(text);
+  expect(`${method} ${url}`).toBe(expected);
+});
+
+it('headers are no parameters', () => {
+  const text = `INFO POST /p\nHeaders: {'Host': 'e.com', 'X-Sign': '${digest}'}`;
+  expect(() => readSamples(text, { signParam: 'X-Sign' })).toThrow('this does not look like a request');
+});

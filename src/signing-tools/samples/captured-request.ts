@@ -12,6 +12,8 @@ export interface CapturedRequest {
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
+  /** Parameters that are shown decoded, wherever they were sent. */
+  readonly params?: readonly Param[];
   /** Whether the text has a host, but not the scheme of the URL. */
   readonly isSchemeGuessed?: boolean;
 }
@@ -94,9 +96,9 @@ export function onlySignature(signatures: readonly Param[], signParam: string): 
   throw new SampleError(`parameter ${JSON.stringify(signParam)} is given twice`);
 }
 
-function parametersOf({ url, body, headers }: CapturedRequest): Param[] {
+function parametersOf({ url, body, headers, params = [] }: CapturedRequest): Param[] {
   const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
-  return [...decodePairs(queryOf(url)), ...decodePairs(form)];
+  return [...decodePairs(queryOf(url)), ...decodePairs(form), ...params];
 }
 
 /** Copied from HTML, a query has `&amp;` between its pairs. */

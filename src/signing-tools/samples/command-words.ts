@@ -21,14 +21,20 @@ export function commandsIn(text: string, name: string): string[] {
 const mostWords = 2000;
 
 /**
- * The words of a command without its name, by the shell that it is written for.
+ * The words of a command without its name.
  *
- * @throws SampleError for an unclosed quote, or a variable, whose value only the shell knew
+ * @throws SampleError for an unclosed quote, a variable, whose value only the shell knew, or a command for cmd.exe
  */
 export function splitCommand(command: string): string[] {
   // PowerShell has a backtick before a line break.
   const rest = straightenQuotes(command.replace(/^\S+/, '').replace(/`\r?\n/g, ' '));
-  const words = isCmd(rest) ? splitCmdWords(rest) : splitShellWords(rest);
+  if (/\^(?:["%]|\r?\n)/.test(rest)) {
+    throw new SampleError(
+      'the command is written for cmd.exe',
+      'In the browser, take "Copy as cURL (bash)".',
+    );
+  }
+  const words = splitShellWords(rest);
   if (words.length <= mostWords) return words;
   throw new SampleError(`the command has ${words.length} words`, 'Give one command, without its output.');
 }
@@ -170,54 +176,4 @@ function decodeBytes(escapes: string): string {
   } catch {
     throw new SampleError("the bytes of a $'…' in the command are not UTF-8");
   }
-}
-
-/** Whether a command is written for cmd.exe: `^` before a quote, a per cent sign or a line break. */
-function isCmd(text: string): boolean {
-  return /\^(?:["%]|\r?\n)/.test(text);
-}
-
-/**
- * The words of a command for cmd.exe, as a browser copies it: cmd removes each `^`, then the program splits the
- * rest.
- *
- * @throws SampleError for an unclosed quote
- */
-function splitCmdWords(text: string): string[] {
-  return splitArguments(removeCarets(text));
-}
-
-/** Outside quotes, removes `^` and a line break after it; the next character loses its special meaning for cmd. */
-function removeCarets(text: string): string {
-  return text.replace(/"[^"]*"?|\^(?:\r?\n)?(\r?\n|.)?/gs, (whole, escaped: string = '') =>
-    whole.startsWith('"') ? whole : escaped,
-  );
-}
-
-const cmdPart = /(\\*)(")|(\s+)|\\+|[^\s"\\]+/y;
-
-/** Splits as the C runtime of Windows does: backslashes escape only before a quote. */
-function splitArguments(text: string): string[] {
-  const words: string[] = [];
-  let word: string | null = null;
-  let quoted = false;
-  for (let at = 0; at < text.length; at = cmdPart.lastIndex) {
-    cmdPart.lastIndex = at;
-    const [whole, slashes = '', quote, blank] = cmdPart.exec(text) ?? [''];
-    if (blank !== undefined && !quoted) {
-      if (word !== null) words.push(word);
-      word = null;
-    } else if (quote === undefined) {
-      word = (word ?? '') + whole;
-    } else {
-      word = (word ?? '') + '\\'.repeat(slashes.length / 2);
-      if (slashes.length % 2 === 1) word += quote;
-      else if (quoted && text[cmdPart.lastIndex] === '"') {
-        word += quote;
-        cmdPart.lastIndex += 1;
-      } else quoted = !quoted;
-    }
-  }
-  if (quoted) throw new SampleError('a quote of the command is not closed');
-  return word === null ? words : [...words, word];
 }

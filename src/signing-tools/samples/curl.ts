@@ -22,7 +22,7 @@ const curlOptions = {
 
 export const curl: SampleFormat = {
   name: 'a curl command',
-  from: 'shells, cmd.exe, PowerShell; "Copy as cURL" of browsers and proxies',
+  from: 'shells, PowerShell; "Copy as cURL (bash)" of browsers, proxies, Postman',
   find: ({ text }) => foundAll('command', commandsIn(text, 'curl'), readCurl),
 };
 

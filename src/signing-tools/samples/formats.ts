@@ -1,6 +1,5 @@
 import { curl } from './curl.js';
 import { fetchCall } from './fetch.js';
-import { httpFile } from './http-file.js';
 import { httpText } from './http-text.js';
 import { jsonFormats } from './json-requests.js';
 import { address, logLines, parametersAlone } from './log-lines.js';
@@ -14,7 +13,6 @@ export const sampleFormats: readonly SampleFormat[] = [
   ...jsonFormats,
   fetchCall,
   curl,
-  httpFile,
   httpText,
   address,
   logLines,

@@ -2,12 +2,17 @@ import { type CapturedRequest, type Header, headerValue, originOf } from './capt
 import { unescapeText } from './literal.js';
 import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
+import { Variables } from './variables.js';
 
 /** The text of HTTP requests anywhere: alone, with their responses, and in what tools print of a connection. */
 export const httpText: SampleFormat = {
   name: 'the text of an HTTP request',
   from: 'proxies; curl -v and --trace, wget -d, HTTPie, tcpdump, debug logs',
-  find: ({ text }) => httpIn(text).requests,
+  find({ text }) {
+    if (/^:(?:method|path|scheme|authority):/.test(text))
+      throw new SampleError('this is a list of the headers of HTTP/2', 'Copy the request as cURL.');
+    return httpIn(text).requests;
+  },
 };
 
 /** Lines that are read, and how far into a line a request is looked for. */
@@ -34,7 +39,7 @@ export function httpIn(text: string): HttpLines {
   let isAnswer = false;
   let last = -1;
   for (let at = 0; at < lines.length; at++) {
-    const start = requestStart(lines[at] ?? '', at === 0);
+    const start = requestStart(lines[at] ?? '', lines[at + 1] ?? '', at === 0);
     if (start === null) {
       if (at > last && !isAnswer) isAnswer = isStatusLine(lines[at] ?? '');
       if (isAnswer || at <= last) taken.add(at);
@@ -51,7 +56,10 @@ export function httpIn(text: string): HttpLines {
       if (isBlurred) {
         throw new SampleError('bytes beyond ASCII are dots in this dump', 'curl --trace shows them, in hex.');
       }
-      return readHttpText(own, { scheme, needsHost: isFirst });
+      return readHttpText(
+        own.map((line) => noVariables.fill(line)),
+        { scheme, needsHost: isFirst },
+      );
     };
     requests.push({ place, read });
   }
@@ -73,11 +81,11 @@ interface RequestStart {
 }
 
 const method = /(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) +(?=[^\s"'])/;
-const pseudoHeader = /^:(?:method|path|scheme|authority):/;
 
 /** The request line in a line; null where there is none, or where more is behind it, as in a log of accesses. */
-function requestStart(line: string, isFirst: boolean): RequestStart | null {
-  if (isFirst && (pseudoHeader.test(line) || /^[A-Z]+ +\S+\s*$/.test(line))) {
+function requestStart(line: string, next: string, isFirst: boolean): RequestStart | null {
+  // Without a version it is one only where headers follow, or nothing.
+  if (/^[A-Z]{3,7} +\S+\s*$/.test(line) && (isFirst ? /^(?:\s*$|[\w-]+ ?:)/ : /^[\w-]+: /).test(next)) {
     return { prefix: '', line, quoting: 'none' };
   }
   const at = line.slice(0, mostPrefix).search(method);
@@ -106,7 +114,8 @@ function linesOf(lines: readonly string[], at: number, { prefix, line, quoting }
   let missing = Number.POSITIVE_INFINITY;
   for (; end < lines.length && missing > 0; end++) {
     const given = lines[end] ?? '';
-    if (requestStart(given, false) !== null || (end > at + 1 && isStatusLine(given))) break;
+    if (requestStart(given, lines[end + 1] ?? '', false) !== null) break;
+    if (end > at + 1 && isStatusLine(given)) break;
     if (isEnd.test(given)) {
       const [, posted] = /^\[(?:POST|BODY) data: (.*)\]$/.exec(lines[end + 1] ?? '') ?? [];
       if (posted !== undefined) own.push(...(own.at(-1)?.trim() === '' ? [] : ['']), posted);
@@ -141,7 +150,7 @@ function lengthOf(head: readonly string[], isAmid: boolean): number {
   return isAmid || isBare ? 0 : Number.POSITIVE_INFINITY;
 }
 
-const isEnd = /--> END\b|^---request end---|<-- \d|^=====|^Node \d: |^ {2,}<< /;
+const isEnd = /^###|--> END\b|^---request end---|<-- \d|^=====|^Node \d: |^ {2,}<< /;
 
 /**
  * Takes off what a tool puts before each line, and quotes around it; null where a line does not have it. Times and
@@ -183,7 +192,7 @@ function quotedLines(lines: readonly string[], at: number, prefix: string, line:
   const own = inside(line).split(/\r?\n/);
   const next = lines[at + 1] ?? '';
   const isBody =
-    quote !== '' && own.at(-1) === '' && next.startsWith(prefix) && requestStart(next, false) === null;
+    quote !== '' && own.at(-1) === '' && next.startsWith(prefix) && requestStart(next, '', false) === null;
   if (!isBody) return { own, end: at + 1 };
   return { own: [...own.slice(0, -1), inside(next.slice(prefix.length))], end: at + 2 };
 }
@@ -238,6 +247,9 @@ interface HttpOptions {
 
 const requestLine = /^([A-Z]+) +(\S+)(?: +HTTP\/[\d.]+)?\s*$/i;
 
+/** Files of editors have variables, whose values may be anywhere. */
+const noVariables = new Variables();
+
 /**
  * Reads the lines of an HTTP request: request line, headers, an empty line, body. A line break at the end of the text
  * belongs to the file, not the body. A target without a scheme is of `scheme`; by default http for a loopback host,
@@ -245,47 +257,34 @@ const requestLine = /^([A-Z]+) +(\S+)(?: +HTTP\/[\d.]+)?\s*$/i;
  *
  * @throws SampleError for an invalid header, or a target without a host
  */
-export function readHttpText(
+function readHttpText(
   lines: readonly string[],
   { scheme, needsHost = true }: HttpOptions = {},
 ): CapturedRequest {
   const end = lines.findIndex((line) => line.trim() === '');
-  const head = lines.slice(0, end < 0 ? lines.length : end).map((line) => line.trimEnd());
+  const [first = '', ...head] = lines.slice(0, end < 0 ? lines.length : end);
   const rest = end < 0 ? '' : lines.slice(end + 1).join('\n');
-  const body = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
-  const { first, headers } = headOf(head);
-  const [, verb = '', target = ''] = requestLine.exec(first) ?? [];
-  const pseudo = (name: string) => headerValue(headers, `:${name}`);
-  const path = pseudo('path') ?? target;
-  const host = pseudo('authority') ?? headerValue(headers, 'host');
-  const isWhole = /^[a-z][a-z\d+.-]*:\/\//i.test(path);
+  // Editors write a form on several lines.
+  const isForm = /^[\w.[\]%-]{1,200}=/.test(rest);
+  const given = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
+  const body = isForm ? given.replace(/\n[ \t]{0,8}(?=&[\w.[\]%-]{1,200}=)/g, '') : given;
+  const headers = head.map((line, index) => readHeader(line.trimEnd(), index + 2));
+  const [, verb = '', target = ''] = requestLine.exec(first.trimEnd()) ?? [];
+  const host = headerValue(headers, 'host');
+  const isWhole = /^[a-z][a-z\d+.-]*:\/\//i.test(target);
   if (!isWhole && host === undefined && needsHost) {
     throw new SampleError('the HTTP request has no Host header', 'Add a line such as Host: api.example.com.');
   }
   return {
-    method: pseudo('method') ?? verb.toUpperCase(),
-    url: isWhole || host === undefined ? path : originOf(host, pseudo('scheme') ?? scheme) + path,
-    headers: headers.filter(([name]) => !name.startsWith(':')),
+    method: verb.toUpperCase(),
+    url: isWhole || host === undefined ? target : originOf(host, scheme) + target,
+    headers,
     body: body === '' ? null : body,
   };
 }
 
-/** The request line, if there is one, and the headers. A browser may put a value on the line after its name. */
-function headOf(head: readonly string[]): { readonly first: string; readonly headers: Header[] } {
-  const [first = '', ...rest] = head;
-  const hasLine = requestLine.test(first);
-  const lines = hasLine ? rest : head;
-  if (hasLine || !/^:\w+:\s*$/.test(first)) {
-    return { first, headers: lines.map((line, index) => readHeader(line, index + (hasLine ? 2 : 1))) };
-  }
-  const headers = lines.flatMap((name, index): Header[] =>
-    index % 2 === 0 ? [[name.trim().replace(/:$/, ''), lines[index + 1]?.trim() ?? '']] : [],
-  );
-  return { first: '', headers };
-}
-
 function readHeader(line: string, number: number): Header {
-  const at = line.indexOf(':', 1);
+  const at = line.indexOf(':');
   const name = line.slice(0, Math.max(0, at)).trimEnd();
   if (name !== '' && !/\s/.test(name)) return [name, line.slice(at + 1).trimStart()];
   throw new SampleError(

@@ -48,7 +48,7 @@ export function namedValues(value: unknown): Header[] {
     if (Array.isArray(object.headers)) return namedValues(object.headers);
     return Object.entries(object).map(([name, text]) => [
       name,
-      scalarText(Array.isArray(text) ? text[0] : text),
+      scalarText(Array.isArray(text) && text.length === 1 ? text[0] : text),
     ]);
   }
   return asObjects(value).flatMap((item): Header[] => {
@@ -73,8 +73,9 @@ const names = {
   body: 'body requestbody payload postdata data',
 };
 
-/** Members with an answer: what is signed there is not the request. */
-const answer = /^(?:res|resp|response|answer|reply|result|body_?response|response_?body)$/i;
+/** Members with an answer, where what is signed is not the request, and with headers, which are no parameters. */
+const apart =
+  /^(?:res|resp|response|answer|reply|result|body_?response|response_?body|(?:request_?)?headers)$/i;
 
 interface Node {
   readonly value: unknown;
@@ -111,7 +112,7 @@ export function requestsInJson(json: unknown, signParam: string): FoundRequest[]
     if (read) requests.push({ place: words, read });
     else {
       const around = object ?? outer;
-      const inner = Object.entries(value).filter(([name]) => !answer.test(name));
+      const inner = Object.entries(value).filter(([name]) => !apart.test(name));
       for (const [name, below] of inner.reverse()) {
         const next = Array.isArray(value) ? placeOf(below, Number(name)) : [];
         open.push({
@@ -198,7 +199,7 @@ function requestIn(
   const headers = typeof given === 'object' && given !== null ? headersIn(given as UnknownObject) : [];
   const query = isBare ? object : members(names.query);
   const pairs = (asText(query) ?? joinPairs(namedValues(query))).replace(/^\?/, '');
-  const { body, type, isApart } = bodyOf(members(names.body));
+  const { body, shown, type, isApart } = bodyOf(members(names.body));
   const method = asText(anywhere(names.method)) ?? methodIn(target);
   const isTold = method !== null && asObject(members(names.headers)) !== null;
   const isSigned =
@@ -206,7 +207,8 @@ function requestIn(
     hasParam(address ?? '', signParam) ||
     hasParam(pairs, signParam) ||
     headerValue(headers, signParam) !== undefined ||
-    (body?.includes(signParam) ?? false);
+    (body?.includes(signParam) ?? false) ||
+    shown.some(([name]) => name === signParam);
   const isRequest = isTold || (method !== null && /^(?:https?:|\{\{)/.test(address ?? ''));
   if (!isSigned && !isRequest) return null;
   return () => {
@@ -227,12 +229,13 @@ function requestIn(
     return {
       method: /^[A-Za-z]{3,7}$/.test(method ?? '')
         ? (method ?? '').toUpperCase()
-        : body === null
+        : body === null && shown.length === 0
           ? 'GET'
           : 'POST',
       url: isPath ? `${originOf(`${host}${port}`, scheme)}${url}` : url,
       headers: withType(type, headers).map(([name, value]): Header => [name, fill(value)]),
       body: body && fill(body),
+      params: shown,
       isSchemeGuessed: Boolean(isPath && scheme === undefined),
     };
   };
@@ -266,17 +269,19 @@ function methodIn(target: unknown): string | null {
   return /^[A-Z]{3,7}(?= \S)/.exec(asText(target) ?? '')?.[0] ?? null;
 }
 
-/** A body as text, or as tools have it: its text, or the fields of a form. */
+/** A body as text, or as tools have it: its text, or the fields of a form; `shown` are the members of one that was parsed. */
 function bodyOf(value: unknown) {
   const { mimeType, mode, text, raw, params, urlencoded, options } = asObject(value) ?? {};
   const whole = [value, text, raw].map(asText).find(Boolean) ?? null;
   const fields = namedValues(params ?? urlencoded ?? []);
+  const isShaped = [mimeType, mode, text, raw, params, urlencoded].some((member) => member !== undefined);
   const isJson = asObject(asObject(options)?.raw)?.language === 'json';
   const form = urlencoded === undefined ? null : 'application/x-www-form-urlencoded';
   return {
     body:
       whole ??
       (fields.length === 0 ? null : joinPairs(fields.map((pair) => [decode(pair[0]), decode(pair[1])]))),
+    shown: isShaped || Array.isArray(value) ? [] : namedValues(value),
     type: asText(mimeType) ?? (isJson ? 'application/json' : form),
     isApart: mode === 'formdata' || mode === 'file' || mimeType === 'multipart/form-data',
   };

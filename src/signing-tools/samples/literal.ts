@@ -27,8 +27,9 @@ export class LiteralReader {
     this.#at = at;
   }
 
-  get isAtEnd(): boolean {
-    return this.#text.slice(this.#at).trim() === '';
+  /** The place behind what was read. */
+  get at(): number {
+    return this.#at;
   }
 
   takes(...marks: readonly string[]): boolean {
@@ -108,13 +109,17 @@ function expression(): SampleError {
 
 /** The constant that a text is; undefined for any other text. */
 export function constantOf(text: string): Literal | undefined {
+  const { value, end } = constantAt(text, 0);
+  return ['', ';'].includes(text.slice(end).trim()) ? value : undefined;
+}
+
+/** The constant that begins at a place in a text, if there is one, and the end of what was read. */
+export function constantAt(text: string, start: number): { readonly value?: Literal; readonly end: number } {
+  const reader = new LiteralReader(text, start);
   try {
-    const reader = new LiteralReader(text);
-    const value = reader.value();
-    reader.takes(';');
-    return reader.isAtEnd ? value : undefined;
+    return { value: reader.value(), end: reader.at };
   } catch (error) {
-    if (error instanceof SampleError) return undefined;
+    if (error instanceof SampleError) return { end: reader.at };
     throw error;
   }
 }

@@ -1,67 +1,106 @@
 import type { Param } from '../../signing/request.js';
 import { type CapturedRequest, originOf } from './captured-request.js';
 import { httpIn } from './http-text.js';
-import { asObject, joinPairs, requestsInJson } from './json-requests.js';
-import { constantOf, jsonPairs, jsonValueOf, pairsOf, plainValue } from './literal.js';
+import { asObject, requestsInJson } from './json-requests.js';
+import { constantAt, constantOf, pairsOf, plainValue, unescapeText } from './literal.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
-import { methodNear, originNear, signedAddresses, soleAddress } from './signed-address.js';
+import { signedAddresses, soleTarget, type Target, targetNear } from './signed-address.js';
 
 /** Lines of any text that have a signed address, a signed form, or the parameters of a signed request. */
 export const logLines: SampleFormat = {
   name: 'lines of a log',
-  from: 'nginx, CloudFront, applications; a URL in a sentence or in HTML',
+  from: 'nginx, CloudFront, applications; a URL in a sentence or in HTML; options or parameters in code',
   find({ text, signParam }) {
     // PowerShell writes characters beyond ASCII as $([char]24352).
-    if (!text.includes(signParam) || /^Invoke-(?:Web|Rest)/m.test(text)) return [];
+    if (!text.includes(signParam) || text.includes('$([char]')) return [];
     const { taken } = httpIn(text);
-    const elsewhere = soleAddress(text);
+    const elsewhere = soleTarget(text);
     let columns: readonly string[] | null = null;
-    return text.split(/\r?\n/).flatMap((line, index): FoundRequest[] => {
+    let budget = mostCharacters;
+    /** The end of the last constant, and of the line. */
+    let [read, end] = [0, -1];
+    let before = '';
+    const requests = text.split('\n').flatMap((raw, index): LineRequest[] => {
+      const start = end + 1;
+      end = start + raw.length;
+      // nginx writes quotes as \x22.
+      const line = raw.includes('\\x22') ? unescapeText(raw) : raw;
       if (line.startsWith('#Fields:')) columns = line.slice(8).trim().split(/\s+/, mostColumns);
+      const above = before;
+      before = /\b[A-Z]{3,7} +\S+\s*$/.test(line) ? line : '';
       // A response has a signature of its own.
-      if (taken.has(index) || !line.includes(signParam)) return [];
-      const place = `line ${index + 1}`;
-      const found =
-        columns === null ? inLine(line, signParam, elsewhere) : inColumns(line, columns, signParam);
-      return found.map(({ read }) => ({ place, read }));
+      if (taken.has(index) || start < read) return [];
+      const found = (): LineRequest[] => {
+        if (columns !== null) return line.includes(signParam) ? inColumns(line, columns, signParam) : [];
+        const isOpen = /[{[(]\s*$/.test(line.slice(-20));
+        const whole = line === raw && isOpen ? text.slice(start, start + mostOfConstant) : line;
+        if (budget < 0 || !whole.includes(signParam)) return [];
+        const [constant, size] = inConstant(whole, above, signParam, elsewhere);
+        budget -= size;
+        if (constant.length > 0) read = start + size;
+        if (constant.length > 0 || !line.includes(signParam)) return constant;
+        const addresses = signedAddresses(line, signParam, elsewhere);
+        return addresses.length > 0 ? addresses.map(asFound) : inMap(line, signParam, elsewhere);
+      };
+      return found().map((one) => ({ ...one, place: `line ${index + 1}` }));
     });
+    // Parameters by themselves, behind a request, are those of its answer.
+    const isTold = requests.some(({ isAlone = false }) => !isAlone);
+    return isTold ? requests.filter(({ isAlone = false }) => !isAlone) : requests;
   },
 };
 
+interface LineRequest extends FoundRequest {
+  /** Whether nothing around it says where it was sent. */
+  readonly isAlone?: boolean;
+}
+
+/** Characters that are read of one constant, and of all together. */
+const mostOfConstant = 100_000;
+const mostCharacters = 50_000_000;
 const mostColumns = 500;
 
 const asFound = (request: CapturedRequest): FoundRequest => ({ place: null, read: () => request });
 
-function inLine(line: string, signParam: string, elsewhere: string): FoundRequest[] {
-  const json = jsonIn(line);
-  const inJson = json === undefined ? [] : requestsInJson(json, signParam);
-  if (inJson.length > 0) return inJson;
-  const addresses = signedAddresses(line, signParam, elsewhere);
-  if (addresses.length > 0) return addresses.map(asFound);
-  const params = jsonPairs(objectIn(line)).length > 0 ? [] : mapIn(line, signParam);
-  if (params.length === 0) return [];
-  const origin = originNear(line) ?? '';
-  return [
-    asFound({ method: methodNear(line), url: `${origin}?${joinPairs(params)}`, headers: [], body: null }),
-  ];
-}
+/** Words before what is printed of a response. */
+const isAnswer = /\b(?:res(?:p|ponse|ult)?|answer|reply|received)\b[^{]{0,40}$/i;
+/** Headers of any request, which parameters are not called. */
+const isHeaders = /^(?:host|user-agent|content-length|content-type|accept)$/i;
 
-function objectIn(line: string): string {
-  return line.slice(line.indexOf('{'), line.lastIndexOf('}') + 1);
-}
-
-function jsonIn(line: string): unknown {
-  const object = objectIn(line);
-  if (object === '') return undefined;
-  const json = jsonValueOf(object);
-  if (json !== undefined || object.length > 100_000) return json;
-  const literal = constantOf(object);
-  return literal && plainValue(literal);
+/**
+ * The request that the first constant of a text is: an object that describes one, or its parameters; what it does not say
+ * is in front of it. Behind a signed address it is the answer. Also the number of characters that were read.
+ */
+function inConstant(
+  text: string,
+  above: string,
+  signParam: string,
+  elsewhere: Target,
+): [found: LineRequest[], size: number] {
+  const start = text.indexOf('{');
+  const prefix = text.slice(Math.max(0, start - 1000), Math.max(0, start));
+  if (start < 0 || isAnswer.test(prefix) || signedAddresses(prefix, signParam).length > 0) return [[], 0];
+  const { value: literal, end } = constantAt(text, start);
+  if (literal?.kind !== 'object' || !literal.source.includes(signParam)) return [[], end - start];
+  // Printed alone, it may follow a line with the target.
+  const target = targetNear(/\S{8}/.test(prefix) ? prefix : `${above}\n${prefix}`, elsewhere);
+  const names = literal.members.map(([name]) => name);
+  if (names.some((name) => isHeaders.test(name))) return [[], end];
+  if (names.includes(signParam)) {
+    if (/\w\($/.test(prefix) && target.url === '') return [[], end];
+    const isAlone = targetNear(`${above}\n${prefix}`).url === '';
+    return [[{ ...asFound({ ...target, params: pairsOf(literal) }), isAlone }], end];
+  }
+  const { url, method } = target;
+  const told = { ...(url !== '' && { url }), ...(prefix.includes(method) && { method }) };
+  const object = asObject(plainValue(literal)) ?? {};
+  const found = requestsInJson(object, signParam);
+  return [found.length > 0 ? found : requestsInJson({ ...told, ...object }, signParam), end];
 }
 
 /** A line under `#Fields:`, as of CloudFront and IIS. */
 function inColumns(line: string, columns: readonly string[], signParam: string): FoundRequest[] {
-  const cells = line.split(line.includes('\t') ? '\t' : ' ');
+  const cells = line.trimEnd().split(line.includes('\t') ? '\t' : ' ');
   const record = Object.fromEntries(
     columns.map((name, index) => [name, cells[index] === '-' ? '' : cells[index]]),
   );
@@ -69,14 +108,14 @@ function inColumns(line: string, columns: readonly string[], signParam: string):
 }
 
 /** The pairs of a map as Java and Go print it: `{a=1, b=2}`, `map[a:1 b:2]`, each value perhaps in brackets. */
-function mapIn(line: string, signParam: string): Param[] {
+function inMap(line: string, signParam: string, elsewhere: Target): FoundRequest[] {
   for (const [open, close, between, mark] of [
     ['{', '}', /, (?=[\w.-]{1,100}=)/, '='],
     ['map[', ']', / (?=[\w.-]{1,100}:)/, ':'],
   ] as const) {
     const start = line.indexOf(open);
     const end = line.lastIndexOf(close);
-    if (start < 0 || end < start) continue;
+    if (start < 0 || end < start || isAnswer.test(line.slice(0, start))) continue;
     const params = line
       .slice(start + open.length, end)
       .split(between)
@@ -84,31 +123,29 @@ function mapIn(line: string, signParam: string): Param[] {
         const at = pair.indexOf(mark);
         return [pair.slice(0, Math.max(0, at)), pair.slice(at + 1).replace(/^\[([^[\]]*)\]$/, '$1')];
       });
-    if (params.every(([name]) => name !== '') && params.some(([name]) => name === signParam)) return params;
+    if (params.every(([name]) => name !== '') && params.some(([name]) => name === signParam))
+      return [asFound({ ...targetNear(line.slice(0, start), elsewhere), params })];
   }
   return [];
 }
 
-/** The parameters alone, as an application or a browser shows them. */
+/** The parameters alone, as an application or a browser shows them; the line before them may have the target. */
 export const parametersAlone: SampleFormat = {
   name: 'the parameters alone',
   from: 'JSON, a constant of Python, JavaScript, PHP or Ruby; one a line',
-  find({ text, json, signParam }) {
+  find({ text, signParam }) {
     if (text.length > 1_000_000) return [];
-    const params = membersOf(text, json) ?? pairsByLine(text);
-    if (!params.some(([name]) => name === signParam)) return [];
-    const request = { method: 'GET', url: `?${joinPairs(params)}`, headers: [], body: null };
-    return [{ place: 'without method, host and path', read: () => request }];
+    const [head = ''] = /^[A-Z]{3,7} \S+\r?\n/.exec(text) ?? [];
+    const rest = text.slice(head.length);
+    const start = /^[\w.$ ]{0,60}=? ?(?=[[{(])/.exec(rest)?.[0].length;
+    const literal = start === undefined ? undefined : constantOf(rest.slice(start));
+    const params = literal?.kind === 'object' ? pairsOf(literal) : pairsByLine(rest);
+    if (!params.some(([name]) => name === signParam) || params.some(([name]) => isHeaders.test(name)))
+      return [];
+    const request = { ...targetNear(head), params };
+    return [{ place: head === '' ? 'without method, host and path' : null, read: () => request }];
   },
 };
-
-function membersOf(text: string, json: unknown): Param[] | null {
-  const start = /^[\w.$ ]{0,60}=? ?(?=[[{(])/.exec(text)?.[0].length;
-  if (start === undefined) return null;
-  if (json !== undefined) return asObject(json) === null ? null : jsonPairs(text);
-  const literal = constantOf(text.slice(start));
-  return literal?.kind === 'object' ? pairsOf(literal) : null;
-}
 
 /** `name: value`, `name<tab>value`, `name=value` or `[name] => value`, one a line. */
 function pairsByLine(text: string): Param[] {
@@ -145,5 +182,6 @@ function urlOf(line: string): string | null {
   if (/^[\w-]+\.[\w.-]+(?::\d+)?\/[^\s?]*\?\S+$/.test(line)) return originOf(line);
   const query = line.replace(/^\?/, '');
   const pairs = query.split('&');
-  return pairs.length > 1 && pairs.every((pair) => /^[\w.[\]%-]+=/.test(pair)) ? `?${query}` : null;
+  const isQuery = pairs.every((pair) => /^[\w.[\]%-]+=(?![^&]* [\w.-]{1,100}=)/.test(pair));
+  return pairs.length > 1 && isQuery ? `?${query}` : null;
 }

@@ -2,7 +2,7 @@ import { pathOf, type Sample } from '../../signing/request.js';
 import { defaultSignParam, isDigestText, toSample } from './captured-request.js';
 import { sampleFormats } from './formats.js';
 import { asObject } from './json-requests.js';
-import { jsonValueOf } from './literal.js';
+import { constantOf, jsonValueOf, plainValue } from './literal.js';
 import { SampleError } from './sample-error.js';
 import { sampleFileFault } from './sample-file.js';
 import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
@@ -36,7 +36,7 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
   const given = unfence(text.replace(/^\ufeff/, '').trimStart());
   const name = signParam ?? defaultSignParam;
   if (given === '') throw new SampleError('the request is empty', formatsHint(name));
-  const json = /^[{[]/.test(given) ? jsonValueOf(given) : undefined;
+  const json = /^[{[]/.test(given) ? objectIn(given) : undefined;
   const wholly = { text: given, json, signParam: name, isNamed: signParam !== undefined };
   let unsigned: FoundIn | null = null;
   for (const format of sampleFormats) {
@@ -78,6 +78,7 @@ const nearest: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
   [/^(?:\$ )?(?:https?|xhs?) (?=[\w:-])/m, 'It is an HTTPie command: with --offline it prints the request. '],
   [/^Invoke-(?:WebRequest|RestMethod)\b/m, 'It is a PowerShell command: copy the request as cURL. '],
+  [/\{\{[\w.$ -]+\}\}/, 'It has variables of an editor, without their values: generate its cURL command. '],
   [/^(?:\$ )?wget /m, 'It is a wget command: with -d it prints the request. '],
   [
     /^\[(?:QueryStringParams|FormParams|Query|Form)\]/m,
@@ -91,6 +92,14 @@ function missing(text: string, signParam: string): string {
   if (at < 0) return '';
   const line = text.slice(0, at).split('\n').length;
   return `Line ${line} has ${JSON.stringify(signParam)}, but not in a URL, a form, JSON or a header. `;
+}
+
+/** Of JSON, or of an object as a program prints it. */
+function objectIn(text: string): unknown {
+  const json = jsonValueOf(text);
+  if (json !== undefined || text.length > 1_000_000) return json;
+  const literal = constantOf(text);
+  return literal && plainValue(literal);
 }
 
 function unfence(text: string): string {

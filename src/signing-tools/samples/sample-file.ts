@@ -20,7 +20,7 @@ export const sampleFile: SampleFormat = {
     const object = asObject(json);
     if (object === null) return [];
     const names = Object.keys(object);
-    const isOwn = names.every((name) => fieldNames.includes(name));
+    const isOwn = names.every((name) => fieldNames.includes(name)) && asObject(object.body) === null;
     // The signature's parameter may be called `signature`, or `secret`: then the other fields tell.
     const isSample = Object.hasOwn(object, signParam)
       ? isOwn && names.some((name) => name === 'params' || name === 'url')

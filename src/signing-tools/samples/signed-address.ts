@@ -10,7 +10,7 @@ const method = /\b(GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS)\b/;
  * The requests whose address has the signature in its query; and forms that have it, such as `body=a=1&sign=…`, whose
  * address is near, or `elsewhere`.
  */
-export function signedAddresses(given: string, signParam: string, elsewhere = ''): CapturedRequest[] {
+export function signedAddresses(given: string, signParam: string, elsewhere?: Target): CapturedRequest[] {
   const line = given
     .replace(/\\u0026/gi, '&')
     .replaceAll('\\/', '/')
@@ -27,36 +27,54 @@ export function signedAddresses(given: string, signParam: string, elsewhere = ''
     const around = line.slice(Math.max(0, start - nearby), end + nearby);
     const before = line.slice(Math.max(done, start - 12), start);
     const url = addressIn(word);
+    // A log may have the query once more, by itself.
+    const isAgain = requests.some(({ body }) => body === null);
+    const form = url === null && !isAgain ? formIn(word) : null;
     if (url !== null) requests.push(requestTo(url, before, around));
-    else {
-      const form = formIn(word);
-      const target =
-        /\b(?:POST|PUT|PATCH|DELETE)[ "':,]{1,4}((?:https?:\/)?\/[^\s"',<>]*)/.exec(around)?.[1] ??
-        (soleAddress(around) || elsewhere);
-      if (form !== null) {
-        const { method: verb, ...to } = requestTo(target, before, around);
-        requests.push({ ...to, method: verb === 'GET' ? 'POST' : verb, body: form });
-      }
+    else if (form !== null) {
+      const { method: verb, ...to } = targetNear(around, elsewhere);
+      requests.push({ ...to, method: verb === 'GET' ? 'POST' : verb, body: form });
     }
     done = end;
   }
   return requests;
 }
 
-/** The address in a text that has one and no other; empty where there is none. */
-export function soleAddress(text: string): string {
-  const [url = '', ...others] = new Set(text.slice(0, 100_000).match(/\bhttps?:\/\/[^\s"'<>,?\\]+/g));
-  return others.length === 0 ? url : '';
+/** A method and an address; empty where they are not known. */
+export interface Target {
+  readonly method: string;
+  readonly url: string;
+}
+
+/** The method and the address that a text names, such as `POST /v1/x`, `method=POST uri=/v1/x`; else those of `elsewhere`. */
+export function targetNear(around: string, elsewhere?: Target): CapturedRequest {
+  const [, verb, target] =
+    /\b(GET|POST|PUT|PATCH|DELETE)[ "':,]{1,4}((?:https?:\/)?\/[^\s"',<>?]*)/.exec(around) ?? [];
+  const named = /\b(?:ur[il]|path)["']? ?[=:] ?["']?((?:https?:\/)?\/[^\s"',<>?]*)/i.exec(around)?.[1];
+  const near = target ?? named ?? soleTarget(around).url;
+  const url = near || (elsewhere?.url ?? '');
+  return {
+    ...requestTo(url, '', around),
+    method: verb ?? methodNear(around, near === '' ? elsewhere : undefined),
+  };
+}
+
+/** The address in a text that has one and no other, and the method that it names. */
+export function soleTarget(text: string): Target {
+  const start = text.slice(0, 100_000);
+  const [url = '', ...others] = new Set(start.match(/\bhttps?:\/\/[^\s"'<>,?\\/)]+\/[^\s"'<>,?\\)]*/g));
+  return others.length === 0 ? { url, method: methodNear(start) } : { url: '', method: '' };
 }
 
 function requestTo(url: string, before: string, around: string): CapturedRequest {
-  const origin = url.startsWith('/') ? originNear(around) : null;
+  const [, scheme] = /\bscheme["']? ?[=:] ?["']?(https?)\b/.exec(around) ?? [];
+  const origin = url.startsWith('/') ? originNear(around, scheme) : null;
   return {
     method: method.exec(before)?.[1] ?? methodNear(around),
     url: `${origin ?? ''}${url}`,
     headers: [],
     body: null,
-    isSchemeGuessed: origin !== null,
+    isSchemeGuessed: origin !== null && scheme === undefined,
   };
 }
 
@@ -95,14 +113,14 @@ function formIn(word: string): string | null {
   return form.every((one) => /^[\w.[\]%+-]{1,500}=/.test(one)) ? form.join('&') : null;
 }
 
-/** The method that a text names, such as `method=POST`; GET where it names none. */
-export function methodNear(around: string): string {
-  const named = /\bmethod["']? ?[=:] ?["']?([A-Za-z]{3,7})\b/i.exec(around)?.[1]?.toUpperCase() ?? '';
-  return method.exec(named)?.[1] ?? 'GET';
+/** The method that a text names, such as `method=POST`; else that of `elsewhere`, else GET. */
+function methodNear(around: string, elsewhere?: Target): string {
+  const named = /\bmethod["']? ?[=:]? ?["']?([A-Za-z]{3,7})\b/i.exec(around)?.[1]?.toUpperCase() ?? '';
+  return method.exec(named)?.[1] ?? (elsewhere?.method || 'GET');
 }
 
 /** The origin of the host that a text names. */
-export function originNear(around: string): string | null {
+function originNear(around: string, scheme?: string): string | null {
   const host = /\bhost["']? ?[=:] ?["']?([\w-]{1,63}(?:\.[\w-]{1,63}){1,10}(?::\d{1,5})?)/i.exec(around)?.[1];
-  return host === undefined ? null : originOf(host);
+  return host === undefined ? null : originOf(host, scheme);
 }
