@@ -103,19 +103,15 @@ it('admin user delete --all empties one tenant, and leaves its apps and the othe
   expect(audit.stdout.trim().split('\n')).toHaveLength(3);
 });
 
-it('a rotation asks before it ends the overlap of another one', async () => {
+it('a rotation asks also where the old secret stays valid for a while', async () => {
   const app = (...args: string[]) =>
     machine.run(['admin', 'app', ...args], { env: { USERINFO_DATABASE: machine.database } });
-  const rotate = (...args: string[]) =>
-    app('rotate-secret', '--app-key', 'rotated', '--overlap', '24h', ...args);
   await app('create', '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'rotated');
-  expect((await rotate()).status).toBe(0);
-  const again = await rotate();
-  expect(again).toMatchObject({ status: 2, stdout: '' });
-  expect(again.stderr).toContain('The one before it, still valid, stops working now.\nNothing was done.');
-  expect((await rotate('--yes')).status).toBe(0);
-  await app('retire-secret', '--app-key', 'rotated');
-  expect((await rotate()).status).toBe(0);
+  const rotate = ['rotate-secret', '--app-key', 'rotated', '--overlap', '24h'];
+  const asked = await app(...rotate);
+  expect(asked).toMatchObject({ status: 2, stdout: '' });
+  expect(asked.stderr).toContain('One of an earlier rotation stops working now.\nNothing was done.');
+  expect((await app(...rotate, '--yes')).status).toBe(0);
 });
 
 it('USERINFO_DATABASE names the database, unless --database does', async () => {

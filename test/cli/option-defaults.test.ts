@@ -60,7 +60,6 @@ it('what is on without its --no- option is on', () => {
     ['read', '--no-preflight', true],
     ['serve', '--no-migrate', true],
     ['serve', '--no-page', undefined],
-    ['serve', '--no-prepare', true],
   ]);
 });
 

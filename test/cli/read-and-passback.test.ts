@@ -193,9 +193,7 @@ describe('passback', () => {
     });
     put.kill('SIGINT');
     expect(await status).toBe(130);
-    expect(said).toBe(
-      'Some records may be stored. To store all, put the file again: records are replaced as a whole.\ninterrupted\n',
-    );
+    expect(said).toBe('interrupted\n');
     expect(await stored()).toBe(5001);
   });
 

@@ -72,20 +72,6 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     expect(printed + machine.printed).not.toContain(secret);
   });
 
-  it('says that another profile stays active, and which port profile demo has now', async () => {
-    const uat = ['--base-url', 'https://uat.example.com', '--tenant-code', 't', '--channel', 'c'];
-    await machine.run(['profile', 'add', 'uat', ...uat, '--app-key', 'k', '--app-secret-env', 'PATH']);
-    const first = await serveDemo(['--database', `${machine.folder}/1.db`], async () => {});
-    expect(first).toContain('\nprofile "uat" stays active: add -p demo\n');
-    expect(first).not.toContain('now points to');
-    await machine.run(['profile', 'use', 'demo']);
-    await machine.run(['profile', 'set', 'demo', '--base-url', 'http://127.0.0.1:1']);
-    const second = await serveDemo(['--database', `${machine.folder}/2.db`], async () => {});
-    const [, url] = /listening on (\S+)/.exec(second) ?? [];
-    expect(second).toContain(`\nprofile "demo" now points to ${url}, no longer to http://127.0.0.1:1\n`);
-    expect(second).not.toContain('stays active');
-  });
-
   it('can be started again, with another secret', async () => {
     const database = ['--database', `${machine.folder}/demo.db`];
     await serveDemo(database, async () => {});

@@ -170,9 +170,3 @@ it('stores no secret in plain text if a master key is set but empty', async () =
     /^error: there is no master key to encrypt with\nSet USERINFO_MASTER_KEY,/,
   );
 });
-
-it('does not take --no-prepare for a SQLite file', async () => {
-  const refused = await machine.run(['serve', '--no-prepare', '--database', 'x.db']);
-  expect(refused).toMatchObject({ status: 2, stdout: '' });
-  expect(refused.stderr).toContain('--no-prepare needs PostgreSQL\n');
-});

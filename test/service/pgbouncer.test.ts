@@ -27,15 +27,11 @@ describe.skipIf(!PgBouncer.isInstalled)('behind PgBouncer in transaction mode (n
     await server.remove();
   });
 
-  it.each([
-    ['--no-prepare', ['--no-prepare'], {}],
-    ['USERINFO_NO_PREPARE', [], { USERINFO_NO_PREPARE: '1' }],
-  ])('the built program serves with %s', async (_, args, env) => {
-    const database = url.replace('?pgbouncer=true', '');
+  it('the built program serves', async () => {
     const serve = spawn(
       process.execPath,
-      ['bin/userinfo.cjs', 'serve', '--port', '0', '--log-format', 'json', ...args],
-      { env: { ...process.env, DATABASE_URL: database, ...env } },
+      ['bin/userinfo.cjs', 'serve', '--port', '0', '--log-format', 'json'],
+      { env: { ...process.env, DATABASE_URL: url } },
     );
     try {
       const [line] = await once(createInterface({ input: serve.stderr }), 'line');

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Platform } from '../../../platform/platform.js';
+import { addProfile } from '../../../profiles/profile-store.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
-import type { Admin } from '../../../service/index.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { readPlatform } from '../../call/platform-file.js';
@@ -14,7 +14,6 @@ import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import { databaseFlag } from '../../service/database.js';
 import { defaultUrl } from '../serve/options.js';
-import { checkKnownApp, profileOfService, writeAppProfile } from './app-profile.js';
 import { type StoreCall, storeCommand } from './store.js';
 
 interface CreateOptions {
@@ -92,11 +91,12 @@ const declareRotateSecret = storeCommand({
     withStore,
   }: StoreCall<AppOptions & { readonly overlap?: number }>) => {
     const { appKey, overlap = 0, yes } = options;
+    const harm =
+      overlap === 0
+        ? 'Its requests fail until it has the new one.'
+        : 'One of an earlier rotation stops working now.';
     const { app_secret, ...rest } = await withStore(async (store) => {
-      let harm: string | undefined;
-      if (overlap === 0) harm = 'Its requests fail until it has the new one.';
-      else if (await hasOldSecret(store, appKey)) harm = 'The one before it, still valid, stops working now.';
-      if (harm !== undefined) await confirm(context, `Replace the secret of app "${appKey}"? ${harm}`, yes);
+      await confirm(context, `Replace the secret of app "${appKey}"? ${harm}`, yes);
       return store.rotateSecret({ appKey, overlapSeconds: Math.ceil(overlap / 1000) });
     });
     await print({ ...rest, app_secret: app_secret.reveal() });
@@ -120,12 +120,7 @@ const declareSet = storeCommand({
   takes: (command) =>
     takesKey(command)
       .option('--channel <code>', 'channel of the app')
-      .addOption(
-        new Option('--platform <file>', 'platform file with its recipes; - for standard input').conflicts(
-          'defaultSigning',
-        ),
-      )
-      .option('--default-signing', 'use the default recipes'),
+      .option('--platform <file>', 'platform file with its recipes; - for standard input'),
   run: setApp,
 });
 
@@ -168,23 +163,14 @@ export const declareApp = command({
   ],
 });
 
-/** Whether an app has a valid secret of an earlier rotation, which another rotation ends. */
-async function hasOldSecret(store: Admin, appKey: string): Promise<boolean> {
-  for await (const { app_key, old_secret_until = 0 } of store.listApps()) {
-    if (app_key === appKey) return old_secret_until > Date.now() / 1000;
-  }
-  return false;
-}
-
 interface SetOptions extends AppOptions {
   readonly channel?: string;
   /** Path of a platform file. */
   readonly platform?: string;
-  readonly defaultSigning?: true;
 }
 
 async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>): Promise<void> {
-  const { appKey, channel, platform: file, defaultSigning } = options;
+  const { appKey, channel, platform: file } = options;
   const recipes =
     file === undefined ? undefined : await recipesOf(context, await readPlatform(context, file));
   await withStore((store) =>
@@ -192,7 +178,6 @@ async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>
       appKey,
       ...(channel !== undefined && { channel }),
       ...(recipes !== undefined && { recipes }),
-      ...(defaultSigning && { recipes: null }),
     }),
   );
   await printMessage(io, `changed app "${appKey}"`);
@@ -215,11 +200,9 @@ async function createApp({
   // Only the flag: a profile named by USERINFO_PROFILE is not written to.
   const { profile, tenantCode, channel, appKey, platform: file } = options;
   const base_url = parseBaseUrl(options.baseUrl, '--base-url');
-  const existing = profile === undefined ? undefined : await profileOfService(context, profile, base_url);
   const platform = file === undefined ? undefined : await readPlatform(context, file);
   const recipes = platform && (await recipesOf(context, platform));
   const { app_secret, ...created } = await withStore(async (store) => {
-    if (existing !== undefined) await checkKnownApp(existing, store);
     const app = await store.createApp({
       tenantCode,
       channel,
@@ -227,9 +210,18 @@ async function createApp({
       ...(recipes !== undefined && { recipes }),
     });
     if (profile === undefined) return app;
+    const { app_secret: secret, ...keys } = app;
+    const own = {
+      name: profile,
+      environment: 'test',
+      base_url,
+      ...keys,
+      ...(platform && { platform }),
+    } as const;
     try {
-      const settings = { base_url, ...(platform && { platform }) };
-      await writeAppProfile(context, profile, app, settings, existing === undefined);
+      await context.profiles.change((list) =>
+        addProfile(list, { ...own, secret: { kind: 'file', value: secret } }),
+      );
     } catch (error) {
       await store.removeApp({ appKey: app.app_key }); // its secret would be lost
       throw error;

@@ -31,17 +31,7 @@ const declarePut = storeCommand({
   summary: 'store user records',
   takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
   run: async ({ context, io, isTable, print, withStore }, file: string) => {
-    const put = await withStore(async (store) => {
-      try {
-        return await putRecords(context, store, file);
-      } catch (error) {
-        // Ctrl-C, or a database that is lost.
-        if (isTable && !(error instanceof InvalidInputError)) {
-          await printMessage(io, `Some records may be stored. To store all, ${again}`);
-        }
-        throw error;
-      }
-    }, true);
+    const put = await withStore((store) => putRecords(context, store, file), true);
     if (isTable) await printMessage(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
     else await print({ put });
   },
@@ -122,7 +112,7 @@ const declareDelete = storeCommand({
     const deleted = await withStore(async (store) => {
       await confirm(context, `Delete ${what}?`, yes);
       if (unionId !== undefined) return store.deleteUser({ tenantCode, unionId });
-      return deleteUsers(context, store, tenantCode);
+      return deleteUsers(context.signal, store, tenantCode);
     });
     await print(deleted);
     const done =
@@ -134,28 +124,14 @@ const declareDelete = storeCommand({
 });
 
 /** Deletes all users of a tenant one by one, each with its line in the audit, and returns the sums. */
-async function deleteUsers(
-  { io, signal }: CliContext,
-  store: Admin,
-  tenantCode: string,
-): Promise<DeletedRows> {
-  let sum: DeletedRows = { records: 0, indexed_values: 0, codes: 0 };
-  try {
-    for await (const { union_id: unionId } of store.listUsers({ tenantCode })) {
-      signal.throwIfAborted();
-      const { records, indexed_values, codes } = await store.deleteUser({ tenantCode, unionId });
-      sum = {
-        records: sum.records + records,
-        indexed_values: sum.indexed_values + indexed_values,
-        codes: sum.codes + codes,
-      };
-    }
-  } catch (error) {
-    await printMessage(
-      io,
-      `${sum.records} ${sum.records === 1 ? 'user was' : 'users were'} deleted; the others remain.`,
-    );
-    throw error;
+async function deleteUsers(signal: AbortSignal, store: Admin, tenantCode: string): Promise<DeletedRows> {
+  const sum = { records: 0, indexed_values: 0, codes: 0 };
+  for await (const { union_id: unionId } of store.listUsers({ tenantCode })) {
+    signal.throwIfAborted();
+    const { records, indexed_values, codes } = await store.deleteUser({ tenantCode, unionId });
+    sum.records += records;
+    sum.indexed_values += indexed_values;
+    sum.codes += codes;
   }
   return sum;
 }
@@ -165,8 +141,6 @@ export const declareUser = command({
   summary: 'manage user records',
   commands: [declarePut, declareShow, declareFind, declareList, declareDigest, declareDelete],
 });
-
-const again = 'put the file again: records are replaced as a whole.';
 
 /**
  * Stores the records of all lines that are not blank, and returns their number.
@@ -203,7 +177,7 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
     if (line === null || !(error instanceof InvalidInputError)) throw error;
     const stored = line === 1 ? 'Nothing was stored.' : 'The records of earlier lines are stored.';
     throw new InvalidInputError(`line ${line}: ${error.message}`, {
-      hint: `${stored} Correct the line and ${again}`,
+      hint: `${stored} Correct the line and put the file again: records are replaced as a whole.`,
       cause: error,
     });
   }

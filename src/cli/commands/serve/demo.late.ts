@@ -1,5 +1,6 @@
+import { addProfile, updateProfile } from '../../../profiles/profile-store.js';
 import { isLoopback } from '../../../protocol/base-url.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
 import { parseUserRecord } from '../../../protocol/user-record.js';
 import {
   type AdminOperations,
@@ -9,7 +10,6 @@ import {
 } from '../../../service/index.js';
 import type { CliContext } from '../../context.js';
 import { databaseFlag } from '../../service/database.js';
-import { notOverwritten, writableProfile, writeAppProfile } from '../admin/app-profile.js';
 import type { ServeOptions } from './options.js';
 
 /** The profile of the demo app. */
@@ -40,16 +40,24 @@ const users = [
 /** Demo codes are valid for a day. */
 const codeTtlSeconds = 86_400;
 
-/** @throws InvalidInputError if profile `demo` exists and must not be overwritten */
-export async function checkDemoProfile(context: CliContext): Promise<void> {
-  const existing = await writableProfile(context, demoProfile);
-  const isOurs = existing?.app_key === appKey && isLoopback(new URL(existing.base_url).hostname);
-  if (existing !== undefined && !isOurs) throw notOverwritten(demoProfile, 'is for another service');
+/** @throws InvalidInputError if profile `demo` exists, and is not that of a demo on this machine */
+export async function checkDemoProfile({ profiles }: CliContext): Promise<void> {
+  const existing = (await profiles.load()).profiles.get(demoProfile);
+  if (existing === undefined) return;
+  const isHere = isLoopback(new URL(existing.base_url).hostname) && existing.environment === 'test';
+  if (isHere && existing.app_key === appKey) return;
+  throw new InvalidInputError(`profile "${demoProfile}" is for another service: it is not overwritten`, {
+    hint: 'Rename it, or remove it:',
+    commands: [
+      `userinfo profile rename ${demoProfile} ${demoProfile}-old`,
+      `userinfo profile delete ${demoProfile}`,
+    ],
+  });
 }
 
 /**
- * Creates the demo app, its users and profile `demo`, which stores the app's secret. An existing user is
- * unchanged.
+ * Creates the demo app, its users and profile `demo`, which stores the app's secret. Where the app exists, it gets a
+ * new secret, and the users stay as they are.
  *
  * @returns what to try next, in lines
  */
@@ -58,10 +66,13 @@ export async function prepareDemo(
   { admin, url }: Service,
   { database, page }: Pick<ServeOptions, 'database' | 'page'>,
 ): Promise<string[]> {
-  const before = await writableProfile(context, demoProfile);
-  const credentials = await freshCredentials(admin);
-  await writeAppProfile(context, demoProfile, credentials, { base_url: url }, before === undefined);
-  for (const user of users) await putWhereMissing(admin, JSON.stringify(user));
+  const { app_secret: value, ...app } = await freshCredentials(admin);
+  const values = { ...app, base_url: url, secret: { kind: 'file', value } } as const;
+  await context.profiles.change((list) =>
+    list.profiles.has(demoProfile)
+      ? updateProfile(list, demoProfile, { ...values, platform: null })
+      : addProfile(list, { name: demoProfile, environment: 'test', ...values }),
+  );
   const { tenantCode } = demoApp;
   const code = await codeToTry(admin, database);
   const passback = `userinfo passback acme_level=gold --union-id ${demoUser.union_id} -p ${demoProfile}`;
@@ -74,38 +85,17 @@ export async function prepareDemo(
     ...(page === false
       ? []
       : [`and open ${url} in a browser: it shows each request, and why one is refused.`]),
-    ...(await profileNotes(context, before?.base_url ?? url, url)),
   ];
 }
 
-/** Remarks about profile `demo`: a second demo took it over, or commands without -p use another one. */
-async function profileNotes({ profiles }: CliContext, before: string, url: string): Promise<string[]> {
-  const { active } = await profiles.load();
-  return [
-    ...(before === url ? [] : [`profile "${demoProfile}" now points to ${url}, no longer to ${before}`]),
-    ...(active === demoProfile || active === null
-      ? []
-      : [`profile ${quoteName(active)} stays active: add -p ${demoProfile}`]),
-  ];
-}
-
-/** Creates the app, or rotates its secret: no operation returns the current one. */
+/** Creates the app after its users, or rotates its secret: no operation returns the current one. */
 async function freshCredentials(admin: AdminOperations): Promise<AppCredentials> {
   try {
     return await admin.rotateSecret({ appKey });
   } catch (error) {
-    if (error instanceof NotFoundError) return await admin.createApp({ ...demoApp, appKey });
-    throw error;
-  }
-}
-
-async function putWhereMissing(admin: AdminOperations, json: string): Promise<void> {
-  const record = parseUserRecord(json);
-  try {
-    await admin.getUser({ tenantCode: record.tenant_code, unionId: record.union_id });
-  } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    await admin.putUser(record);
+    for (const user of users) await admin.putUser(parseUserRecord(JSON.stringify(user)));
+    return await admin.createApp({ ...demoApp, appKey });
   }
 }
 

@@ -41,7 +41,6 @@ function settings(): Option[] {
     new Option('--pool-size <n>', 'PostgreSQL connections of each process (default: 10)').argParser(
       parseCount,
     ),
-    new Option('--no-prepare', 'keep nothing in a session: for PgBouncer in transaction mode'),
     new Option(
       '--rate-limit <n/s>',
       'answer 42901 above this rate of requests of an app, or of refused requests of an address',

@@ -29,8 +29,6 @@ export interface ServeOptions extends CommonOptions, Pick<ServiceOptions, SameNa
   readonly database?: string;
   /** False for --no-migrate. */
   readonly migrate: boolean;
-  /** False for --no-prepare. */
-  readonly prepare: boolean;
   readonly platform?: string;
   readonly logFormat: 'pretty' | 'json';
   readonly logLevel: LogLevel;

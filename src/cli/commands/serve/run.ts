@@ -28,8 +28,7 @@ const maxUnreadLog = 1_048_576;
 
 /** Serves until the signal aborts. */
 export async function runServe(context: CliContext, given: ServeOptions): Promise<void> {
-  const named = namedDatabase(given.database, context.io.env);
-  const database = given.prepare ? named : behindPooler(named);
+  const database = namedDatabase(given.database, context.io.env);
   const options = { ...given, ...(database !== undefined && { database }) };
   refuseUnfit(options);
   const { io } = context;
@@ -103,20 +102,6 @@ function droppingLog(log: Log, stream: Writable): Log {
     if (stream.writableLength > maxUnreadLog) dropped += 1;
     else log(event);
   };
-}
-
-/**
- * The URL of a database behind PgBouncer in transaction mode.
- *
- * @throws InvalidInputError for any other database
- */
-function behindPooler(database: string | undefined): string {
-  if (database !== undefined && /^postgres(?:ql)?:/i.test(database)) {
-    return `${database}${database.includes('?') ? '&' : '?'}pgbouncer=true`;
-  }
-  throw new InvalidInputError('--no-prepare needs PostgreSQL', {
-    hint: 'Leave it out, or name a PostgreSQL database: --database postgres://user@host/database',
-  });
 }
 
 /** @throws InvalidInputError for options that exclude each other */
