@@ -26,8 +26,8 @@ export const statusOfCode: Readonly<Record<string, ExitStatus>> = {
   ...ending('noAnswer', 'NO_ANSWER', 'RETRY_LATER', 'STORE_UNAVAILABLE'),
   ...ending('failedRows', 'FAILED_ROWS', 'RUN_FILE'),
   ...ending('interrupted', 'CANCELLED'),
-  // The last two never end a command: the service and doctor catch them.
-  ...ending('fault', 'OUTPUT', 'REFUSED', 'NOT_REACHED'),
+  // The last never ends a command: the service catches it.
+  ...ending('fault', 'OUTPUT', 'REFUSED'),
 };
 
 function ending(status: keyof typeof exitStatus, ...codes: readonly string[]): Record<string, ExitStatus> {

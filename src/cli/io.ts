@@ -74,23 +74,6 @@ export async function printMessage(
   return writeStyled(io.stderr, `${breakText(line, columns)}\n`);
 }
 
-/**
- * Prints a command to stderr, indented, as it can be pasted. On a terminal, a line that is too long continues after a
- * backslash.
- */
-async function printCommand(io: Io, command: string): Promise<void> {
-  const columns = widthOf(io.stderr);
-  let lines = command.split('\n');
-  if (lines.length === 1 && !mayFit(`  ${command}`, columns)) {
-    const { breakCommand } = await import('./output/break-lines.js');
-    lines = breakCommand(command, columns - 2);
-  }
-  await writeStyled(
-    io.stderr,
-    lines.map((line, index) => `${index === 0 ? '  ' : ''}${showText(line)}\n`).join(''),
-  );
-}
-
 /** The next steps: sentences, then commands, each of which can be pasted. */
 export interface Advice {
   readonly hint: string | null;
@@ -100,7 +83,10 @@ export interface Advice {
 /** Prints advice to stderr, each command on a line of its own. */
 export async function printAdvice(io: Io, { hint, commands }: Advice): Promise<void> {
   for (const line of hint?.split('\n') ?? []) await printMessage(io, line);
-  for (const command of commands) await printCommand(io, command);
+  for (const command of commands) {
+    const [first = '', ...more] = command.split('\n').map(showText);
+    await writeStyled(io.stderr, `  ${[first, ...more].join('\n')}\n`);
+  }
 }
 
 /** The width at which lines are broken: that of a terminal. */

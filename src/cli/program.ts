@@ -19,7 +19,7 @@ export async function run(args: readonly string[], given: Io, signal: AbortSigna
   try {
     refuseDamaged(args, io.env);
     if (args[0] !== 'help') checkCommandLine(readCommandLine(program, args));
-    await program.parseAsync(namesOption(args) ? ['help', '--', ...args.slice(1)] : args, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' });
     return exitStatus.success;
   } catch (thrown) {
     const isRefused = thrown instanceof CommanderError && thrown.exitCode !== 0;
@@ -37,11 +37,6 @@ export async function run(args: readonly string[], given: Io, signal: AbortSigna
       json: args.includes('--json') || output === 'json' || output === 'ndjson',
     });
   }
-}
-
-/** Whether a command line asks for the help of an option. */
-function namesOption([first, second = '', ...more]: readonly string[]): boolean {
-  return first === 'help' && more.length === 0 && /^--?\w/.test(second) && !['-h', '--help'].includes(second);
 }
 
 /** Builds the program for `args` (without `node` and the script): only the commands that they name are declared. */

@@ -1,5 +1,4 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Advice, type Io, OutputError, printAdvice, printMessage } from './io.js';
@@ -85,24 +84,8 @@ export function nextStepOf(error: Error, env: Io['env']): Advice {
     hint ?? (code === 'STORE_UNAVAILABLE' && databaseHint),
     reason === 'proxy' && proxyHint,
     (reason === 'dns' || reason === 'connect') && env.ALL_PROXY && `ALL_PROXY is not read. ${proxyHint}`,
-    error instanceof ExplainedError && describeSettings(error.settings),
   ].filter((part) => typeof part === 'string' && part !== '');
   return { hint: sentences.length === 0 ? null : sentences.join(' '), commands };
-}
-
-function describeSettings(settings: readonly UsedSetting[]): string {
-  const [first] = settings;
-  if (first?.value === null) return `The ${first.title} comes from ${first.origin}.`;
-  const values = settings.map(({ title, value, origin }) => `${title} ${quoteName(value ?? '')} (${origin})`);
-  return values.length === 0 ? '' : `Sent: ${values.join(', ')}.`;
-}
-
-/** A setting that may be the cause of an error, and where it comes from. */
-export interface UsedSetting {
-  readonly title: string;
-  /** `null` where the message has it. */
-  readonly value: string | null;
-  readonly origin: string;
 }
 
 /** The error of a call, with what only the command line knows. */
@@ -110,25 +93,22 @@ export class ExplainedError extends UserInfoError {
   readonly code: string;
   readonly reason: unknown;
   readonly resultCode: number | null;
-  readonly settings: readonly UsedSetting[];
 
   /** Takes what is not given from `cause`. */
   constructor(
     cause: UserInfoError,
-    { message = cause.message, settings = [], hint = cause.hint, commands = cause.commands }: Explanation,
+    { message = cause.message, hint = cause.hint, commands = cause.commands }: Explanation,
   ) {
     super(message, { hint, commands, sent: cause.sent, cause });
     this.code = cause.code;
     const { reason, resultCode } = cause as { reason?: unknown; resultCode?: number };
     this.reason = reason;
     this.resultCode = cause.code === 'REJECTED' ? (resultCode ?? null) : null;
-    this.settings = settings;
   }
 }
 
 interface Explanation extends Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
   readonly message?: string;
-  readonly settings?: readonly UsedSetting[];
 }
 
 /** A check failed. Its result is on stdout already. */

@@ -41,8 +41,8 @@ it.each([
   // Of a variable that is not set: "nobody" would be the wrong answer.
   [['audit', '--tenant-code', 'acme', '--union-id', ''], '--union-id is empty'],
   [['audit', '--tenant-code', ''], '--tenant-code is empty'],
-  [['audit', '--since', 'yesterday'], '"yesterday" is not a time'],
-  [['audit', '--since', '2026-13-40'], '"2026-13-40" is not a time'],
+  [['audit', '--since', 'yesterday'], "argument 'yesterday' is invalid. Write it as 2026-11-22"],
+  [['audit', '--since', '2026-13-40'], "argument '2026-13-40' is invalid"],
   [['audit', '--limit', 'all'], 'Give a number from 1, or "unlimited"'],
 ])('refuses %j', async (args, message) => {
   using machine = new Machine();

@@ -104,9 +104,8 @@ describe('help', () => {
       'rate',
       /^--rate <n\/s> {2}maximum number of requests per second\n {2}in: userinfo read, userinfo passback, userinfo sign try\n {2}see: userinfo help bulk\n/,
     ],
-    ['--rate', /^--rate <n\/s> /],
-    ['--timeout', /^--timeout <duration> .*\n {2}in: most commands\n {2}see: userinfo --help\n$/],
-    ['-p', /^-p, --profile <name> /],
+    ['timeout', /^--timeout <duration> .*\n {2}in: most commands\n {2}see: userinfo --help\n$/],
+    ['profile', /^Usage: userinfo profile /],
     ['rotate-secret', /^userinfo admin app rotate-secret {2}/],
   ])('finds %s', async (word, found) => {
     const { status, stdout, stderr } = await machine.run(['help', word]);

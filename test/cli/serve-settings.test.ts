@@ -74,10 +74,10 @@ it('refuses what is wrong in the environment as it does in a flag', async () => 
     return stderr;
   };
   expect(await refused({ USERINFO_MAX_BODY: 'much' })).toContain(
-    'error: USERINFO_MAX_BODY: "much" is not a size\nWrite it as',
+    "error: option '--max-body <size>' value 'much' from env 'USERINFO_MAX_BODY' is invalid. Write it as",
   );
   expect(await refused({ USERINFO_LOG_LEVEL: 'debug' })).toContain(
-    'error: USERINFO_LOG_LEVEL: "debug" is not allowed\nAllowed choices are info, warn, error.',
+    "value 'debug' from env 'USERINFO_LOG_LEVEL' is invalid. Allowed choices are info, warn, error.",
   );
   expect(await refused({ USERINFO_NO_PAGE: 'perhaps' })).toContain(
     'USERINFO_NO_PAGE: "perhaps" is neither on nor off',
@@ -91,8 +91,8 @@ it('refuses what is wrong in the environment as it does in a flag', async () => 
   expect(await refused({ USERINFO_TRUST_PROXY: '0.0.0.0/0', DATABASE_URL: ':memory:' })).toContain(
     '"0.0.0.0/0" is not an address',
   );
-  expect(await refused({}, ['--host', ''])).toContain('the address is empty');
-  expect(await refused({ PORT: 'http' })).toContain('PORT: "http" is not a port');
+  expect(await refused({}, ['--host', ''])).toContain('Give an address');
+  expect(await refused({ PORT: 'http' })).toContain("value 'http' from env 'PORT' is invalid. Give a number");
   expect(await refused({ USERINFO_TRUST_PROXY: 'all', DATABASE_URL: ':memory:' })).toContain(
     '"all" is not an address',
   );

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { bulkHeading } from '../command-line/help-layout.js';
 import { parseCount, parseDuration, parseRate } from '../command-line/option-values.js';
@@ -131,7 +131,7 @@ const longestLeaseMs = 12 * 3_600_000;
 function parseLease(text: string): number {
   const ms = parseDuration(text);
   if (ms <= longestLeaseMs) return ms;
-  throw new InvalidInputError(`a lease of ${text} is too long`, { hint: 'The maximum is 12h.' });
+  throw new InvalidArgumentError('The maximum is 12h.');
 }
 
 /**

@@ -10,7 +10,7 @@ import { compileRecipe } from '../../signing/compile-recipe.js';
 import { defaultRecipes } from '../../signing/presets.js';
 import type { SigningRecipes } from '../../signing/recipe.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import { ExplainedError, type UsedSetting } from '../report-error.js';
+import { ExplainedError } from '../report-error.js';
 
 /** The command that failed. */
 type Failed = OperationName | 'doctor';
@@ -70,10 +70,12 @@ export function explainFailure(
   });
 }
 
-function aboutBaseUrl({ reason }: NoAnswerError, settings: Settings) {
-  return ['proxy', 'reset', 'wrong-data'].includes(reason)
-    ? {}
-    : { settings: [used('base_url', settings, false)] };
+/** A base URL that may be wrong has no place in the message, which names the host. */
+function aboutBaseUrl({ reason, hint }: NoAnswerError, { base_url: { origin } }: Settings) {
+  if (['proxy', 'reset', 'wrong-data'].includes(reason)) return {};
+  return {
+    hint: sentences(hint, `The ${settingNames.base_url.title} comes from ${describeOrigin(origin)}.`),
+  };
 }
 
 function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed) {
@@ -84,9 +86,15 @@ function aboutRefusal(error: RejectedError, settings: Settings, operation: Faile
     return refusedSignature(settings, operation, isLength);
   if (means === 'timestampOutsideWindow') return clockAdvice(error);
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
-  return {
-    settings: (['tenant_code', 'channel', 'app_key'] as const).map((name) => used(name, settings, true)),
-  };
+  const sent = (['tenant_code', 'channel', 'app_key'] as const).map((name) => {
+    const { value, origin } = settings[name];
+    return `${settingNames[name].title} ${quoteName(value)} (${describeOrigin(origin)})`;
+  });
+  return { hint: sentences(error.hint, `Sent: ${sent.join(', ')}.`) };
+}
+
+function sentences(hint: string | undefined, more: string): string {
+  return hint === undefined ? more : `${hint} ${more}`;
 }
 
 /** How far the clock of this machine is from that of the service, by the Date header of its answer. */
@@ -99,15 +107,6 @@ function clockAdvice({ answer: { date } }: RejectedError): { readonly hint?: str
     };
   const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} that of the service`;
   return { hint: `The clock of this machine is ${off}: set it.` };
-}
-
-function used(
-  name: 'base_url' | 'tenant_code' | 'channel' | 'app_key',
-  settings: Settings,
-  isShown: boolean,
-): UsedSetting {
-  const { value, origin } = settings[name];
-  return { title: settingNames[name].title, value: isShown ? value : null, origin: describeOrigin(origin) };
 }
 
 function describeSecret({ profile, secret }: Settings): string {

@@ -2,23 +2,17 @@ import { InvalidArgumentError } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { maxTimerMs } from '../../protocol/limits.js';
 
+// The parsers of option values throw an InvalidArgumentError, which commander reports with the name of the option.
+
 const count = /^[1-9]\d{0,8}$/;
 
-/**
- * Parses a positive integer.
- *
- * @throws InvalidArgumentError, which commander reports with the option's name
- */
+/** Parses a positive integer. */
 export function parseCount(text: string): number {
   if (count.test(text)) return Number(text);
   throw new InvalidArgumentError('Give a number from 1.');
 }
 
-/**
- * Parses a positive integer, or `unlimited`.
- *
- * @throws InvalidArgumentError, which commander reports with the option's name
- */
+/** Parses a positive integer, or `unlimited`. */
 export function parseLimit(text: string): number | 'unlimited' {
   if (text === 'unlimited') return text;
   if (count.test(text)) return Number(text);
@@ -40,20 +34,12 @@ export function parseFilled(option: string): (text: string) => string {
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/**
- * Parses a duration such as `500ms`, `5s` or `2m` into milliseconds.
- *
- * @throws InvalidInputError
- */
+/** Parses a duration such as `500ms`, `5s` or `2m` into milliseconds. */
 export function parseDuration(text: string): number {
   return durationUpTo(maxTimerMs, text);
 }
 
-/**
- * The same, for a time of up to ten years that no timer waits for.
- *
- * @throws InvalidInputError
- */
+/** The same, for a time of up to ten years that no timer waits for. */
 export function parseRetention(text: string): number {
   return durationUpTo(3650 * unitMs.d, text);
 }
@@ -62,20 +48,17 @@ function durationUpTo(maxMs: number, text: string): number {
   const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   const ms = found === null ? 0 : Number(found[1]) * unitMs[found[2] as keyof typeof unitMs];
   if (ms >= 1 && ms <= maxMs) return Math.round(ms);
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a duration`, {
-    hint: `Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is ${Math.floor(maxMs / unitMs.d)} days.`,
-  });
+  const most = Math.floor(maxMs / unitMs.d);
+  throw new InvalidArgumentError(
+    `Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is ${most} days.`,
+  );
 }
 
-/**
- * Parses a rate such as `100/s` into requests per second.
- *
- * @throws InvalidInputError
- */
+/** Parses a rate such as `100/s` into requests per second. */
 export function parseRate(text: string): number {
   const found = /^([1-9]\d{0,6})\/s$/.exec(text);
   if (found !== null) return Number(found[1]);
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a rate`, { hint: 'Write it as 100/s.' });
+  throw new InvalidArgumentError('Write it as 100/s.');
 }
 
 /**
@@ -84,9 +67,10 @@ export function parseRate(text: string): number {
  * @throws InvalidInputError
  */
 export function parseSwitch(text: string, name: string): boolean {
-  if (/^(?:1|true)$/i.test(text)) return true;
-  if (/^(?:0|false)?$/i.test(text)) return false;
+  if (/^(?:1|true|yes|on)$/i.test(text)) return true;
+  if (/^(?:0|false|no|off)?$/i.test(text)) return false;
   throw new InvalidInputError(`${name}: ${JSON.stringify(text)} is neither on nor off`, {
+    sent: 'nothing',
     hint: 'Write 1 or 0.',
   });
 }

@@ -38,7 +38,7 @@ export const declareExplain = command({
         hint: "It may be one of the platform's own: ask its operator, and name it under result_codes of the platform file.",
       });
     }
-    return print(isTable ? inWords(explain(found)) : explain(found));
+    return print(explain(found));
   },
 });
 
@@ -68,7 +68,7 @@ function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [nu
 }
 
 const repeatable = endpoints.filter((endpoint) => endpoint.repeatable).map(({ operation }) => operation);
-const others = endpoints.filter((endpoint) => !endpoint.repeatable).map(({ operation }) => operation);
+const _others = endpoints.filter((endpoint) => !endpoint.repeatable).map(({ operation }) => operation);
 
 const tryAgain: Readonly<Record<ResultCodeEntry['retry'], string>> = {
   always: 'any',
@@ -76,15 +76,3 @@ const tryAgain: Readonly<Record<ResultCodeEntry['retry'], string>> = {
   repeatable: repeatable.join(','),
   never: 'none',
 };
-
-const againInWords: Readonly<Record<string, string>> = {
-  any: 'yes, unchanged: it was not processed',
-  none: 'no',
-  [tryAgain.repeatable]: `${repeatable.join(', ')}: yes, twice is the same as once; ${others.join(', ')}: no, it may be carried out already`,
-};
-
-function inWords({ code, http_status, msg, meaning, fix, hint, try_again }: ReturnType<typeof explain>) {
-  const status = http_status === undefined ? {} : { 'HTTP status': http_status };
-  const advice = { 'who fixes it': fix, 'what to do': hint, 'try again': againInWords[try_again] ?? '' };
-  return { code, msg, meaning, ...status, ...advice };
-}

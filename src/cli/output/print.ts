@@ -22,10 +22,7 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
     throw error;
   }
   await writeData(selected, io, plain);
-  if (selected === null || selected === undefined) {
-    const { namesIn } = await import('./query.late.js');
-    await printMessage(io, `--query selects nothing; there is ${namesIn(data).join(', ') || 'no name'}`);
-  }
+  if (selected === null || selected === undefined) await printMessage(io, '--query selects nothing');
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '@jmespath-community/jmespath';
 import { isLosslessNumber, isSafeNumber } from 'lossless-json';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { isRecord, queryName } from './parsed-json.js';
+import { isRecord } from './parsed-json.js';
 
 /**
  * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot
@@ -79,24 +79,6 @@ function plainValue(value: unknown): JSONValue {
 
 const { runtime } = TreeInterpreter;
 const itself = TreeInterpreter.visit(compile('&@'), null) as Query;
-
-/** Maximum number of names that are listed. */
-const maxNames = 12;
-
-/** The expressions of the values of data, at most two levels deep, each of which selects something. */
-export function namesIn(data: unknown): string[] {
-  const names = membersOf(data).flatMap(([name, value]) => {
-    const inner = membersOf(value).map(([key]) => `${name}${key.startsWith('[') ? '' : '.'}${key}`);
-    return inner.length === 0 ? [name] : inner;
-  });
-  return names.length > maxNames ? [...names.slice(0, maxNames), '…'] : names;
-}
-
-function membersOf(value: unknown): [name: string, value: unknown][] {
-  if (Array.isArray(value)) return value.length === 0 ? [] : [['[0]', value[0]]];
-  if (!isRecord(value)) return [];
-  return Object.entries(value).map(([key, inner]) => [queryName(key), inner]);
-}
 
 /** Corrects the library: its `sort` puts 10 before 9, and its `max_by` and `min_by` do not work on texts. */
 function correct(name: string, types: number[][], work: (list: JSONValue, key: Query) => JSONValue): void {

@@ -1,6 +1,6 @@
 import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { parseSwitch } from '../command-line/option-values.js';
 import { type CommonOptions, type OutputFormat, outputFormats } from '../command-line/options.js';
 import { type Io, printMessage, type Terminal } from '../io.js';
 import type { Select } from './query.late.js';
@@ -54,7 +54,8 @@ export async function outputStyle(
 ): Promise<OutputStyle> {
   const { output, json } = options;
   // A file or a pipe is often for another command, which needs the values.
-  const isMasked = options.mask || (isSet('USERINFO_MASK', env) && stdout.isTTY === true);
+  const isMasked =
+    options.mask || (parseSwitch(env.USERINFO_MASK ?? '', 'USERINFO_MASK') && stdout.isTTY === true);
   const wanted = json ? 'json' : (output ?? (env.USERINFO_OUTPUT || 'table'));
   const format = outputFormats.find((known) => known === wanted);
   if (format === undefined) {
@@ -67,17 +68,6 @@ export async function outputStyle(
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.late.js');
   return { ...style, select: compileQuery(options.query) };
-}
-
-/** @throws InvalidInputError for a value of a switch that says neither yes nor no */
-function isSet(name: string, env: Io['env']): boolean {
-  const value = env[name]?.toLowerCase() ?? '';
-  if (['1', 'true', 'yes', 'on'].includes(value)) return true;
-  if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
-  throw new InvalidInputError(`${name} is ${quoteName(env[name] ?? '')}`, {
-    sent: 'nothing',
-    hint: 'Set it to 1 or 0.',
-  });
 }
 
 /** Whether the output is the default table, without a query. */

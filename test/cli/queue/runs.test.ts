@@ -370,7 +370,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
       '1d',
     ]);
     expect(long.status).toBe(2);
-    expect(long.stderr).toContain('a lease of 1d is too long');
+    expect(long.stderr).toContain('The maximum is 12h.');
     write('twice.csv', ['u1,gold,', 'u2,gold,', 'u1,silver,']);
     const twice = await machine.run(['-p', 'local', 'passback', '--from', 'twice.csv', ...queue()]);
     expect(twice.status).toBe(2);

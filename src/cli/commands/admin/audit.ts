@@ -1,5 +1,4 @@
-import { Option } from 'commander';
-import { InvalidInputError } from '../../../protocol/errors.js';
+import { InvalidArgumentError, Option } from 'commander';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
 import { parseDuration, parseFilled, parseLimit } from '../../command-line/option-values.js';
 import { printList } from '../../output/print.js';
@@ -58,7 +57,7 @@ function parseSince(text: string): number {
   } catch {
     // Not a duration, either.
   }
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a time`, {
-    hint: 'Write it as 2026-11-22, 2026-11-22T14:03 or 2026-11-22T14:03:00Z, or as a duration, up to 24 days: 24h.',
-  });
+  throw new InvalidArgumentError(
+    'Write it as 2026-11-22, 2026-11-22T14:03 or 2026-11-22T14:03:00Z, or as a duration, up to 24 days: 24h.',
+  );
 }

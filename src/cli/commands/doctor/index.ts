@@ -78,16 +78,14 @@ async function formatResult(
   { status, detail, next, commands }: Omit<Check, 'check'>,
   { colors, columns = Number.POSITIVE_INFINITY }: OutputStyle,
 ): Promise<string> {
-  const { breakCommand, breakText } = await import('../../output/break-lines.js');
+  const { breakText } = await import('../../output/break-lines.js');
   const marks = { ok: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') };
   const indent = ' '.repeat(titleWidth + 4);
   const lines = [detail, ...(next?.split('\n') ?? [])].map((text) =>
     breakText(`${indent}${showText(text)}`, columns),
   );
-  for (const command of commands) {
-    const broken = command.split('\n').flatMap((line) => breakCommand(line, columns - indent.length - 2));
-    lines.push(...broken.map((line) => `${indent}  ${showText(line)}`));
-  }
+  for (const line of commands.flatMap((command) => command.split('\n')))
+    lines.push(`${indent}  ${showText(line)}`);
   const mark = `${marks[status]} ${title.padEnd(titleWidth)}  `;
   return `${mark}${lines.join('\n').slice(indent.length)}\n`;
 }

@@ -15,7 +15,6 @@ import { resolveDeployment } from '../../call/deployment.js';
 import { type Call, command } from '../../command.js';
 import { parseDuration, parseFilled } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
-import { readText } from '../../input.js';
 import { printMessage, writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
@@ -35,11 +34,7 @@ export const declareProbe = command({
   takes: (command) =>
     addConnectionOptions(
       command
-        .option(
-          '--code <code>',
-          'code that was issued for a test user, repeatable; - for standard input, one on a line',
-          collect,
-        )
+        .option('--code <code>', 'code that was issued for a test user, repeatable', collect)
         .option('--union-id <id>', 'test user, to whom a key is passed back', parseFilled('--union-id'))
         .option('--save <file>', 'write a platform file')
         .option('--save-profile', 'store the platform in the profile in use')
@@ -58,10 +53,9 @@ function collect(code: string, codes: readonly string[] = []): string[] {
 
 async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const { context, io, options, style, isTable, print } = call;
-  const { save, saveProfile, unionId, pause } = options;
+  const { save, saveProfile, code: codes = [], unionId, pause } = options;
   const { signal } = context;
   if (save !== undefined) refuseUnwritable(save);
-  const codes = await givenCodes(call);
   const settings = await resolveDeployment(context, options);
   const { profile, platform: used } = settings;
   if (saveProfile && profile === null) {
@@ -123,21 +117,6 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   } finally {
     await client.close({ force: true });
   }
-}
-
-async function givenCodes({ context, options: { code: given = [] } }: Call<ProbeOptions>): Promise<string[]> {
-  const codes: string[] = [];
-  for (const code of given) {
-    const text = code === '-' ? await readText(context, '-') : code;
-    codes.push(
-      ...text
-        .split(/\r?\n/)
-        .map((line) => line.trim())
-        .filter((line) => line !== ''),
-    );
-  }
-  if (given.length === 0 || codes.length > 0) return codes;
-  throw new InvalidInputError('--code is empty: is the variable set?', { sent: 'nothing' });
 }
 
 /** Says what will be sent, and asks where it concerns production or a user. */

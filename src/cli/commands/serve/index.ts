@@ -1,13 +1,11 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
 import { type Call, command } from '../../command.js';
 import { parseCount, parseDuration, parseRate } from '../../command-line/option-values.js';
 import { databaseOption } from '../../service/database.js';
 import { logOptions } from '../../service/log.js';
 import { defaultHost, defaultPort, parseFaults, parseSize, type ServeOptions } from './options.js';
 import { runServe } from './run.js';
-import { takeVariables } from './variables.js';
 
 export const declareServe = command({
   name: 'serve',
@@ -23,12 +21,12 @@ const common = ['host', 'port', 'database', 'platform', 'logFormat', 'fault', 'f
 /** Each setting is a flag, else a variable of the environment. */
 export function addServeOptions(command: Command): Command {
   for (const option of settings()) {
-    command.addOption(option);
+    command.addOption(withVariable(option));
     if (!common.includes(option.attributeName())) option.helpGroup('Operation:');
   }
   return command
-    .option('--demo', 'create an app, users and a profile "demo", and print commands to try')
-    .hook('preAction', takeVariables);
+    .addOption(databaseOption())
+    .option('--demo', 'create an app, users and a profile "demo", and print commands to try');
 }
 
 /** The settings of the service. */
@@ -36,7 +34,6 @@ function settings(): Option[] {
   return [
     new Option('--host <address>', 'address to listen on').default(defaultHost).argParser(parseHost),
     new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
-    databaseOption(),
     new Option('--no-migrate', 'refuse an older schema; "userinfo migrate" updates it'),
     new Option('--pool-size <n>', 'PostgreSQL connections of each process (default: 10)').argParser(
       parseCount,
@@ -83,15 +80,21 @@ function settings(): Option[] {
   ];
 }
 
+/** Has an option with a value read its variable where no flag sets it, unless that is empty. PORT is what platforms set. */
+function withVariable(option: Option): Option {
+  const own = `USERINFO_${option.name().replaceAll('-', '_').toUpperCase()}`;
+  const names = option.name() === 'port' ? [own, 'PORT'] : [own];
+  const name = option.required ? names.find((one) => process.env[one]) : undefined;
+  return name === undefined ? option : option.env(name);
+}
+
 /** Node.js takes an empty address for all addresses. */
 function parseHost(text: string): string {
   if (text !== '') return text;
-  throw new InvalidInputError('the address is empty', { hint: 'Give one, such as 127.0.0.1.' });
+  throw new InvalidArgumentError('Give an address, such as 127.0.0.1.');
 }
 
 function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a port`, {
-    hint: 'Give a number from 0 to 65535.',
-  });
+  throw new InvalidArgumentError('Give a number from 0 to 65535.');
 }

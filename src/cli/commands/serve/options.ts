@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../../protocol/errors.js';
+import { InvalidArgumentError } from 'commander';
 import type { FaultSettings, LogLevel, ServiceOptions } from '../../../service/index.js';
 import { parseDuration } from '../../command-line/option-values.js';
 import type { CommonOptions } from '../../command-line/options.js';
@@ -61,45 +61,31 @@ const readers: Readonly<Record<string, (text: string) => Faults>> = {
   skew: (text) => ({ skewSeconds: parseSkew(text) }),
 };
 
-/**
- * Parses faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%`.
- *
- * @throws InvalidInputError that names the fault
- */
+/** Parses faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%`. */
 export function parseFaults(text: string): Faults {
   let faults: Faults = {};
   for (const part of text.split(',')) {
     const [name = '', value = ''] = part.split('=');
     const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
-    if (read === undefined || value === '') throw unknownFault(part);
+    if (read === undefined || value === '') throw new InvalidArgumentError(faultsInWords);
     faults = { ...faults, ...read(value) };
   }
   const sum = Object.values(shares).reduce((total, field) => total + (faults[field] ?? 0), 0);
   if (sum <= 1) return faults;
-  throw new InvalidInputError(`${Object.keys(shares).join(', ')} add up to more than 100%`);
+  throw new InvalidArgumentError(`${Object.keys(shares).join(', ')} add up to more than 100%.`);
 }
 
-function unknownFault(part: string): InvalidInputError {
-  return new InvalidInputError(`${JSON.stringify(part)} is not a fault`, {
-    hint:
-      'The faults are latency=200ms..2s, skew=400s, and as shares of the requests error=5%, reset=1%, ' +
-      'drop-after-commit=1%, bad-gateway=1%, slow-body=1%. To limit the rate, use --rate-limit.',
-  });
-}
+const faultsInWords =
+  'The faults are latency=200ms..2s, skew=400s, and as shares of the requests error=5%, reset=1%, ' +
+  'drop-after-commit=1%, bad-gateway=1%, slow-body=1%. To limit the rate, use --rate-limit.';
 
 const sizeUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2 } as const;
 
-/**
- * Parses a size such as `65536`, `512KiB` or `1MiB` into bytes.
- *
- * @throws InvalidInputError
- */
+/** Parses a size such as `65536`, `512KiB` or `1MiB` into bytes. */
 export function parseSize(text: string): number {
   const found = /^([1-9]\d{0,8})(|KiB|MiB)$/.exec(text);
   if (found !== null) return Number(found[1]) * sizeUnits[found[2] as keyof typeof sizeUnits];
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a size`, {
-    hint: 'Write it as 65536, 512KiB or 1MiB.',
-  });
+  throw new InvalidArgumentError('Write it as 65536, 512KiB or 1MiB.');
 }
 
 /** `5%`, as 0.05 */
@@ -107,7 +93,7 @@ function parseShare(text: string): number {
   const found = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text);
   const share = found === null ? Number.NaN : Number(found[1]) / 100;
   if (share <= 1) return share;
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a percentage`, { hint: 'Write it as 5%.' });
+  throw new InvalidArgumentError('Write a percentage as 5%.');
 }
 
 /** `200ms..2s`, or one duration for every request */
@@ -115,9 +101,7 @@ function parseSpan(text: string): { min: number; max: number } {
   const [first = '', last = first] = text.split('..');
   const [min, max] = [parseDuration(first), parseDuration(last)];
   if (min <= max) return { min, max };
-  throw new InvalidInputError(`${JSON.stringify(text)} is not a range of durations`, {
-    hint: 'Write it as 200ms..2s.',
-  });
+  throw new InvalidArgumentError('Write a range as 200ms..2s.');
 }
 
 /** `400s` ahead, `-400s` behind */

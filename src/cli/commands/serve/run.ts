@@ -6,13 +6,15 @@ import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
 import { readPlatform } from '../../call/platform-file.js';
+import { parseSwitch } from '../../command-line/option-values.js';
 import type { CliContext } from '../../context.js';
-import { printMessage } from '../../io.js';
+import { type Io, printMessage } from '../../io.js';
 import {
   adminTokens,
   chooseDatabase,
   databaseFlag,
   masterKeys,
+  mayMigrate,
   namedDatabase,
 } from '../../service/database.js';
 import { endWhenUnhandled } from '../../service/log.js';
@@ -29,7 +31,13 @@ const maxUnreadLog = 1_048_576;
 /** Serves until the signal aborts. */
 export async function runServe(context: CliContext, given: ServeOptions): Promise<void> {
   const database = namedDatabase(given.database, context.io.env);
-  const options = { ...given, ...(database !== undefined && { database }) };
+  const { page = pageOf(context.io.env), migrate } = given;
+  const options = {
+    ...given,
+    migrate: migrate && mayMigrate(context.io.env),
+    ...(database !== undefined && { database }),
+    ...(page !== undefined && { page }),
+  };
   refuseUnfit(options);
   const { io } = context;
   const { createLog, createService, StartError } = await import('../../../service/index.js');
@@ -102,6 +110,12 @@ function droppingLog(log: Log, stream: Writable): Log {
     if (stream.writableLength > maxUnreadLog) dropped += 1;
     else log(event);
   };
+}
+
+/** Whether the variables of `--page` and `--no-page` show the page; `undefined` if they do not say it. */
+function pageOf({ USERINFO_PAGE = '', USERINFO_NO_PAGE = '' }: Io['env']): boolean | undefined {
+  if (parseSwitch(USERINFO_NO_PAGE, 'USERINFO_NO_PAGE')) return false;
+  return parseSwitch(USERINFO_PAGE, 'USERINFO_PAGE') || undefined;
 }
 
 /** @throws InvalidInputError for options that exclude each other */
