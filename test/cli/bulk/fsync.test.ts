@@ -89,6 +89,10 @@ describe.each([
       for (const at of sends) expect(leftAt(at)).not.toContain(journal);
       expect(indexesOf(/"record":"sent"/).length).toBeGreaterThan(1);
     }
+    // The journal knows the file of failed rows as its own before it is there.
+    const moved = indexesOf(new RegExp(`^rename .* ${failed}$`));
+    expect(moved).toHaveLength(1);
+    for (const at of moved) expect(leftAt(at)).not.toContain(journal);
     // All of it is there when the run counts as finished.
     const [summary = 0] = indexesOf(new RegExp(`^say ${operation}: `));
     const written = events

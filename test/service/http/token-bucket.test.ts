@@ -104,6 +104,13 @@ describe('the rate limit of a service', () => {
     expect(await codesOf([forged(), forged(), forged()])).toEqual([40103, 40103, 42901]);
   });
 
+  it('counts the refusal of an app whose secret was replaced since it was last read', async () => {
+    const { service, app } = running;
+    expect(await codesOf([passback(app)])).toEqual([200]);
+    await service.admin.rotateSecret({ appKey: app.app_key });
+    expect(await codesOf([passback(app), passback(app), passback(app)])).toEqual([40102, 40102, 42901]);
+  });
+
   it('counts no failure of the service for the address: a client that is told to wait would not see it', async () => {
     const failing = await runService({ rateLimit: 1, steadyNow: () => now, faults: { error: 1, seed: 1 } });
     const { app, service } = failing;
