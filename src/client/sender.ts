@@ -8,7 +8,6 @@ import { parseResultCodes } from '../protocol/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../protocol/result-codes.js';
 import { compileRecipes } from '../signing/app-signatures.js';
 import { Secret } from '../signing/secret.js';
-import { isPromise } from '../signing/signer.js';
 import { type Connections, openConnections } from './connections.js';
 import { RejectedError } from './errors.js';
 import { callHeaders, headerSource } from './header-values.js';
@@ -113,7 +112,7 @@ export class Sender {
     const headers = headerSource(this.platform.headers, options.headers ?? {});
     this.#headers = new RenewedValue(
       typeof headers === 'function'
-        ? { ...source, what: 'the function of a header', fetch: this.#headersFetch(headers) }
+        ? { ...source, what: 'the function of a header', fetch: headers }
         : { fixed: headers },
     );
     refuseSecretIn(this.#headers.known?.given, this.#secret.known);
@@ -134,17 +133,6 @@ export class Sender {
     return (isRefused: boolean) => callProvider(secretFunction, () => fetch(isRefused), parse);
   }
 
-  #headersFetch(fetch: (isRefused: boolean) => RequestHeaders | Promise<RequestHeaders>) {
-    const check = (headers: RequestHeaders) => {
-      refuseSecretIn(headers.given, this.#secret.known);
-      return headers;
-    };
-    return (isRefused: boolean) => {
-      const headers = fetch(isRefused);
-      return isPromise(headers) ? headers.then(check) : check(headers);
-    };
-  }
-
   /**
    * The headers of a call or a run, by their names in lower case.
    *
@@ -156,12 +144,17 @@ export class Sender {
     return headers;
   }
 
-  /** The headers of the next request, with those of its call or run, which take precedence. */
+  /**
+   * The headers of the next request, with those of its call or run, which take precedence.
+   *
+   * @throws InvalidInputError for one that would send the secret: either may have come from a function meanwhile
+   */
   headersWith(more: ReadonlyMap<string, string> | undefined): RequestHeaders {
-    const headers = this.#headers.current;
-    if (more === undefined || more.size === 0) return headers;
-    refuseSecretIn(more, this.#secret.known);
-    return new RequestHeaders(new Map([...headers.given, ...more]));
+    const own = this.#headers.current;
+    const isOwn = more === undefined || more.size === 0;
+    const headers = isOwn ? own : new RequestHeaders(new Map([...own.given, ...more]));
+    refuseSecretIn(headers.given, this.#secret.known);
+    return headers;
   }
 
   /** The function that the next request waits for. */

@@ -199,13 +199,6 @@ describe('profiles', () => {
     expect((await machine.run(['profile', 'show'])).stdout).toMatch(/│ channel +│ web +│ profile "shop" │/);
   });
 
-  it('are complete after many concurrent commands', async () => {
-    const names = Array.from({ length: 8 }, (_, index) => `shop${index}`);
-    const done = await Promise.all(names.map((name) => add(name)));
-    expect(done.map(({ status }) => status)).toEqual(names.map(() => 0));
-    expect(Object.keys(file().profiles).sort()).toEqual(names);
-  });
-
   it('are used with -p, and repaired by profile use, if the active one does not exist', async () => {
     await add('shop');
     writeFileSync(machine.profileFile, JSON.stringify({ ...file(), active: 'gone' }));

@@ -46,7 +46,7 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     const printed = await serveDemo(['--database', database], async ([read, passback, wrong], url) => {
       const [one, two, three] = [
         await machine.shell(read ?? ''),
-        await machine.shell(passback ?? ''),
+        await machine.type(passback ?? ''),
         await machine.shell(wrong ?? ''),
       ];
       expect(one).toMatchObject({ status: 0, stdout: expect.stringContaining('13800138000') });
@@ -59,10 +59,10 @@ describe('serve --demo', { timeout: 60_000 }, () => {
       const [explain = '', solve, tryPresets, doctor = ''] = [
         ...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm),
       ].map(([, text]) => text);
-      expect((await machine.shell(explain)).stdout).toContain('&key=<secret>');
+      expect((await machine.type(explain)).stdout).toContain('&key=<secret>');
       expect(solve).toBe('userinfo sign solve - --save demo -p demo');
       expect(tryPresets).toBe('userinfo sign try --save demo -p demo');
-      expect((await machine.shell(doctor)).status).toBe(0);
+      expect((await machine.type(doctor)).status).toBe(0);
       const page = await (await fetch(url)).text();
       expect(page).toContain('It was signed with the app key in place of the secret.');
     });
@@ -77,7 +77,7 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     await serveDemo(database, async () => {});
     const first = secretIn(machine.profileFile);
     await serveDemo(database, async ([, passback]) => {
-      expect(await machine.shell(passback ?? '')).toMatchObject({ status: 0 });
+      expect(await machine.type(passback ?? '')).toMatchObject({ status: 0 });
     });
     expect(secretIn(machine.profileFile)).not.toBe(first);
   });
@@ -85,7 +85,7 @@ describe('serve --demo', { timeout: 60_000 }, () => {
   it('in memory prints a code to read with', async () => {
     await serveDemo(['--database', ':memory:'], async ([read]) => {
       expect(read).toMatch(/^userinfo read \w{32} -p demo$/);
-      expect(await machine.shell(read ?? '')).toMatchObject({ status: 0 });
+      expect(await machine.type(read ?? '')).toMatchObject({ status: 0 });
     });
   });
 

@@ -163,11 +163,14 @@ describe('an app secret that a function returns', () => {
     expect(signatures()[3]).toBe(second);
   });
 
-  it('never goes out in a header', async () => {
-    await using client = clientWith({
-      appSecret: async () => 's1-of-a-vault',
-      headers: { 'X-Key': 'Bearer s1-of-a-vault' },
-    });
+  const leak = 's1-of-a-vault';
+  it.each<[string, Pick<UserInfoClientOptions, 'appSecret' | 'headers'>]>([
+    ['a header', { appSecret: async () => leak, headers: { 'X-Key': `Bearer ${leak}` } }],
+    ['a header of a function', { appSecret: leak, headers: { 'X-Key': async () => `Bearer ${leak}` } }],
+    ['a header, both of functions', { appSecret: async () => leak, headers: { 'X-Key': async () => leak } }],
+    ['a header that is there first', { appSecret: async () => leak, headers: { 'X-Key': () => leak } }],
+  ])('never goes out in %s', async (_, options) => {
+    await using client = clientWith(options);
     expect(await errorOf(client.passback(row))).toMatchObject({
       code: 'INVALID_INPUT',
       message: 'the header x-key would send the app secret',

@@ -121,29 +121,4 @@ describe.skipIf(!isPossible)('two containers on one volume (needs unshare)', { c
       expect(server.requests).toHaveLength(name === 'read' ? 20 : 21);
     },
   );
-
-  it('6 commands add a profile at the same time, and all are there', async () => {
-    const names = Array.from({ length: 6 }, (_, i) => `p${i}`);
-    const values = [
-      '--base-url',
-      'https://a.example',
-      '--tenant-code',
-      'acme',
-      '--channel',
-      'web',
-      '--app-key',
-      'a1',
-    ];
-    const added = await Promise.all(
-      names.map((name) =>
-        machine.run(
-          ['profile', 'add', name, '--environment', 'test', ...values, '--app-secret-env', 'SECRET'],
-          container,
-        ),
-      ),
-    );
-    expect(added.filter(({ status }) => status !== 0)).toEqual([]);
-    const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
-    expect(Object.keys(profiles)).toEqual(expect.arrayContaining(names));
-  });
 });

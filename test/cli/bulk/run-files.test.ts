@@ -535,8 +535,9 @@ describe.skipIf(process.platform === 'win32')('a run whose reader has exited (ne
   });
 
   it('ends as by Ctrl-C if it read the results', async () => {
-    writeFileSync(path('stream.csv'), rows);
-    const read = 'userinfo -p local read --from - --format csv --names mobile --rate 5/s';
+    // More than a slow start of `head` leaves time for.
+    writeFileSync(path('stream.csv'), `code\n${'c1\n'.repeat(200)}`);
+    const read = 'userinfo -p local read --from - --format csv --names mobile --rate 10/s';
     const { stdout } = await machine.shell(`{ cat stream.csv | ${read}; echo $? > status; } | head -n 1`, {
       env,
     });

@@ -117,10 +117,11 @@ describe('the JSON log', () => {
 it('the duration of a request is never negative, even if the clock is set back', async () => {
   let now = Date.now();
   const { service, log } = await runService({ now: () => (now -= 3_600_000) });
-  await fetchAnswer(`${service.url}/nothing`);
+  // Of a long path, the log has the first names.
+  await fetchAnswer(`${service.url}/nothing${'/x'.repeat(20)}`);
   await service.close();
   const [event] = log.filter((logged) => logged.event === 'request');
-  expect(event).toMatchObject({ operation: 'GET /nothing', ms: expect.any(Number) });
+  expect(event).toMatchObject({ operation: 'GET /nothing/x/x/x/x/x/x', ms: expect.any(Number) });
   expect(event?.event === 'request' && event.ms).toBeGreaterThanOrEqual(0);
 });
 
