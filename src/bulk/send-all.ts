@@ -28,54 +28,30 @@ interface TakenRow<Row> extends SourceRow {
   readonly prepared: PreparedRow | InvalidInputError;
 }
 
-/** Maximum number of rows read at once. */
-const batchRows = 32;
-
 /**
- * Reads the rows of a program's iterable. The request of each is built before the next row is read. Rows that are
- * awaited come in batches of one.
+ * Reads the rows of a program's iterable one at a time. The request of each is built before the next row is read.
  *
  * @throws InvalidInputError for rows that cannot be iterated
  */
-function batchesOf<Row>(
+function rowsOf<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   prepare: (row: Row) => PreparedRow,
 ): AsyncIterator<readonly TakenRow<Row>[], undefined> {
   if (!isIterable(rows)) throw new InvalidInputError('the rows are not an iterable or an async iterable');
   let index = 0;
-  const take = (row: Row) => ({ row, index: index++, size: 0, prepared: preparedOrFault(row, prepare) });
-  if (!(Symbol.asyncIterator in rows)) return inBatches(rows, take);
-  const source = rows[Symbol.asyncIterator]();
+  const source = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
   // Not a generator: its `return` would wait for a source that is reading a row.
   return {
     async next() {
-      const { done, value } = await source.next();
-      return done ? { done, value: undefined } : { value: [take(value)] };
+      const { done, value: row } = await source.next();
+      if (done) return { done, value: undefined };
+      return { value: [{ row, index: index++, size: 0, prepared: preparedOrFault(row, prepare) }] };
     },
     async return() {
       await source.return?.();
       return { done: true, value: undefined };
     },
   };
-}
-
-/** Throws what the source throws after the rows before it. */
-async function* inBatches<Row, Taken>(
-  rows: Iterable<Row>,
-  take: (row: Row) => Taken,
-): AsyncGenerator<readonly Taken[], undefined> {
-  let batch: Taken[] = [];
-  try {
-    for (const row of rows) {
-      if (batch.push(take(row)) < batchRows) continue;
-      yield batch;
-      batch = [];
-    }
-  } catch (error) {
-    yield batch;
-    throw error;
-  }
-  yield batch;
 }
 
 /** An invalid row concerns that row alone. */
@@ -222,7 +198,7 @@ export function sendAll<Row>(
     context,
     headers: client.checkHeaders(given.headers),
   };
-  return outcomesOf(batchesOf(rows, prepareRow[operation]), client, settings, signal);
+  return outcomesOf(rowsOf(rows, prepareRow[operation]), client, settings, signal);
 }
 
 /** While this many outcomes wait for the caller, no more rows are sent. */

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { leadToCaller } from '../support/errors.js';
 import type { Answer } from './answer.js';
@@ -47,14 +47,17 @@ export class ClientCall {
     const { signal, context } = this.#options;
     if (signal?.aborted) throw this.#failure(new CancelledError(signal.reason, false));
     const timer = setTimeout(() => this.end.abort(timeOut), this.#limitMs);
-    const stopListening = onAbort(signal, () => this.end.abort(signal?.reason));
+    const cancel = () => this.end.abort(signal?.reason);
+    // As fetch does: any number of calls may have one signal.
+    if (signal !== undefined) setMaxListeners(0, signal);
+    signal?.addEventListener('abort', cancel);
     const { operation } = this.#request.endpoint;
     const trace = { operation, baseUrl: this.#sender.baseUrl, context };
     try {
       return await traceCall(trace, () => this.#untilSettled());
     } finally {
       clearTimeout(timer);
-      stopListening();
+      signal?.removeEventListener('abort', cancel);
     }
   }
 
@@ -185,29 +188,4 @@ function settle(outcome: AttemptOutcome, received: boolean): Answer {
   if (outcome instanceof NoAnswerError && received) outcome.afterEarlierAttempts();
   leadToCaller(outcome, settle);
   throw outcome;
-}
-
-/** The calls to end when their signal is aborted: a signal has one listener, however many calls use it. */
-const listeners = new Map<AbortSignal, { readonly calls: Set<() => void>; readonly notify: () => void }>();
-
-/** Returns a function that ends the wait. */
-function onAbort(signal: AbortSignal | undefined, call: () => void): () => void {
-  if (signal === undefined) return () => {};
-  let listener = listeners.get(signal);
-  if (listener === undefined) {
-    const calls = new Set<() => void>();
-    const notify = () => {
-      for (const endCall of [...calls]) endCall();
-    };
-    listener = { calls, notify };
-    listeners.set(signal, listener);
-    signal.addEventListener('abort', listener.notify);
-  }
-  const { calls, notify } = listener;
-  calls.add(call);
-  return () => {
-    if (!calls.delete(call) || calls.size > 0) return;
-    signal.removeEventListener('abort', notify);
-    listeners.delete(signal);
-  };
 }

@@ -61,19 +61,20 @@ function wordsOf(text: string): string[] {
     .map((word) => (/\d/.test(word) || word.includes(mark) ? mark : word));
 }
 
-/** Whether two answers say the same; also if only their texts could tell, and do not. */
-export function saysTheSame(one: ConstantAnswer, other: ConstantAnswer): boolean {
-  if (one.httpStatus !== other.httpStatus || one.code !== other.code) return false;
-  if (one.words === null || other.words === null) return true;
-  if (one.words.length !== other.words.length) return false;
-  return one.words.every((word, index) => {
-    const [here, there] = [word, other.words?.[index]];
-    return here === there || here === mark || there === mark;
-  });
+type Answered = ConstantAnswer | Observation | null | undefined;
+
+/** Whether there are two answers that say the same; also if only their texts could tell, and do not. */
+export function saysTheSame(one: Answered, other: ConstantAnswer): boolean {
+  if (!one || one.httpStatus !== other.httpStatus || one.code !== other.code) return false;
+  const [words, others] = ['seen' in one ? one.words : wordsOf(one.msg), other.words];
+  if (words === null || others === null) return true;
+  if (words.length !== others.length) return false;
+  return words.every((word, index) => [others[index], mark].includes(word) || others[index] === mark);
 }
 
 /** Whether a request was carried out: also by another code than 200, where the answer names the user. */
-export function isCarriedOut(answer: ConstantAnswer | Observation): boolean {
+export function isCarriedOut(answer: Answered): boolean {
+  if (!answer) return false;
   if (answer.code === resultCode.ok) return true;
   const { union_id } = dataOf('seen' in answer ? answer.seen[0] : answer);
   return (

@@ -74,9 +74,8 @@ const sections: Partial<Record<FaultName, string>> = {
 /** §4, §5, §8: what has to be refused. */
 function parameterBreaks(evidence: Evidence): Found[] {
   const { control, faulty, issued, passbacks } = evidence;
-  const otherPath = faulty.get('otherPath') ?? null;
   // Not by a gateway or a limit, which answers all alike.
-  const isTold = tellsApart(evidence) && !(otherPath !== null && saysTheSame(otherPath, control));
+  const isTold = tellsApart(evidence) && !saysTheSame(faulty.get('otherPath'), control);
   const ofReads = [...faulty].flatMap(([name, answer]): Found[] => {
     const section = sections[name];
     const last = issued.get(name) ?? answer;
@@ -89,7 +88,7 @@ function parameterBreaks(evidence: Evidence): Found[] {
     ...(isCarriedOut(control) ? [['§4.1', `${control.seen[0].asked.title} is accepted`] as const] : []),
     ...ofReads,
     ...passbacks.flatMap(([{ title }, answer]): Found[] =>
-      answer !== null && isCarriedOut(answer) ? [['§4.2', `${title} is accepted`]] : [],
+      isCarriedOut(answer) ? [['§4.2', `${title} is accepted`]] : [],
     ),
   ];
 }

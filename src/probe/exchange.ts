@@ -141,7 +141,7 @@ export class Exchange {
 
   /** Whether such an answer came in place of others before. */
   #isThrottling(answer: ConstantAnswer): boolean {
-    return this.throttled.some((one) => saysTheSame(alikeOf([one]) as ConstantAnswer, answer));
+    return this.throttled.some((one) => saysTheSame(one, answer));
   }
 
   /** Sends the control, and returns whether it is answered as at the start. */
@@ -152,7 +152,7 @@ export class Exchange {
     const isAlike =
       this.#controls.length < firstControls
         ? answer.httpStatus === httpStatus && answer.code === code
-        : saysTheSame(alikeOf([answer]) as ConstantAnswer, this.control);
+        : saysTheSame(answer, this.control);
     if (isAlike) {
       this.#controls.push(answer);
       this.#waited.inRow = 0;

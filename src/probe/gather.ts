@@ -30,34 +30,40 @@ interface Limit {
 }
 
 /** The answers to the requests of a probe; what was not asked, or not answered alike twice, is missing. */
-export interface Evidence {
+export class Evidence {
   /** A read that is correct except for its code, to compare faults with. */
   control: ConstantAnswer;
   /** Copies of it. */
-  copies: ConstantAnswer | null;
+  copies: ConstantAnswer | null = null;
   /** Reads of codes that were never issued; `null`: not answered alike. */
-  readonly faulty: Map<FaultName, ConstantAnswer | null>;
+  readonly faulty = new Map<FaultName, ConstantAnswer | null>();
   /** The same with a code that was issued, where the control hides what comes after the code. */
-  readonly issued: Map<FaultName, ConstantAnswer | null>;
-  readonly window: { readonly old: Limit | null; readonly ahead: Limit | null } | null;
+  readonly issued = new Map<FaultName, ConstantAnswer | null>();
+  window: { readonly old: Limit | null; readonly ahead: Limit | null } | null = null;
   /** The passback of the probe's own key, and its removal with copies of it. */
-  written: Observation | null;
-  removed: Observation | null;
-  removedCopies: ConstantAnswer | null;
-  readonly passbacks: (readonly [asked: ProbeRequest, answer: ConstantAnswer | null])[];
+  written: Observation | null = null;
+  removed: Observation | null = null;
+  removedCopies: ConstantAnswer | null = null;
+  readonly passbacks: (readonly [asked: ProbeRequest, answer: ConstantAnswer | null])[] = [];
   /** Reads with a code that was issued; `null` if there was none, or all were refused. */
-  whole: Observation | null;
+  whole: Observation | null = null;
   /** A read by names; `null` as above. */
-  named: Observation | null;
+  named: Observation | null = null;
   /** Number of reads that the first code allowed, and whether one more was refused. */
-  uses: { readonly count: number; readonly isUsedUp: boolean } | null;
+  uses: { readonly count: number; readonly isUsedUp: boolean } | null = null;
   /** Answers that came in place of others for a time. */
-  throttled: readonly Observation[];
+  readonly throttled: readonly Observation[];
   /** Why the rest was not asked; `null` if all was. */
-  stopped: StoppedError | null;
+  stopped: StoppedError | null = null;
   /** The lead of the platform's clock over ours, in seconds. */
-  aheadBy: number;
-  all: readonly Observation[];
+  aheadBy = 0;
+  readonly all: readonly Observation[];
+
+  constructor({ control, throttled, observations }: Exchange) {
+    this.control = control;
+    this.throttled = throttled;
+    this.all = observations;
+  }
 }
 
 /** Maximum number of reads with one code. */
@@ -94,24 +100,7 @@ export async function gather(connection: ProbeConnection, user: ProbedUser): Pro
   await exchange.begin().catch((error) => {
     if (!(error instanceof StoppedError) || exchange.observations.length === 0) throw error;
   });
-  const evidence: { -readonly [Name in keyof Evidence]: Evidence[Name] } = {
-    control: exchange.control,
-    copies: null,
-    faulty: new Map(),
-    issued: new Map(),
-    window: null,
-    written: null,
-    removed: null,
-    removedCopies: null,
-    passbacks: [],
-    whole: null,
-    named: null,
-    uses: null,
-    throttled: exchange.throttled,
-    stopped: null,
-    aheadBy: 0,
-    all: exchange.observations,
-  };
+  const evidence = new Evidence(exchange);
   try {
     for (const name of faultNames)
       evidence.faulty.set(name, await exchange.twice(() => faulty(controlRead(), [name])));
@@ -155,14 +144,13 @@ async function findLimit(
   const isAccepted = async (age: number): Promise<boolean | null> => {
     for (let tries = 1; tries <= 2; tries += 1) {
       const seen = await exchange.ask(agedRead(direction * age));
-      const answer = alikeOf([seen]) as ConstantAnswer;
       // The platform looks at its clock between the request and the answer.
       const late = seen.seconds < 0.3 ? 0 : seen.seconds;
-      if (saysTheSame(answer, control)) {
+      if (saysTheSame(seen, control)) {
         surelyAccepted = Math.max(surelyAccepted, direction === 1 ? age : age - late);
         return true;
       }
-      if (saysTheSame(answer, beyond)) {
+      if (saysTheSame(seen, beyond)) {
         surelyRefused = Math.min(surelyRefused, direction === 1 ? age + late : age);
         return false;
       }
@@ -199,7 +187,7 @@ async function useUser(
   /** Asks until the request is carried out, or refused as a code that is not valid, or twice alike. */
   const ask = async (asked: ProbeRequest): Promise<Observation> => {
     const first = await exchange.ask(asked);
-    if (isCarriedOut(first) || isRefusedCode(exchange, first)) return first;
+    if (isCarriedOut(first) || saysTheSame(first, exchange.control)) return first;
     const answer = await exchange.twice(() => asked);
     return answer === null ? first : answer.seen[0];
   };
@@ -221,14 +209,10 @@ async function useUser(
   }
   if (!isFirst) await readWhole();
   await readNamed(exchange, evidence, left, names, ask);
-  if (unionId === undefined || evidence.written === null || !isCarriedOut(evidence.written)) return;
+  if (unionId === undefined || !isCarriedOut(evidence.written)) return;
   const removal = () => keyPassback(unionId, key, true);
   evidence.removed = await ask(removal());
   if (isCarriedOut(evidence.removed)) evidence.removedCopies = await exchange.copied(removal);
-}
-
-function isRefusedCode(exchange: Exchange, seen: Observation): boolean {
-  return saysTheSame(alikeOf([seen]) as ConstantAnswer, exchange.control);
 }
 
 /** Reads by names until the first code is used up, then with the faults that may come after the code. */
@@ -252,11 +236,7 @@ async function readNamed(
   }
   evidence.uses = { count, isUsedUp: refused > 0 };
   if (refused > 0) codes.shift();
-  const isHidden = (name: FaultName) => {
-    const answer = evidence.faulty.get(name) ?? null;
-    return answer !== null && saysTheSame(answer, exchange.control);
-  };
-  const late = lateFaults.filter(isHidden);
+  const late = lateFaults.filter((name) => saysTheSame(evidence.faulty.get(name), exchange.control));
   const together: FaultName[] = late.filter((name) => name !== 'wrongSign' && name !== 'futureTimestamp');
   /** Whether the read was carried out; then the code is used up, unless it is for any number of reads. */
   const isDone = (seen: Observation) => {
@@ -277,7 +257,7 @@ async function readNamed(
     const code = codes[0];
     const answer = await exchange.twice(() => faulty(issuedRead(code, names), [name]));
     // Looking a code up may use it up.
-    if (answer !== null && !isCarriedOut(answer) && saysTheSame(answer, exchange.control)) codes.shift();
+    if (!isCarriedOut(answer) && saysTheSame(answer, exchange.control)) codes.shift();
     else evidence.issued.set(name, answer);
     if (answer !== null) isDone(answer.seen[0]);
   }

@@ -45,7 +45,7 @@ type Findings = { readonly [Name in keyof Platform]?: Finding<Platform[Name]> };
 /** Concludes from the answers how the platform does what the spec leaves open. */
 export function learn(evidence: Evidence): Learned {
   const { whole, written } = evidence;
-  const isSigned = tellsApart(evidence) || whole !== null || (written !== null && isCarriedOut(written));
+  const isSigned = tellsApart(evidence) || whole !== null || isCarriedOut(written);
   const refusals = refusalsOf(evidence, isSigned);
   const http_status = findStatus(refusals);
   const findings: Findings = {
@@ -178,7 +178,7 @@ function findTaken<Refused, Taken>(
   taken: Taken,
 ): Finding<Refused | Taken> {
   const late = issued.get(name) ?? null;
-  if (late !== null && isCarriedOut(late)) return found(taken, 'one was accepted');
+  if (isCarriedOut(late)) return found(taken, 'one was accepted');
   const answer = late ?? faulty.get(name) ?? null;
   if (answer === null) return open('not asked, or not answered alike');
   const why = refusals.find((refusal) => refusal.answer === answer)?.unclear;
@@ -189,8 +189,7 @@ function findTaken<Refused, Taken>(
 }
 
 function findScopes(evidence: Evidence, refusals: readonly Refusal[]): Finding<Platform['scopes']> {
-  const usual = evidence.faulty.get('usualScope') ?? null;
-  if (usual === null || !saysTheSame(usual, evidence.control))
+  if (!saysTheSame(evidence.faulty.get('usualScope'), evidence.control))
     return open(`${defaultScope} is refused: ask the operator which it takes`);
   return findTaken(evidence, refusals, 'otherScope', [defaultScope], 'any' as const);
 }
@@ -219,10 +218,9 @@ function findLimit(
   limit: { readonly accepted: number; readonly refused: number } | null | undefined,
 ): Finding<number | 'unlimited'> {
   const late = issued.get(name) ?? null;
-  if (late !== null && isCarriedOut(late)) return found('unlimited', 'an hour was accepted');
+  if (isCarriedOut(late)) return found('unlimited', 'an hour was accepted');
   if (late !== null) return open('looked at after the code: it would take many codes');
-  const answer = faulty.get(name) ?? null;
-  if (answer !== null && saysTheSame(answer, control))
+  if (saysTheSame(faulty.get(name), control))
     return open(`not refused before the code is looked up: ${needsMoreCodes}`);
   if (limit === null || limit === undefined) return open('not asked, or not answered alike');
   const { accepted, refused } = limit;
@@ -240,11 +238,10 @@ function findReplay(
   { copies, control, removedCopies, removed }: Evidence,
   refusals: readonly Refusal[],
 ): Finding<Platform['replay']> {
-  if (removedCopies !== null && isCarriedOut(removedCopies))
-    return found('allow', 'the copy of a passback was carried out');
+  if (isCarriedOut(removedCopies)) return found('allow', 'the copy of a passback was carried out');
   const refused = refusals.find(({ means, unclear }) => means === 'randomReplayed' && unclear === null);
   if (refused !== undefined) return found('refuse', `${refused.request} was refused`);
-  if (copies !== null && saysTheSame(copies, control))
+  if (saysTheSame(copies, control))
     return open(
       removed === null
         ? `not refused before the code is looked up: ${needsUser}`

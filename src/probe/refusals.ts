@@ -59,7 +59,7 @@ export function tellsApart({ control, faulty }: Evidence): boolean {
 /** The refusals of a probe; `isSigned` is whether the platform accepted the signatures. */
 export function refusalsOf(evidence: Evidence, isSigned: boolean): Refusal[] {
   const { control, copies, faulty, issued, removedCopies, passbacks, throttled } = evidence;
-  const passes = (answer: ConstantAnswer | null) => answer !== null && saysTheSame(answer, control);
+  const passes = (answer: ConstantAnswer | null) => saysTheSame(answer, control);
   /** Answers of requests that a platform may take for another fault. */
   const lookalikes: Partial<Record<FaultName, readonly FaultName[]>> = {
     shortTimestamp: ['oldTimestamp', 'futureTimestamp'],
@@ -71,14 +71,13 @@ export function refusalsOf(evidence: Evidence, isSigned: boolean): Refusal[] {
     if (answer === null) return 'not asked, or not answered alike';
     if (isCarriedOut(answer)) return 'carried out';
     if (answer.code === null) return 'no envelope';
-    if (throttled.some((one) => saysTheSame(alikeOf([one]) as ConstantAnswer, answer)))
-      return 'answered as where it throttles';
+    if (throttled.some((one) => saysTheSame(one, answer))) return 'answered as where it throttles';
     if (means === 'codeNotValid') return isSigned ? null : 'the signatures may be wrong';
     if (passes(answer))
       return isSigned ? 'not refused before the code is looked up' : 'the signatures may be wrong';
     const other = (name === undefined ? [] : (lookalikes[name] ?? [])).find((like) => {
       const one = faulty.get(like) ?? null;
-      return one !== null && !passes(one) && saysTheSame(one, answer);
+      return !passes(one) && saysTheSame(one, answer);
     });
     return other === undefined ? null : `answered like ${faults[other].title}`;
   };
@@ -98,7 +97,7 @@ export function refusalsOf(evidence: Evidence, isSigned: boolean): Refusal[] {
       const late = issued.get(name);
       if (late !== undefined) {
         // What a platform may take is refused only where it does not.
-        if (late !== null && isCarriedOut(late) && 'isOptional' in fault) return [];
+        if (isCarriedOut(late) && 'isOptional' in fault) return [];
         return refusal(`${title}, with a code`, means, late, name);
       }
       return 'isOptional' in fault && passes(answer) ? [] : refusal(title, means, answer, name);
@@ -129,9 +128,7 @@ export function refusalsOf(evidence: Evidence, isSigned: boolean): Refusal[] {
 /** Whether three requests that have nothing to do with each other are answered alike. */
 function isDoubtful({ answer, unclear }: Refusal, all: readonly Refusal[]): boolean {
   if (answer === null || unclear !== null) return false;
-  const alike = all.filter(
-    (other) => other.answer !== null && other.unclear === null && saysTheSame(other.answer, answer),
-  );
+  const alike = all.filter((other) => other.unclear === null && saysTheSame(other.answer, answer));
   return subjects.filter((meanings) => alike.some(({ means }) => meanings.includes(means))).length > 2;
 }
 

@@ -141,7 +141,7 @@ export class UserInfoClient implements AsyncDisposable {
    *
    * Rows are read one at a time, and the request of each is built before the next one is read: a source may reuse
    * one object. Rows of one user are sent one after the other. Outcomes that are not consumed hold back further rows:
-   * at most about 1,024 outcomes wait, and 64 rows are read ahead, or 16 for each request under way (at least 512) where
+   * at most about 1,024 outcomes wait, and 33 rows are read ahead, or 16 for each request under way (at least 512) where
    * rows of the same user wait for each other. The source is closed when the loop over the outcomes is left, or the run
    * ends.
    *

@@ -41,16 +41,15 @@ export async function withProgress<T>(
   const startedAt = performance.now();
   const firstRows = progressNow().rows;
   const colors = colorsFor(stderr, io.env);
-  const describe = (width: number | null) => {
+  const describe = (width?: number) => {
     const progress = progressNow();
     const rowsPerMs = (progress.rows - firstRows) / Math.max(1, performance.now() - startedAt);
-    const [whole = ''] = linesOf(progress, rowsPerMs);
-    return width === null ? whole : progressLine(progress, rowsPerMs, width, colors.green);
+    return progressLine(progress, rowsPerMs, width, colors.green);
   };
   const showBar = () => stderr.write(`\r${describe((stderr.columns || defaultWidth) - 1)}\u001b[K`);
   const timer = stderr.isTTY
     ? setInterval(showBar, barMs)
-    : setInterval(() => stderr.write(`${describe(null)}\n`), lineMs);
+    : setInterval(() => stderr.write(`${describe()}\n`), lineMs);
   try {
     return await work();
   } finally {
@@ -59,53 +58,33 @@ export async function withProgress<T>(
   }
 }
 
-/** A line as wide as it may be, with a bar of what is left of the width: the bar shrinks first. */
+/**
+ * A line that is not wider than `width`: parts at its end are left out. Without a width, it has all of them and no
+ * bar.
+ */
 export function progressLine(
-  progress: Progress,
-  rowsPerMs: number,
-  width: number,
-  paint: (text: string) => string = (text) => text,
-): string {
-  const lines = linesOf(progress, rowsPerMs);
-  const line = lines.find((one) => one.length <= width) ?? lines.at(-1) ?? '';
-  const barWidth = Math.min(widestBar, width - line.length - 1);
-  if (progress.share === null || barWidth < narrowestBar || line !== lines[0]) return line;
-  const full = Math.round(progress.share * barWidth);
-  return `${paint('█'.repeat(full))}${'░'.repeat(barWidth - full)} ${line}`;
-}
-
-/** The same progress in lines that become shorter: all have the count, the rows that are not ok and the time to wait. */
-function linesOf(
   { doing, unit = 'rows', rows, share, total, counts, pausedMs = 0 }: Progress,
   rowsPerMs: number,
-): string[] {
-  const count = formatCount(rows);
-  const done = total === null ? count : `${count}/${formatCount(total)}`;
-  const failures = outcomes.filter(
-    (outcome) => outcome !== 'ok' && counts !== undefined && counts[outcome] > 0,
-  );
-  const each = failures.map((outcome) => `${outcome} ${formatCount(counts?.[outcome] ?? 0)}`);
-  const all = failures.reduce((sum, outcome) => sum + (counts?.[outcome] ?? 0), 0);
-  const notOk = failures.length > 1 ? [`not ok ${formatCount(all)}`] : each;
-  const isPaused = pausedMs > shownPauseMs;
+  width?: number,
+  paint: (text: string) => string = (text) => text,
+): string {
+  const done = total === null ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
+  const failures = outcomes.flatMap((outcome) => {
+    const count = outcome === 'ok' ? 0 : (counts?.[outcome] ?? 0);
+    return count === 0 ? [] : [`${outcome} ${formatCount(count)}`];
+  });
+  const rate = `${formatCount(Math.round(rowsPerMs * 1000))}/s`;
   const ms = share && rowsPerMs > 0 ? (rows / share - rows) / rowsPerMs : null;
-  const left = ms === null ? [] : [`${formatDuration(ms)} left`];
-  const wait = isPaused ? [`waiting ${formatDuration(pausedMs)} for the service`] : left;
-  const rate = isPaused ? [] : [`${formatCount(Math.round(rowsPerMs * 1000))}/s`];
-  const short = isPaused ? [`waiting ${brief(pausedMs)}`] : ms === null ? [] : [`${brief(ms)} left`];
+  const left = ms === null ? [rate] : [`${formatDuration(ms)} left`, rate];
+  const pace = pausedMs > shownPauseMs ? [`waiting ${formatDuration(pausedMs)} for the service`] : left;
   const named = share === null ? doing : `${doing} ${Math.floor(share * 100)}%`;
-  return [
-    [named, `${done} ${unit}`, ...each, ...wait, ...rate].join('  '),
-    [named, done, ...each, ...wait].join('  '),
-    [done, ...each, ...wait].join('  '),
-    [done, ...notOk, ...short].join(' '),
-    [count, ...notOk, ...short].join(' '),
-  ];
-}
-
-/** `3m20s` */
-function brief(ms: number): string {
-  return formatDuration(ms)
-    .replace(/ (min|[hs])/g, (_, unit: string) => unit.slice(0, 1))
-    .replaceAll(' ', '');
+  const parts = [named, `${done} ${unit}`, ...failures, ...pace];
+  const whole = parts.join('  ');
+  if (width === undefined) return whole;
+  while (parts.length > 1 && parts.join('  ').length > width) parts.pop();
+  const line = parts.join('  ');
+  const barWidth = Math.min(widestBar, width - line.length - 1);
+  if (share === null || line !== whole || barWidth < narrowestBar) return line;
+  const full = Math.round(share * barWidth);
+  return `${paint('█'.repeat(full))}${'░'.repeat(barWidth - full)} ${line}`;
 }

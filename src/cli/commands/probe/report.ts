@@ -31,7 +31,7 @@ export function doubtsOf(evidence: Evidence, { isSigned }: Learned, key: string)
   const { control, stopped, throttled, aheadBy, written, removed } = evidence;
   const { known } = control.seen[0];
   const said = ({ code, httpStatus }: Observation) => code ?? `HTTP ${httpStatus}`;
-  const isLeft = written !== null && isCarriedOut(written) && !(removed !== null && isCarriedOut(removed));
+  const isLeft = isCarriedOut(written) && !isCarriedOut(removed);
   const doubts: readonly (readonly [applies: boolean, doubt: string])[] = [
     [
       !isSigned,
