@@ -2,7 +2,7 @@ import { passbackRequest, readRequest } from '../client/request.js';
 import { type Endpoint, endpointNamed } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
-import { codeFault, type PasteFault } from '../protocol/pasted-text.js';
+import { codeFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import {
   checkUserInfo,
@@ -15,7 +15,7 @@ import {
   userFault,
 } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
-import type { ColumnRules } from './source/columns.js';
+import { type ColumnRules, refuseFault } from './source/columns.js';
 import type { FileRow } from './source/rows.js';
 
 /** The work for each row. */
@@ -58,14 +58,11 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
   throw new InvalidInputError(`${quoteName(name)} ${fault}`);
 }
 
-/** @throws InvalidInputError for what was pasted with it: the platform would look for another user or code */
-function refusePasted(name: string, text: string, fault: PasteFault | null): string {
-  if (fault === null) return text;
-  throw new InvalidInputError(`${quoteName(name)} ${fault.what}`, { hint: 'Correct it in the file.' });
-}
-
-function identifier(name: string, text: string): string {
-  return refusePasted(name, text, userFault(text));
+/** @throws InvalidInputError if it is missing, or was pasted with something */
+function identifier(fields: ReadonlyMap<string, FlatValue>, name: string): string {
+  const text = requiredText(fields, name);
+  refuseFault(name, userFault(text));
+  return text;
 }
 
 /**
@@ -127,10 +124,10 @@ export function passbackOperation(naming: UserNaming): RowOperation {
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
       refuseSlips(fields);
-      const user = identifier(name, requiredText(fields, name));
+      const user = identifier(fields, name);
       if (byUnionId) fields.delete(name);
       // Beside a union ID a platform may not need it: a row without it is a slip all the same.
-      if (primaryKey !== undefined) identifier(primaryKey, requiredText(fields, primaryKey));
+      if (primaryKey !== undefined) identifier(fields, primaryKey);
       const target = { ...(byUnionId && { unionId: user }), primaryKey };
       return { request: passbackRequest(target, () => checkUserInfo(fields)), user };
     },
@@ -156,8 +153,8 @@ export function readOperation(infoNames: readonly string[], scope: string | unde
     userInfoKeys: () => [],
     user: () => null,
     prepare(fields) {
-      const text = requiredText(fields, codeColumn);
-      const code = refusePasted(codeColumn, text, codeFault(text));
+      const code = requiredText(fields, codeColumn);
+      refuseFault(codeColumn, codeFault(code));
       const names = infoNames.length === 0 ? {} : { infoNames };
       return { request: readRequest({ code, ...names, ...(scope !== undefined && { scope }) }), user: null };
     },

@@ -20,60 +20,6 @@ export interface Pacing {
 const windowMs = 100;
 const windowAnswers = 8;
 
-/**
- * How many requests may be under way at once. Starts low, doubles with each good window, halves when the service
- * throttles, and then grows slowly. A service that is slow gets fewer requests a second by itself.
- */
-export class ConcurrencyLimit {
-  readonly #most: number;
-  #current: number;
-  #hasSlowedDown = false;
-  #windowStart = 0;
-  #windowCount = 0;
-
-  constructor(most: number) {
-    this.#most = most;
-    this.#current = Math.ceil(most / 4);
-  }
-
-  get current(): number {
-    return this.#current;
-  }
-
-  /** `now` is in milliseconds. */
-  onAnswer(now: number): void {
-    this.#windowCount += 1;
-    if (now - this.#windowStart < windowMs) return;
-    if (this.#windowCount < Math.min(windowAnswers, this.#current)) return;
-    const more = this.#hasSlowedDown ? Math.max(1, Math.floor(this.#current / 8)) : this.#current;
-    this.#current = Math.min(this.#most, this.#current + more);
-    this.#startWindow(now);
-  }
-
-  /**
-   * `startedAt` is when the throttled request was sent. One that was sent before the last reduction reduces
-   * nothing.
-   */
-  onThrottle(startedAt: number, now: number): void {
-    if (startedAt < this.#windowStart) return;
-    this.#current = Math.max(1, Math.floor(this.#current / 2));
-    this.#hasSlowedDown = true;
-    this.#startWindow(now);
-  }
-
-  /** The service cannot be reached: probe it with one request at a time. */
-  onUnreachable(now: number): void {
-    this.#current = 1;
-    this.#hasSlowedDown = false;
-    this.#startWindow(now);
-  }
-
-  #startWindow(now: number): void {
-    this.#windowStart = now;
-    this.#windowCount = 0;
-  }
-}
-
 /** After a pause, at most the requests of this many milliseconds are sent at once. */
 const burstMs = 50;
 
@@ -97,11 +43,16 @@ interface Signal {
 }
 
 /**
- * Flow control: the configured rate and concurrency, or less if the service cannot handle it. Times are in
- * milliseconds.
+ * Flow control: the configured rate and concurrency, or less if the service cannot handle it. The number of requests
+ * under way starts low, doubles with each good window, halves when the service throttles, and then grows slowly. A
+ * service that is slow gets fewer requests a second by itself. Times are in milliseconds.
  */
 export class FlowControl {
-  readonly #limit: ConcurrencyLimit;
+  readonly #most: number;
+  #limit: number;
+  #hasSlowedDown = false;
+  #windowStart = 0;
+  #windowCount = 0;
   readonly #intervalMs: number;
   /** When the next request may be sent at the configured rate. */
   #nextAt = 0;
@@ -122,7 +73,8 @@ export class FlowControl {
     now: number,
     random = Math.random,
   ) {
-    this.#limit = new ConcurrencyLimit(concurrency);
+    this.#most = concurrency;
+    this.#limit = Math.ceil(concurrency / 4);
     this.#intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
     this.#startedAt = now;
     this.#random = random;
@@ -130,7 +82,7 @@ export class FlowControl {
 
   /** Number of requests that may be under way now. */
   get limit(): number {
-    return this.#limit.current;
+    return this.#limit;
   }
 
   /** When the pause ends that the service asked for, or that starts when it does not answer. */
@@ -160,7 +112,11 @@ export class FlowControl {
     }
     this.#throttles = 0;
     this.#probes = 0;
-    this.#limit.onAnswer(now);
+    this.#windowCount += 1;
+    if (now - this.#windowStart < windowMs) return;
+    if (this.#windowCount < Math.min(windowAnswers, this.#limit)) return;
+    const more = this.#hasSlowedDown ? Math.max(1, Math.floor(this.#limit / 8)) : this.#limit;
+    this.#setLimit(this.#limit + more, now);
   }
 
   /** Whether the service was unreachable for so long that the run should stop. */
@@ -173,7 +129,11 @@ export class FlowControl {
   #onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
     // Requests that were under way together are throttled together, and count once.
     const isNew = startedAt >= this.#pausedUntil;
-    this.#limit.onThrottle(startedAt, now);
+    // One that was sent before the last reduction reduces nothing.
+    if (startedAt >= this.#windowStart) {
+      this.#hasSlowedDown = true;
+      this.#setLimit(Math.floor(this.#limit / 2), now);
+    }
     if (retryAfterMs !== undefined) this.#pauseUntil(now + retryAfterMs);
     else if (isNew) this.#pauseUntil(now + backOffMs(this.#throttles++, this.#random));
   }
@@ -181,8 +141,16 @@ export class FlowControl {
   #onMiss(startedAt: number, now: number): void {
     this.#misses += 1;
     if (this.#misses < missesToPause || startedAt < this.#pausedUntil) return;
-    this.#limit.onUnreachable(now);
+    // It is probed with one request at a time.
+    this.#hasSlowedDown = false;
+    this.#setLimit(1, now);
     this.#pauseUntil(now + backOffMs(this.#probes++, this.#random, longestProbePauseMs));
+  }
+
+  #setLimit(limit: number, now: number): void {
+    this.#limit = Math.min(this.#most, Math.max(1, limit));
+    this.#windowStart = now;
+    this.#windowCount = 0;
   }
 
   #pauseUntil(time: number): void {

@@ -210,8 +210,7 @@ export class Recorder implements EngineListener<FileRow> {
   async #writeUnknown(): Promise<void> {
     const { results, journal, state } = this.#record;
     if (journal === null) return;
-    const left = new LineSet();
-    for (const line of state.unknown) left.add(line);
+    const left = new LineSet(state.unknown);
     for (let part = state.parts.length - 1; part >= 0 && left.size > 0; part -= 1) {
       let text = '';
       const before = state.parts[part] ?? noContents;

@@ -10,6 +10,10 @@ export class LineSet {
   readonly #pages = new Map<number, Uint8Array>();
   #size = 0;
 
+  constructor(lines: Iterable<number> = []) {
+    for (const line of lines) this.add(line);
+  }
+
   get size(): number {
     return this.#size;
   }
@@ -20,11 +24,11 @@ export class LineSet {
   }
 
   add(line: number): void {
-    this.#set(line, true);
+    if (!this.has(line)) this.#flip(line, 1);
   }
 
   delete(line: number): void {
-    this.#set(line, false);
+    if (this.has(line)) this.#flip(line, -1);
   }
 
   /** Ascending within a page. */
@@ -35,19 +39,13 @@ export class LineSet {
     }
   }
 
-  #set(line: number, isIn: boolean): void {
+  #flip(line: number, more: 1 | -1): void {
     const number = Math.floor(line / pageLines);
-    let page = this.#pages.get(number);
-    if (page === undefined) {
-      if (!isIn) return;
-      page = new Uint8Array(pageLines / 8);
-      this.#pages.set(number, page);
-    }
+    const page = this.#pages.get(number) ?? new Uint8Array(pageLines / 8);
     const at = (line % pageLines) >> 3;
-    const [byte = 0, bit] = [page[at], 1 << (line & 7)];
-    if (((byte & bit) !== 0) === isIn) return;
-    page[at] = byte ^ bit;
-    this.#size += isIn ? 1 : -1;
+    page[at] = (page[at] ?? 0) ^ (1 << (line & 7));
+    this.#pages.set(number, page);
+    this.#size += more;
   }
 }
 

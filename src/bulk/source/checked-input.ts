@@ -16,12 +16,6 @@ export class InputChangedError extends InvalidInputError {
 /** The start of the SHA-256 of an input up to the end of each part of it. */
 export type InputDigest = readonly string[];
 
-/**
- * Size of a part, and of one read while rows are checked: so fast that larger ones outlive the young generation, and
- * accumulate.
- */
-const partBytes = 16 * 1024;
-
 const digestOf = (hash: Hash) => hash.copy().digest('binary').slice(0, 16);
 
 /**
@@ -38,7 +32,7 @@ export async function preflight(
   const hash = createHash('sha256');
   const digest: string[] = [];
   async function* read() {
-    for await (const part of input.read(partBytes)) {
+    for await (const part of input.read()) {
       hash.update(part);
       digest.push(digestOf(hash));
       yield part;
@@ -68,14 +62,12 @@ async function* readChecked(input: Input, checked: InputDigest): AsyncGenerator<
   const hash = createHash('sha256');
   let number = 0;
   let last: Buffer | null = null;
-  for await (const block of input.read()) {
-    for (let at = 0; at < block.length; at += partBytes) {
-      hash.update(block.subarray(at, at + partBytes));
-      if (digestOf(hash) !== checked[number]) throw new InputChangedError(input.name);
-      number += 1;
-    }
-    if (number < checked.length) yield block;
-    else last = block;
+  for await (const part of input.read()) {
+    hash.update(part);
+    if (digestOf(hash) !== checked[number]) throw new InputChangedError(input.name);
+    number += 1;
+    if (number < checked.length) yield part;
+    else last = part;
   }
   if (number < checked.length || (await input.sizeNow()) !== input.size) {
     throw new InputChangedError(input.name);

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { pasteFault } from '../../protocol/pasted-text.js';
+import { type PasteFault, pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import {
   type FlatValue,
@@ -49,13 +49,17 @@ export function parseCell(
   }
 }
 
+/** As `refuseFault`, for a value with a special meaning. */
+export function refusePasted(key: string, value: FlatValue | undefined, canBeTyped = false): void {
+  refuseFault(key, typeof value === 'string' ? pasteFault(value, pastedKindOf(key)) : null, canBeTyped);
+}
+
 /**
  * `canBeTyped`: whether the command has --types for the key.
  *
- * @throws InvalidInputError for a value with a special meaning that was pasted with something else
+ * @throws InvalidInputError for what was pasted with a value: the platform would look for another user or code
  */
-export function refusePasted(key: string, value: FlatValue | undefined, canBeTyped: boolean): void {
-  const fault = typeof value === 'string' ? pasteFault(value, pastedKindOf(key)) : null;
+export function refuseFault(key: string, fault: PasteFault | null, canBeTyped = false): void {
   if (fault === null) return;
   const message = `${quoteName(key)} ${fault.what}`;
   if (!canBeTyped) throw new InvalidInputError(message, { hint: 'Correct it in the file.' });

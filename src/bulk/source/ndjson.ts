@@ -46,7 +46,7 @@ export class NdjsonRow implements FileRow {
 class PastedRow extends NdjsonRow {
   override fields(): Map<string, FlatValue> {
     const fields = super.fields();
-    for (const key of Object.keys(specialUserInfoKeys)) refusePasted(key, fields.get(key), false);
+    for (const key of Object.keys(specialUserInfoKeys)) refusePasted(key, fields.get(key));
     return fields;
   }
 }

@@ -11,7 +11,7 @@ import { meantKey, warnOfKeys } from '../call/pairs.js';
 import { printMessage } from '../io.js';
 import { warn } from '../output/style.js';
 import { withProgress } from './progress.js';
-import type { BulkRun } from './row-source.js';
+import { type BulkRun, parseTypes } from './row-source.js';
 import { formatRows, noRows } from './run-report.js';
 
 /** Maximum number of invalid rows that are shown, and after which the others are not looked at. */
@@ -101,11 +101,6 @@ export async function checkRows({
   return { ...checked, rows: options.preflight ? rows : null, keys, sample };
 }
 
-/** The columns that --types names. */
-function columnsOf(types = ''): readonly string[] {
-  return types.split(',').map((part) => part.replace(/:\w+$/, ''));
-}
-
 /** `types` with more columns whose values are meant as they are. */
 function withText(types: string | undefined, columns: readonly string[]): string {
   return [...(types === undefined ? [] : [types]), ...columns.map((column) => `${column}:text`)].join(',');
@@ -120,7 +115,7 @@ const maxOnce = 100_000;
 /** Doubtful values of rows, by column. */
 class Doubts {
   readonly #types: string | undefined;
-  readonly #meant: readonly string[];
+  readonly #meant: ReadonlyMap<string, unknown>;
   readonly #rows = new Map<string, number>();
   readonly #numbers = new Map<string, { long: number; rounded: number; digits: number }>();
   readonly #writes: boolean;
@@ -131,12 +126,12 @@ class Doubts {
   constructor(types: string | undefined, { writes }: Pick<Endpoint, 'writes'>) {
     this.#types = types;
     this.#writes = writes;
-    this.#meant = columnsOf(types);
+    this.#meant = parseTypes(types);
   }
 
   addValues(fields: ReadonlyMap<string, FlatValue>): void {
     for (const [column, value] of fields) {
-      if (typeof value !== 'string' || this.#meant.includes(column)) continue;
+      if (typeof value !== 'string' || this.#meant.has(column)) continue;
       const fault = pasteFault(value, 'value');
       if (fault !== null) {
         const doubt = `${quoteName(column)} ${fault.what}`;
@@ -207,8 +202,8 @@ export function refuseMisspelt(
   prefix: string | null,
   types: string | undefined,
 ): void {
-  const typed = columnsOf(types);
-  const slips = [...keys].filter((key) => !typed.includes(key) && meantKey(key, prefix) !== null);
+  const typed = parseTypes(types);
+  const slips = [...keys].filter((key) => !typed.has(key) && meantKey(key, prefix) !== null);
   if (slips.length === 0) return;
   const meant = slips.map((key) => quoteName(meantKey(key, prefix) ?? '')).join(', ');
   const verb = slips.length === 1 ? 'key has' : 'keys have';

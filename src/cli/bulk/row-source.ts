@@ -23,12 +23,13 @@ export interface BulkRun extends Call<BulkOptions> {
 }
 
 /**
- * Parses `age:number,vip:boolean`.
+ * Parses `age:number,vip:boolean`; none if there is no text.
  *
  * @throws InvalidInputError
  */
-function parseTypes(text: string): Map<string, CellType> {
+export function parseTypes(text: string | undefined): Map<string, CellType> {
   const types = new Map<string, CellType>();
+  if (text === undefined) return types;
   for (const part of text.split(',')) {
     const at = part.lastIndexOf(':');
     const [column, name] = [part.slice(0, Math.max(0, at)), part.slice(at + 1)];
@@ -75,7 +76,7 @@ export async function openRows(
   if (formatName === 'ndjson') refuseForNdjson(options);
   else {
     const delimiter = delimiterOf(options.delimiter, name);
-    const types = options.types === undefined ? new Map() : parseTypes(options.types);
+    const types = parseTypes(options.types);
     const check = (found: readonly string[], line: number) => {
       checkColumns(found, columns, line);
       checkKeys?.(found);
@@ -118,14 +119,11 @@ function delimiterOf(given: string | undefined, name: string): string {
   throw new InvalidInputError('the delimiter is empty, or holds a quote or a line break');
 }
 
-/** `--types KEY:text` says of a key of NDJSON, too, that it is meant. */
-function isAllText(types = ''): boolean {
-  return [...parseTypes(types).values()].every((type) => type === 'text');
-}
-
 function refuseForNdjson(options: RowOptions): void {
+  // `--types KEY:text` says of a key of NDJSON, too, that it is meant.
+  const isAllText = [...parseTypes(options.types).values()].every((type) => type === 'text');
   const lost = (['delimiter', 'types', 'empty'] as const).find(
-    (name) => options[name] !== undefined && !(name === 'types' && isAllText(options.types)),
+    (name) => options[name] !== undefined && !(name === 'types' && isAllText),
   );
   if (lost === undefined) return;
   throw new InvalidInputError(`--${lost} is for CSV: NDJSON says all of that itself`);

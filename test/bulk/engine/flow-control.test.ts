@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { ConcurrencyLimit, FlowControl } from '../../../src/bulk/engine/flow-control.js';
+import { FlowControl } from '../../../src/bulk/engine/flow-control.js';
 
-/** A limit over a service; times are milliseconds. */
+const outcome = { verdict: 'done', isLost: false, startedAt: 0, retryAfterMs: undefined } as const;
+const throttled = { ...outcome, verdict: 'throttled' } as const;
+const missed = { ...outcome, verdict: 'retry', isLost: true } as const;
+
+/** Flow control over a service; times are milliseconds. */
 class Simulation {
   now = 1;
-  readonly limit = new ConcurrencyLimit(32);
+  readonly flow = new FlowControl({ concurrency: 32, ratePerSecond: null }, 0);
 
   /** Lets the service answer for `ms`, as many requests at a time as the limit allows. */
   run(ms: number, latency: number): number {
     for (const end = this.now + ms; this.now < end; ) {
-      const { current } = this.limit;
+      const { limit } = this.flow;
       this.now += latency;
-      for (let answers = 0; answers < current; answers += 1) this.limit.onAnswer(this.now);
+      for (let answers = 0; answers < limit; answers += 1) this.flow.onOutcome(outcome, this.now);
     }
-    return this.limit.current;
+    return this.flow.limit;
   }
 }
 
@@ -21,7 +25,7 @@ describe('the concurrency limit', () => {
   it('starts low and soon reaches the given maximum, of a slow service too', () => {
     for (const latency of [20, 900]) {
       const simulation = new Simulation();
-      expect(simulation.limit.current).toBe(8);
+      expect(simulation.flow.limit).toBe(8);
       expect(simulation.run(200 + 2 * latency, latency)).toBe(32);
     }
   });
@@ -29,18 +33,19 @@ describe('the concurrency limit', () => {
   it('halves on throttling, once for all requests in flight together', () => {
     const simulation = new Simulation();
     simulation.run(1_000, 20);
-    const sentAt = simulation.now;
+    const startedAt = simulation.now;
     simulation.now += 10;
-    for (let i = 0; i < 10; i += 1) simulation.limit.onThrottle(sentAt, simulation.now);
-    expect(simulation.limit.current).toBe(16);
+    for (let i = 0; i < 10; i += 1) simulation.flow.onOutcome({ ...throttled, startedAt }, simulation.now);
+    expect(simulation.flow.limit).toBe(16);
     expect(simulation.run(5_000, 20)).toBe(32);
   });
 
   it('is one during an outage, and doubles after each answer', () => {
     const simulation = new Simulation();
     simulation.run(1_000, 20);
-    simulation.limit.onUnreachable(simulation.now);
-    expect(simulation.limit.current).toBe(1);
+    for (let i = 0; i < 5; i += 1)
+      simulation.flow.onOutcome({ ...missed, startedAt: simulation.now }, simulation.now);
+    expect(simulation.flow.limit).toBe(1);
     expect(simulation.run(1_500, 20)).toBe(32);
   });
 });
@@ -49,9 +54,6 @@ describe('flow control', () => {
   /** Pauses have their shortest length; the clock is the test's own. */
   const newFlow = (ratePerSecond: number | null = null) =>
     new FlowControl({ concurrency: 8, ratePerSecond }, 0, () => 0);
-  const outcome = { verdict: 'done', isLost: false, startedAt: 0, retryAfterMs: undefined } as const;
-  const throttled = { ...outcome, verdict: 'throttled' } as const;
-  const missed = { ...outcome, verdict: 'retry', isLost: true } as const;
 
   /** How many requests may be sent from `start` to `end`. */
   function sentBetween(flow: FlowControl, start: number, end: number): number {

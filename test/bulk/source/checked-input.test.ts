@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkedInput, type InputDigest, preflight } from '../../../src/bulk/source/checked-input.js';
-import { type Input, openFile } from '../../../src/bulk/source/input.js';
+import { type Input, openFile, partBytes } from '../../../src/bulk/source/input.js';
 import { parseNdjson } from '../../../src/bulk/source/ndjson.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'userinfo-input-'));
 const path = join(folder, 'input');
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const block = 64 * 1024;
+const block = partBytes;
 
 async function digestOf(input: Input): Promise<InputDigest> {
   const text = { encoding: 'utf-8', forced: false };
