@@ -6,7 +6,7 @@ import type { Param } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { compareMessages } from '../../src/signing-tools/verify/compare-messages.js';
 import type { ReceivedSignature } from '../../src/signing-tools/verify/suspect.js';
-import { verifySignature } from '../../src/signing-tools/verify/verify-signature.js';
+import { sentencesOf, verifySignature } from '../../src/signing-tools/verify/verify-signature.js';
 import { requestOf } from '../support/signing-requests.js';
 
 const secretText = 'Th3-s3cret-of-the-app';
@@ -268,6 +268,57 @@ describe('of a rule that signs headers, a body and a path', () => {
     const { findings } = verifySignature({ ...caseOf(recipe, { request: sent }), received });
     const said = findings[0]?.map(({ says }) => says).join(' ');
     expect(said).toMatch(words);
+  });
+});
+
+describe('a rule whose parts have no text between them', () => {
+  const parts = ['$extra:X-Time', '$method', '$path$search', '$body'];
+  const ruleOf = (message: readonly string[], join = '') =>
+    completeRecipe({ message: [...message], join, steps: ['hmac-sha256'] });
+  const sent = {
+    ...requestOf([], {
+      method: 'POST',
+      url: 'https://e.com/v1/x',
+      body: 'a=1+2%2F3',
+      extra: { 'X-Time': '1700000000' },
+    }),
+    query: 'b=2',
+  };
+  const swaps = parts.flatMap((one, from) =>
+    parts
+      .slice(from + 1)
+      .map(
+        (other) =>
+          [
+            ruleOf(parts.map((part) => (part === one ? other : part === other ? one : part))),
+            `with ${JSON.stringify(one)} and ${JSON.stringify(other)} swapped.`,
+          ] as const,
+      ),
+  );
+  const left = parts.map(
+    (one) => [ruleOf(parts.filter((part) => part !== one)), /without |no method/] as const,
+  );
+  const joined = ['\n', '&', '|', ':'].map(
+    (join) => [ruleOf(parts, join), `${JSON.stringify(join)} between`] as const,
+  );
+
+  it.each([...swaps, ...left, ...joined])('signed by %j, the cause is named', (signed, words) => {
+    const received = compileRecipe(signed).sign(sent, new Secret(secretText)).digest;
+    const { findings } = verifySignature({ ...caseOf(ruleOf(parts), { request: sent }), received });
+    const said = sentencesOf(findings[0] ?? [], 'says');
+    if (typeof words === 'string') expect(said).toContain(words);
+    else expect(said).toMatch(words);
+  });
+
+  it.each([
+    ['decoded as a form', { body: 'a=1 2/3' }, '', 'with the body decoded as a form'],
+    ['with the digest and its label in upper case', {}, 'v0=', 'the right digest in the wrong letter case'],
+  ])('signed %s, the cause is named', (_, change, label, words) => {
+    const rule = completeRecipe({ ...ruleOf(parts), steps: ['hmac-sha256', `prepend:${label}`] });
+    const digest = compileRecipe(rule).sign({ ...sent, ...change }, new Secret(secretText)).digest;
+    const received = label === '' ? digest : digest.toUpperCase();
+    const { findings } = verifySignature({ ...caseOf(rule, { request: sent }), received });
+    expect(sentencesOf(findings[0] ?? [], 'says')).toContain(words);
   });
 });
 

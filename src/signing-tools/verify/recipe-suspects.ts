@@ -96,7 +96,7 @@ function variantsOf(recipe: Recipe): Suspect[] {
     ...kind(
       'secret-place',
       'Put the secret where the recipe has it.',
-      messages.map((message) => [
+      (recipe.message.some((entry) => entry.includes('$secret')) ? messages : []).map((message) => [
         `as ${message.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}`,
         { ...recipe, message },
       ]),
@@ -120,20 +120,42 @@ function variantsOf(recipe: Recipe): Suspect[] {
 const mostEntries = 16;
 const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
 
-/** Each entry of the message left out, each two swapped, other tokens for it, other texts between, a line break more. */
+/** A message in other words, and the text between its entries. */
+type MessageVariant = readonly [how: string, entries: readonly string[], join?: string];
+
 function messageVariants(recipe: Recipe): Suspect[] {
-  const entries = entriesOf(recipe).slice(0, mostEntries);
+  const { message, join, steps } = recipe;
+  // Where no text joins them, each token and each text may be an entry, too.
+  const parts = join === '' ? message.flatMap(writtenParts) : message;
+  const divided = parts.length > message.length ? [message, parts] : [message];
+  const digests = steps.filter((step) => parseDigest(step) !== null);
+  return [
+    ...kind(
+      'message',
+      'Write the message as the recipe says.',
+      divided
+        .flatMap((entries) => entryVariants(entries.slice(0, mostEntries), join))
+        .map(([how, entries, between = join]) => [how, { ...recipe, message: entries, join: between }]),
+    ),
+    ...kind(
+      'label',
+      'Add it as the recipe says, such as a label before the digest.',
+      digests.length === steps.length
+        ? []
+        : [['without the text that goes before or behind the digest', { ...recipe, steps: digests }]],
+    ),
+  ];
+}
+
+/** Each entry of the message left out, each two swapped, other tokens for it, other texts between, a line break more. */
+function entryVariants(entries: readonly string[], join: string): MessageVariant[] {
   const last = entries.length - 1;
-  const variants: [how: string, entries: readonly string[], join?: string][] = [
+  const variants: MessageVariant[] = [
     ...joiners
-      .filter((join) => entries.length > 1 && join !== recipe.join)
-      .map((join): (typeof variants)[number] => [
-        `with ${joinWords(join)} the parts of the message`,
-        entries,
-        join,
-      ]),
+      .filter((other) => entries.length > 1 && other !== join)
+      .map((other): MessageVariant => [`with ${joinWords(other)} the parts of the message`, entries, other]),
     ['with a line break at the end of the message', entries.with(last, `${entries[last]}\n`)],
-    [`with ${joinWords(recipe.join)} the last part and nothing behind it`, [...entries, '']],
+    [`with ${joinWords(join)} the last part and nothing behind it`, [...entries, '']],
   ];
   if (entries[last] === '')
     variants.push(['without the separator at the end of the message', entries.slice(0, -1)]);
@@ -150,21 +172,7 @@ function messageVariants(recipe: Recipe): Suspect[] {
           `with ${entryWords(one)} and ${entryWords(other)} swapped`,
           entries.with(from, other).with(to, one),
         ]);
-  const digests = recipe.steps.filter((step) => parseDigest(step) !== null);
-  return [
-    ...kind(
-      'message',
-      'Write the message as the recipe says.',
-      variants.map(([how, message, join = recipe.join]) => [how, { ...recipe, message, join }]),
-    ),
-    ...kind(
-      'label',
-      'Add it as the recipe says, such as a label before the digest.',
-      digests.length === recipe.steps.length
-        ? []
-        : [['without the text that goes before or behind the digest', { ...recipe, steps: digests }]],
-    ),
-  ];
+  return variants;
 }
 
 /** Tokens that are taken one for the other. */
@@ -200,11 +208,6 @@ function writtenParts(entry: string): string[] {
   return parseTemplate(entry, 'message').parts.map((part) =>
     typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written,
   );
-}
-
-/** The entries of a message; where no text joins them, each token and each text by itself. */
-function entriesOf({ message, join }: Recipe): string[] {
-  return join === '' ? message.flatMap(writtenParts) : [...message];
 }
 
 function entryWords(entry: string): string {

@@ -181,6 +181,7 @@ const valueMistakes: readonly TextMistake[] = [
   ]),
   ...textMistakes('encoded-twice', 'Encode NAME once: a library that builds the query does it already.', [
     ['before NAME was encoded a first time, and sent encoded twice', decodePercent],
+    ['with NAME decoded as a form', (text) => decodePercent(text.replaceAll('+', ' '))],
   ]),
   ...textMistakes('encoded-once-more', 'Sign NAME as the recipe says: encode it once, or not at all.', [
     ['with NAME percent-encoded once more', encoders.rfc3986],
