@@ -94,6 +94,8 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
     refusal(['sign', 'export', '--lang', 'go', '--recipe', file(recipe)]),
   'a pair of recipes': (recipe) =>
     refusal(['sign', 'explain', '--recipe', file({ ...defaultRecipes, sign: recipe }), url]),
+  'a report of sign solve': (recipe) =>
+    refusal(['sign', 'export', '--lang', 'php', '--recipe', file({ fits: [{ recipe }] })]),
   'a platform file': (recipe) =>
     refusal(['profile', 'set', 'shop', '--platform', file({ signing: { sign: recipe } })]),
   'the platform of a service': (recipe) =>

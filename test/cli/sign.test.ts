@@ -271,12 +271,21 @@ describe('sign export', () => {
     expect(JSON.parse(called.stdout)).toMatchObject({ code: 200 });
   });
 
-  it('takes a preset and a file', async () => {
+  it('takes a preset, a file, and what "sign solve" found', async () => {
     const preset = await run('--lang', 'go', '--recipe', 'taobao');
     expect(preset.stdout).toMatch(/^\/\/ The signing rule of the preset taobao, .*\npackage signature\n/s);
     const recipe = { message: ['$params'], steps: ['md5'] };
     const named = await run('--lang', 'java', '--recipe', file('rule.json', recipe));
     expect(named.stdout).toContain('// The signing rule of the file "rule.json"');
+    const [first, other] = [{ recipe, app_sign: recipe }, { recipe }];
+    const report = { fits: [first, other], app_sign: { fits: [other, other, other] } };
+    const piped = ['sign', 'export', '--lang', 'php', '--recipe', '-'];
+    const found = await machine.run(piped, { stdin: JSON.stringify(report) });
+    expect(found.stdout).toContain('// 3 rules fit the samples');
+    expect(found.stdout).toMatch(/function app_sign\(.*function sign\(/s);
+    const nothing = await machine.run(piped, { stdin: '{"fits": []}' });
+    expect(nothing).toMatchObject({ status: 2, stdout: '' });
+    expect(nothing.stderr).toContain('the search found no recipe');
   });
 
   it('refuses what it cannot export, and other languages, with status 2', async () => {

@@ -239,7 +239,9 @@ it('describes the platform rightly with a test user, in a file and in the profil
   expect(asked.stderr).toContain('a passback of userinfo_probe=1.50 to the user of --union-id');
   expect(php.requests).toHaveLength(0);
 
-  const done = await probe('-p', 'php', ...user, '--yes', '--save', 'learned.json', '--save-profile');
+  const files = ['--save', 'learned.json', '--save-profile'];
+  const args = ['probe', '--pause', '1ms', '-p', 'php', '--code', '-', '--union-id', 'u1', '--yes', ...files];
+  const done = await machine.run(args, { env, stdin: 'fresh-code-1\r\n\nfresh-code-2 \n' });
   expect(done.status, done.stderr).toBe(0);
   const learned = JSON.parse(readFileSync(join(machine.folder, 'learned.json'), 'utf8'));
   expect({ ...learned, signing }).toEqual(operatorsFile);

@@ -384,6 +384,7 @@ describe('the header', () => {
   it.each(languageNames)('has the origin: %s', (name) => {
     const code = exportRule(rule, name, { from: 'the file "rule-1.json"' });
     expect(code).toContain(' The signing rule of the file "rule-1.json", written by "userinfo sign export".');
+    expect(code).not.toContain('rules fit');
   });
 
   it('of Python begins with its encoding', () => {
@@ -391,6 +392,11 @@ describe('the header', () => {
       const code = make(rule, 'python', { from: 'coding=utf-7, coding: utf-8' });
       expect(code).toMatch(/^# coding: ascii\n# The signing rule of coding_utf-7_ coding_ utf-8, /);
     }
+  });
+
+  it('says that another rule may be the right one', () => {
+    const code = exportRule(rule, 'go', { from: 'a search by samples', fits: 31 });
+    expect(code).toContain('// 31 rules fit the samples, and this is the likeliest');
   });
 });
 

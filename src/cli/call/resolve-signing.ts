@@ -12,7 +12,7 @@ import { compileRecipes, type SigningChoice } from '../../signing/app-signatures
 import { compileRecipe } from '../../signing/compile-recipe.js';
 import { defaultRecipes, findPreset, type Preset, presets } from '../../signing/presets.js';
 import type { Recipe, SigningRecipes } from '../../signing/recipe.js';
-import { parseRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
+import { parseObject, parseRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import type { Secret } from '../../signing/secret.js';
 import { isSystemError } from '../../support/errors.js';
 import { nearestName } from '../../support/nearest-name.js';
@@ -32,6 +32,8 @@ interface SelectedRule {
   readonly signing: SigningChoice;
   /** Such as `the preset taobao`. */
   readonly from: string;
+  /** The number of rules that `sign solve` found; 1 where it did not find this one. */
+  readonly fits: number;
 }
 
 /** The signing of a command: `--recipe`, else that of the profile in use, else the default recipes. */
@@ -44,10 +46,10 @@ export async function selectRule(
     const { platform, signing_module } = settings;
     const isUsual = signing_module === null && isDeepStrictEqual(platform.value.signing, defaultRecipes);
     const from = isUsual ? 'the default recipes' : `the ${describeOrigin(platform.origin)}`;
-    return { signing: await loadSigning(context, settings), from };
+    return { signing: await loadSigning(context, settings), from, fits: 1 };
   }
-  const { recipes, from } = await readRecipes(context, options.recipe);
-  return { signing: choiceOf(recipes), from };
+  const { recipes, from, fits } = await readRecipes(context, options.recipe);
+  return { signing: choiceOf(recipes), from, fits };
 }
 
 /** The signers of given recipes. */
@@ -84,17 +86,19 @@ function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningS
   return resolveSigning(settingSources(context, flags));
 }
 
+interface NamedRecipes extends Omit<SelectedRule, 'signing'> {
+  readonly recipes: Recipe | SigningRecipes;
+}
+
 /**
- * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file of recipes or of a platform.
+ * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file: of recipes, of a platform, or of what
+ * `sign solve --json` printed, where the first rule is taken.
  *
  * @throws InvalidInputError, or RecipeError that names the invalid field, token or step
  */
-async function readRecipes(
-  context: CliContext,
-  source: string,
-): Promise<{ readonly recipes: Recipe | SigningRecipes; readonly from: string }> {
+async function readRecipes(context: CliContext, source: string): Promise<NamedRecipes> {
   const preset = findPreset(source);
-  if (preset !== undefined) return { recipes: preset.recipe, from: `the preset ${source}` };
+  if (preset !== undefined) return { recipes: preset.recipe, from: `the preset ${source}`, fits: 1 };
   const json = await readJson(context, source).catch((error: unknown) => {
     // A missing file without a dot or a slash in its name is more likely a misspelt preset.
     if (isSystemError((error as Error).cause, 'ENOENT') && /^[\w-]+$/.test(source)) requirePreset(source);
@@ -102,11 +106,37 @@ async function readRecipes(
   });
   const signing = isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
   const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
+  if (isSolveReport(signing)) {
+    // The report has the fits of app_sign apart, where a request has both signatures.
+    const fits = Math.max(
+      signing.fits.length,
+      isSolveReport(signing.app_sign) ? signing.app_sign.fits.length : 0,
+    );
+    return { recipes: parseFound(signing.fits[0]), from: 'a search by samples', fits };
+  }
   refuseModule(signing, `${inputName(source)}: `);
-  if (!isPair(signing)) return { recipes: parseRecipe(signing), from };
+  if (!isPair(signing)) return { recipes: parseRecipe(signing), from, fits: 1 };
   for (const [name, recipe] of Object.entries(signing))
     refuseModule(recipe, `${inputName(source)}: ${name}.`);
-  return { recipes: parseSigningRecipes(signing), from };
+  return { recipes: parseSigningRecipes(signing), from, fits: 1 };
+}
+
+/** The output of `sign solve --json`; its rules are untrusted JSON, likeliest first. */
+interface FoundRules {
+  readonly fits: readonly unknown[];
+  readonly app_sign?: unknown;
+}
+
+function isSolveReport(json: unknown): json is FoundRules {
+  return isObject(json) && Array.isArray(json.fits);
+}
+
+/** @throws InvalidInputError where no rule was found */
+function parseFound(first: unknown): Recipe | SigningRecipes {
+  if (first === undefined) throw new InvalidInputError('the search found no recipe');
+  const { recipe, app_sign } = parseObject(first, 'fits[0]');
+  if (app_sign === undefined) return parseRecipe(recipe, 'fits[0].recipe');
+  return parseSigningRecipes({ app_sign, sign: recipe });
 }
 
 /** @throws InvalidInputError that suggests the most similar name */
@@ -128,6 +158,6 @@ function isPair(json: unknown): json is object {
 export function addRecipeOption(command: Command): Command {
   return command.option(
     '--recipe <name>',
-    'preset, or file with one recipe or {app_sign, sign} (default: those of the profile)',
+    'preset, or file with one recipe, {app_sign, sign} or a report of "sign solve --json" (default: those of the profile)',
   );
 }

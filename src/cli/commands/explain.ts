@@ -68,7 +68,6 @@ function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [nu
 }
 
 const repeatable = endpoints.filter((endpoint) => endpoint.repeatable).map(({ operation }) => operation);
-const _others = endpoints.filter((endpoint) => !endpoint.repeatable).map(({ operation }) => operation);
 
 const tryAgain: Readonly<Record<ResultCodeEntry['retry'], string>> = {
   always: 'any',

@@ -11,6 +11,8 @@ export { languages } from './languages.js';
 
 interface ExportSource {
   readonly from: string;
+  /** Number of rules that fit the samples by which it was found. */
+  readonly fits?: number;
 }
 
 /**
@@ -21,7 +23,7 @@ interface ExportSource {
  */
 export function exportRule(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
-  return new Writer(name).rules(rulesOf(signing), comment(language, [origin(source)]));
+  return new Writer(name).rules(rulesOf(signing), comment(language, origin(source)));
 }
 
 /**
@@ -35,7 +37,7 @@ export function exportTest(signing: SigningChoice, name: LanguageName, source: E
   const writer = new Writer(name);
   const rules = rulesOf(signing);
   writer.rules(rules, ''); // refuses what the language does not have
-  return writer.cases(casesOf(signing), comment(language, [origin(source), `Run: ${language.run}`]));
+  return writer.cases(casesOf(signing), comment(language, [...origin(source), `Run: ${language.run}`]));
 }
 
 /** @throws RecipeError where a module signs, and for what the language cannot express */
@@ -56,10 +58,14 @@ function rulesOf(signing: SigningChoice): ExportedRule[] {
   });
 }
 
-function origin({ from }: ExportSource): string {
+function origin({ from, fits = 1 }: ExportSource): string[] {
+  const others =
+    fits > 1
+      ? [`${fits} rules fit the samples, and this is the likeliest:`, 'check it with a second sample.']
+      : [];
   // It may be the name of a file: no more than this means nothing in the comments of any language.
   const named = from.replace(/[^\w ."-]/g, '_');
-  return `The signing rule of ${named}, written by "userinfo sign export".`;
+  return [`The signing rule of ${named}, written by "userinfo sign export".`, ...others];
 }
 
 function comment({ comment: mark }: Language, lines: readonly string[]): string {

@@ -15,6 +15,7 @@ import { resolveDeployment } from '../../call/deployment.js';
 import { type Call, command } from '../../command.js';
 import { parseDuration, parseFilled } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
+import { readText } from '../../input.js';
 import { printMessage, writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
@@ -34,7 +35,11 @@ export const declareProbe = command({
   takes: (command) =>
     addConnectionOptions(
       command
-        .option('--code <code>', 'code that was issued for a test user, repeatable', collect)
+        .option(
+          '--code <code>',
+          'code that was issued for a test user, repeatable; - for standard input, one on a line',
+          collect,
+        )
         .option('--union-id <id>', 'test user, to whom a key is passed back', parseFilled('--union-id'))
         .option('--save <file>', 'write a platform file')
         .option('--save-profile', 'store the platform in the profile in use')
@@ -53,9 +58,10 @@ function collect(code: string, codes: readonly string[] = []): string[] {
 
 async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const { context, io, options, style, isTable, print } = call;
-  const { save, saveProfile, code: codes = [], unionId, pause } = options;
+  const { save, saveProfile, unionId, pause } = options;
   const { signal } = context;
   if (save !== undefined) refuseUnwritable(save);
+  const codes = await givenCodes(call);
   const settings = await resolveDeployment(context, options);
   const { profile, platform: used } = settings;
   if (saveProfile && profile === null) {
@@ -117,6 +123,15 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   } finally {
     await client.close({ force: true });
   }
+}
+
+/** The codes of `--code`: an argument list shows what it holds to others on the machine, standard input does not. */
+async function givenCodes({ context, options: { code: given = [] } }: Call<ProbeOptions>): Promise<string[]> {
+  const texts = await Promise.all(given.map((code) => (code === '-' ? readText(context, code) : code)));
+  const codes = texts.flatMap((text) => text.split('\n')).map((line) => line.trim());
+  const filled = codes.filter((code) => code !== '');
+  if (given.length === 0 || filled.length > 0) return filled;
+  throw new InvalidInputError('--code is empty: is the variable set?', { sent: 'nothing' });
 }
 
 /** Says what will be sent, and asks where it concerns production or a user. */
