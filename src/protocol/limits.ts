@@ -17,13 +17,13 @@ export const maxClockWindowSeconds = 900;
 export const defaultCodeTtlSeconds = 300;
 
 /** §8 leaves the size of a body open: bytes, enough for a record in percent-encoding. */
-export const defaultMaxBodyBytes = 131_072;
+export const defaultMaxBodyBytes = 65_536;
 
 /** §8 leaves the number of parameters open: query and form together. */
 export const maxParameters = 1000;
 
 /** §8 leaves the size of a user's record open: bytes of its JSON text. */
-export const maxRecordBytes = 32_768;
+export const maxRecordBytes = 16_384;
 
 /** §8 leaves the number of values of a user's record open. */
 export const maxRecordKeys = 100;

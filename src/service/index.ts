@@ -4,7 +4,6 @@
  * @module userinfo-cli/service
  */
 
-import { randomBytes as cryptoBytes } from 'node:crypto';
 import { defaultPlatform } from '../platform/platform.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers, isFunction, type Shape } from '../protocol/members.js';
@@ -62,12 +61,8 @@ export interface Admin extends AdminOperations {
   close(): Promise<void>;
 }
 
-function hostOf({
-  now = Date.now,
-  steadyNow = () => performance.now(),
-  randomBytes = cryptoBytes,
-}: Partial<ServiceHost>): ServiceHost {
-  return { now, steadyNow, randomBytes };
+function hostOf({ now = Date.now, steadyNow = () => performance.now() }: Partial<ServiceHost>): ServiceHost {
+  return { now, steadyNow };
 }
 
 /**

@@ -39,7 +39,7 @@ export interface ServiceSettings {
    * client address; further ones are answered with 42901. Default: no limit.
    */
   readonly rateLimit?: number;
-  /** Maximum size of a body, in bytes. Default: 128 KiB. */
+  /** Maximum size of a body, in bytes. Default: 64 KiB. */
   readonly maxBodyBytes?: number;
   /** Maximum time for a request to arrive, in milliseconds. Default: 30 000. */
   readonly requestTimeoutMs?: number;
@@ -90,7 +90,7 @@ export interface ServiceSettings {
 }
 
 /**
- * The clocks and the randomness of a service.
+ * The clocks of a service.
  *
  * @example
  * const host: Partial<ServiceHost> = { now: () => 1_700_000_000_000 };
@@ -101,8 +101,6 @@ export interface ServiceHost {
   readonly now: () => number;
   /** Milliseconds of a monotonic clock. */
   readonly steadyNow: () => number;
-  /** Bytes from a cryptographic source. */
-  readonly randomBytes: (size: number) => Uint8Array;
 }
 
 /**
@@ -141,7 +139,6 @@ export const serviceMembers: Shape<ServiceOptions>['members'] = {
   log: isFunction,
   now: isFunction,
   steadyNow: isFunction,
-  randomBytes: isFunction,
   database: isText,
   masterKeys: isA('an array', Array.isArray),
   poolSize: later,

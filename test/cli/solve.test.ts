@@ -326,15 +326,4 @@ describe('admin app create --platform', () => {
     expect(made.stderr).toContain('unknown token $parms');
     expect(await machine.admin(['app', 'list'])).not.toContain('never');
   });
-
-  it('warns about unsigned parameters, and creates the app anyway', async () => {
-    const weak = file('weak.json', {
-      signing: { ...unusual, sign: { message: ['$param:user_info'], steps: ['md5'] } },
-    });
-    const args = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'weak', '--platform', weak];
-    const made = await machine.run(['admin', 'app', 'create', ...args, '--database', machine.database]);
-    expect(made.status).toBe(0);
-    expect(made.stderr).toContain('warning: sign does not depend on the secret: anybody can compute it\n');
-    expect(await machine.admin(['app', 'list'])).toContain('weak');
-  });
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Platform } from '../../platform/platform.js';
 import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
 import { maxSeconds } from '../../protocol/limits.js';
@@ -12,8 +13,6 @@ export interface AdminContext {
   readonly store: Store;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Bytes from a cryptographic source. */
-  readonly randomBytes: (size: number) => Uint8Array;
   /** Who acts, for the audit. */
   readonly actor: string;
   /** Default validity and number of uses of a code. */
@@ -40,8 +39,8 @@ export function audited<T>(
 }
 
 /** Lower-case hex, two characters per byte. */
-export function randomHex({ randomBytes }: Pick<AdminContext, 'randomBytes'>, bytes: number): string {
-  return Buffer.from(randomBytes(bytes)).toString('hex');
+export function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString('hex');
 }
 
 /**

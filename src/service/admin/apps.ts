@@ -132,7 +132,7 @@ export interface AppOperations {
 
 export function appOperations(context: AdminContext): AppOperations {
   const { store, now } = context;
-  const newSecret = () => new Secret(randomHex(context, secretBytes));
+  const newSecret = () => new Secret(randomHex(secretBytes));
   /** @throws NotFoundError if `work` changes no app */
   const changed = async (action: string, appKey: string, work: (records: Records) => Promise<Changed>) => {
     const lineOf = (app: Changed) =>
@@ -146,13 +146,7 @@ export function appOperations(context: AdminContext): AppOperations {
   };
   return {
     async createApp(given) {
-      const {
-        tenantCode,
-        channel,
-        appKey = `app_${randomHex(context, appKeyBytes)}`,
-        appSecret,
-        recipes,
-      } = given;
+      const { tenantCode, channel, appKey = `app_${randomHex(appKeyBytes)}`, appSecret, recipes } = given;
       const app: AddedApp = {
         app_key: checkKey('app_key', appKey),
         app_secret: appSecret === undefined ? newSecret() : toSecret(appSecret),
@@ -160,7 +154,7 @@ export function appOperations(context: AdminContext): AppOperations {
         channel: checkKey('channel', channel),
         recipes: recipes === undefined ? null : writeRecipes(recipes),
         created_at: Math.floor(now() / 1000),
-        revision: Number.parseInt(randomHex(context, revisionBytes), 16),
+        revision: Number.parseInt(randomHex(revisionBytes), 16),
       };
       const line = { action: 'app create', tenant_code: app.tenant_code, subject: app.app_key };
       if (await audited(context, line, ({ apps }) => apps.add(app))) return credentialsOf(app);

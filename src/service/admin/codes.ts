@@ -95,7 +95,7 @@ export function codeOperations(context: AdminContext): CodeOperations {
     return await store.write(async ({ codes, audit }) => {
       const issued = await Promise.all(
         unionIds.map((union_id) =>
-          codes.add({ ...common, union_id, code: randomHex(context, codeBytes) }, validSeconds),
+          codes.add({ ...common, union_id, code: randomHex(codeBytes) }, validSeconds),
         ),
       );
       const count = issued.filter((code) => code !== null).length;

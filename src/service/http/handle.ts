@@ -109,7 +109,7 @@ const read: Operation = async (info, parameters, app, context) => {
 /** The random that a request uses up: one of its own where the platform allows a random twice. */
 function randomOf(parameters: Parameters, context: ServiceContext): string {
   const { replay } = context.settings.platform;
-  return replay === 'allow' ? randomHex(context, idBytes) : parameterText(parameters, 'random');
+  return replay === 'allow' ? randomHex(idBytes) : parameterText(parameters, 'random');
 }
 
 /** §4.2. Throws an InvalidInputError (40003 to 40006, 41301) or a RefusedError (40401, 40901). */
@@ -138,7 +138,7 @@ const passback: Operation = async (info, parameters, app, context) => {
     random,
     user: user.by === 'union_id' ? user : { ...user, name: storedName(user.name) },
     change: (record) => checkRecordSize(applyPassback(record, userInfo, values)),
-    ...(unknown_user === 'create' && { newUnionId: randomHex(context, idBytes) }),
+    ...(unknown_user === 'create' && { newUnionId: randomHex(idBytes) }),
   });
   if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);

@@ -4,15 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../../src/protocol/errors.js';
 import type { UserRecord } from '../../../src/protocol/user-record.js';
-import { recipeWarnings } from '../../../src/service/admin/recipe-warnings.js';
 import { type Admin, createService, NotFoundError, openAdmin } from '../../../src/service/index.js';
-import { defaultRecipes, findPreset } from '../../../src/signing/presets.js';
-import {
-  completeRecipe,
-  type Recipe,
-  type RecipeJson,
-  type SigningRecipes,
-} from '../../../src/signing/recipe.js';
+import { defaultRecipes } from '../../../src/signing/presets.js';
 import { draftPassback, send } from '../../support/foreign-client.js';
 import { freshDatabase } from '../../support/fresh-database.js';
 import { all, tenant, user } from '../../support/running-service.js';
@@ -37,13 +30,6 @@ describe('the apps', () => {
       made.app_key,
       made.app_secret.reveal(),
     ]);
-  });
-
-  it('use the given source of random bytes', async () => {
-    const fixed = await openAdmin({ database: ':memory:', randomBytes: (size) => Buffer.alloc(size, 0xab) });
-    const { app_key, app_secret } = await fixed.createApp({ tenantCode: 'acme', channel: 'web' });
-    expect([app_key, app_secret.reveal()]).toEqual([`app_${'ab'.repeat(8)}`, 'ab'.repeat(16)]);
-    await fixed.close();
   });
 
   it('are listed without their secrets, with their recipes', async () => {
@@ -200,63 +186,6 @@ describe('the codes', () => {
     expect(await all(admin.listCodes({ tenantCode: tenant }))).toEqual([]);
   });
 });
-
-describe('the warnings of recipes', () => {
-  const { app_sign, sign } = defaultRecipes;
-  const recipe = (message: readonly string[], steps: readonly string[], more: Partial<RecipeJson> = {}) =>
-    completeRecipe({ message, steps, ...more });
-  const noSecret = (name: string) => `${name} does not depend on the secret`;
-
-  it('are none for recipes that sign the whole request', () => {
-    expect(recipeWarnings(defaultRecipes)).toEqual([]);
-    for (const name of ['form-encoded-md5', 'aliyun-rpc', 'path-kv-hmac-sha256']) {
-      expect(recipeWarnings({ app_sign, sign: findPreset(name)?.recipe ?? sign })).toEqual([]);
-    }
-  });
-
-  it.each<[string, SigningRecipes, readonly string[]]>([
-    [
-      'no secret',
-      { app_sign, sign: recipe(['$params'], ['md5']) },
-      [noSecret('sign'), 'not signed with the secret: tenant_code, channel, code, scope, '],
-    ],
-    [
-      'no secret at all',
-      { app_sign: recipe(['$params'], ['md5']), sign: recipe(['$params'], ['md5']) },
-      [noSecret('app_sign'), noSecret('sign'), 'random, timestamp, '],
-    ],
-    [
-      'nothing but the secret',
-      { app_sign: recipe(['$secret'], ['md5']), sign: recipe(['$secret'], ['md5']) },
-      ['random, timestamp, '],
-    ],
-    [
-      'an HMAC by the app key, and one by no key',
-      {
-        app_sign: recipe(['$params'], ['hmac-sha256'], { key: { tokens: ['$param:app_key'] } }),
-        sign: recipe(['$params'], ['hmac-sha256'], { key: { tokens: [] } }),
-      },
-      [noSecret('app_sign'), noSecret('sign'), 'random, timestamp, '],
-    ],
-    [
-      'the body left out',
-      { app_sign, sign: { ...sign, params: { ...sign.params, exclude: ['user_info', 'union_id'] } } },
-      ['not signed with the secret: union_id, user_info'],
-    ],
-    [
-      'random and timestamp left out',
-      { app_sign: recipe(['$param:app_key', '$secret'], ['md5']), sign: withoutTime(sign) },
-      ['not signed with the secret: random, timestamp'],
-    ],
-  ])('name what is weak: %s', (_, recipes, expected) => {
-    const found = recipeWarnings(recipes);
-    expect(found).toEqual(expected.map((part) => expect.stringContaining(part)));
-  });
-});
-
-function withoutTime(sign: Recipe): Recipe {
-  return { ...sign, params: { ...sign.params, exclude: ['random', 'timestamp'] } };
-}
 
 it('finds users by a value, all that have it', async () => {
   const withMobile = (id: string, mobile: string) => user(id, { basic_info: { mobile } });

@@ -135,24 +135,24 @@ describe('a passback (§4.2)', () => {
     expect((await by('member', '{"member":"true"}')).envelope.data).toEqual({ union_id: 'u10' });
   });
 
-  it('refuses a record larger than 32 KiB', async () => {
+  it('refuses a record larger than 16 KiB', async () => {
     await put('u11');
     const pass = (key: string, length: number) =>
       running.passback({ union_id: 'u11', user_info: `{"${key}":"${'x'.repeat(length)}"}` });
-    expect((await pass('a', 25_000)).envelope.code).toBe(200);
-    const left = 32_768 - Buffer.byteLength(JSON.stringify(await get('u11'))) - ',"b":""'.length;
+    expect((await pass('a', 12_000)).envelope.code).toBe(200);
+    const left = 16_384 - Buffer.byteLength(JSON.stringify(await get('u11'))) - ',"b":""'.length;
     const refused = await pass('b', left + 1);
     expect([refused.status, refused.envelope]).toEqual([
       413,
       {
         code: 41301,
-        msg: expect.stringContaining('would have 32769 bytes; the maximum is 32768'),
+        msg: expect.stringContaining('would have 16385 bytes; the maximum is 16384'),
         data: {},
       },
     ]);
     expect(Object.keys((await get('u11')).extension_info)).toEqual(['a']);
     expect((await pass('b', left)).envelope.code).toBe(200);
-    await expect(put('u12', { extension_info: { a: 'x'.repeat(32_768) } })).rejects.toMatchObject({
+    await expect(put('u12', { extension_info: { a: 'x'.repeat(16_384) } })).rejects.toMatchObject({
       resultCode: 41301,
     });
   });

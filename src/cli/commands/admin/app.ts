@@ -1,16 +1,12 @@
 import { type Command, Option } from 'commander';
-import type { Platform } from '../../../platform/platform.js';
 import { addProfile } from '../../../profiles/profile-store.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
-import type { SigningRecipes } from '../../../signing/recipe.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { readPlatform } from '../../call/platform-file.js';
 import { command } from '../../command.js';
 import { parseDuration } from '../../command-line/option-values.js';
-import type { CliContext } from '../../context.js';
 import { printAdvice, printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
-import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import { databaseFlag } from '../../service/database.js';
 import { defaultUrl } from '../serve/options.js';
@@ -171,8 +167,7 @@ interface SetOptions extends AppOptions {
 
 async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>): Promise<void> {
   const { appKey, channel, platform: file } = options;
-  const recipes =
-    file === undefined ? undefined : await recipesOf(context, await readPlatform(context, file));
+  const recipes = file === undefined ? undefined : (await readPlatform(context, file)).signing;
   await withStore((store) =>
     store.setApp({
       appKey,
@@ -181,13 +176,6 @@ async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>
     }),
   );
   await printMessage(io, `changed app "${appKey}"`);
-}
-
-/** The recipes of a platform; warns of their weaknesses. */
-async function recipesOf(context: CliContext, { signing }: Platform): Promise<SigningRecipes> {
-  const { recipeWarnings } = await import('../../../service/admin/recipe-warnings.js');
-  for (const warning of recipeWarnings(signing)) await warn(context.io, warning);
-  return signing;
 }
 
 async function createApp({
@@ -201,7 +189,7 @@ async function createApp({
   const { profile, tenantCode, channel, appKey, platform: file } = options;
   const base_url = parseBaseUrl(options.baseUrl, '--base-url');
   const platform = file === undefined ? undefined : await readPlatform(context, file);
-  const recipes = platform && (await recipesOf(context, platform));
+  const recipes = platform?.signing;
   const { app_secret, ...created } = await withStore(async (store) => {
     const app = await store.createApp({
       tenantCode,

@@ -72,7 +72,7 @@ function settings(): Option[] {
     new Option('--request-timeout <duration>', 'time for a request to arrive (default: 30s)').argParser(
       parseDuration,
     ),
-    new Option('--max-body <size>', 'maximum size of a body (default: 128KiB)').argParser(parseSize),
+    new Option('--max-body <size>', 'maximum size of a body (default: 64KiB)').argParser(parseSize),
     new Option('--fault <list>', 'inject faults').argParser(parseFaults),
     new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser(parseCount),
     new Option('--page', 'show the last requests at / (default: if --host is this machine)'),
