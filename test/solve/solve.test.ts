@@ -103,16 +103,6 @@ describe('solve', { timeout: 120_000 }, () => {
     expect(JSON.stringify(fits)).not.toContain(secret.reveal());
   });
 
-  it('finds nothing with a wrong secret, and reports what was searched', async () => {
-    const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: ['md5'] }));
-    const { digest } = rule.sign(read, new Secret('another'));
-    const task = { request: read, secret, signature: digest, otherParams: [] };
-    const nothing = await solve([task], searchUpTo(50_000), noPause);
-    expect(nothing).toMatchObject({ fits: [], next: null, isComplete: false, isDivided: false });
-    expect(nothing.tried).toBeGreaterThan(50_000);
-    expect(nothing.bits).toBeGreaterThan(15);
-  });
-
   it('reports samples by different rules: no recipe fits all', async () => {
     const tasks = (['md5', 'sha1'] as const).map((step, index): SolveTask => {
       const request = { ...read, params: [...read.params, ['n', `${index}`] as const] };
@@ -218,6 +208,9 @@ it('with what a document says, a message of ten parts is found', async () => {
   const hints = { steps: ['hmac-sha256'], join: '', headers: names, constants: ['v2/'] };
   const found = await solve([task], searchUpTo(3_000_000), noPause, hints);
   expect(rankOf(rule, secret, request, found)).toBe(1);
-  const wrong = { ...hints, join: '&' };
-  expect(await solve([task], searchUpTo(20_000), noPause, wrong)).toMatchObject({ fits: [] });
+  // Where nothing fits, all that the document allows was tried.
+  const nothing = await solve([task], searchUpTo(20_000), noPause, { ...hints, join: '&' });
+  expect(nothing).toMatchObject({ fits: [], next: null, isComplete: true, isDivided: false });
+  expect(nothing.tried).toBeGreaterThan(20_000);
+  expect(nothing.bits).toBeGreaterThan(0);
 });

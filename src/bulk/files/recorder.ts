@@ -168,7 +168,7 @@ export class Recorder implements EngineListener<FileRow> {
     if (journal === null) return;
     const { size, crc } = results;
     const written = this.#isBroken ? {} : { results: { size, crc } };
-    appendRecord(journal, { record: 'end', finished: isFinished && !this.#isBroken, ...written });
+    appendRecord(journal, { record: 'end', finished: isFinished, ...written });
     journal.sync();
   }
 

@@ -35,7 +35,7 @@ const rowCount = 300;
 /** Digits hardly compress: a packed file has several blocks, too. */
 const filler = (i: number, mark: string) =>
   mark +
-  Array.from({ length: 600 }, (_, j) =>
+  Array.from({ length: 240 }, (_, j) =>
     Math.sin(i * 1000 + j)
       .toFixed(8)
       .slice(-8),

