@@ -49,7 +49,7 @@ export class ClientCall {
     const timer = setTimeout(() => this.end.abort(timeOut), this.#limitMs);
     const cancel = () => this.end.abort(signal?.reason);
     // As fetch does: any number of calls may have one signal.
-    if (signal !== undefined) setMaxListeners(0, signal);
+    if (signal instanceof EventTarget) setMaxListeners(0, signal);
     signal?.addEventListener('abort', cancel);
     const { operation } = this.#request.endpoint;
     const trace = { operation, baseUrl: this.#sender.baseUrl, context };
