@@ -12,6 +12,7 @@ import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './ret
 import type { Sender } from './sender.js';
 import type { SignedRequest } from './sign-request.js';
 import { TunnelError, toNoAnswerError } from './transport-errors.js';
+import type { RequestHeaders } from './wire-request.js';
 
 /** The outcome of one attempt. */
 export interface AttemptResult {
@@ -45,6 +46,7 @@ export class Attempt implements DispatchHandler {
   readonly #endpoint: Endpoint;
   /** `null` while a signer has not returned its signature. */
   #request: SignedRequest | null = null;
+  #sent: RequestHeaders | null = null;
   readonly #sentAt = performance.now();
   #controller: DispatchController | undefined;
   #httpStatus = 0;
@@ -109,6 +111,7 @@ export class Attempt implements DispatchHandler {
     const sender = this.#sender;
     const { target, body } = request;
     const headers = sender.headersWith(this.#given.headers);
+    this.#sent = headers;
     sender.hooks.call('onRequest', () => this.#event(request));
     try {
       // undici follows no redirect: a signed URL belongs to one host.
@@ -240,10 +243,12 @@ export class Attempt implements DispatchHandler {
   #answered(answer: WireAnswer, request: SignedRequest): void {
     const sender = this.#sender;
     const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
-    const outcome = this.#describe(parseAnswer(answer, request, this.#given.number, sender), retryAfterMs);
+    const hide = this.#sent?.hide ?? String;
+    const parsed = parseAnswer(answer, request, this.#given.number, sender, hide);
+    const outcome = this.#describe(parsed, retryAfterMs);
     sender.hooks.call('onResponse', () => ({
       ...this.#event(request),
-      ...showAnswer(answer, outcome),
+      ...showAnswer(answer, outcome, hide),
       durationMs: this.#durationMs(),
     }));
     const isOutdated = sender.isOutdated(outcome, this.#sentAt);

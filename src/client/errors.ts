@@ -190,7 +190,10 @@ export class RejectedError extends CallError {
   readonly resultCode: number;
   /** The meaning of the code; undefined if the table of result codes does not say. */
   readonly means: ResultCodeName | undefined;
-  /** `msg` of the envelope, as received: text from the network. Without it, `message` or `error` of the answer. */
+  /**
+   * `msg` of the envelope: text from the network, in which values of your `headers` are hidden. Without it, `message` or
+   * `error` of the answer.
+   */
   readonly msg: string;
   readonly httpStatus: number;
   readonly #answer: Answer;

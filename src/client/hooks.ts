@@ -264,16 +264,17 @@ export function showParameter(name: string, value: string): string {
 export function showAnswer(
   received: WireAnswer,
   outcome: AttemptOutcome,
+  hide: (text: string) => string,
 ): Pick<ResponseEvent, 'httpStatus' | 'resultCode' | 'headers' | 'envelope'> {
   const { httpStatus, headers: all } = received;
   const headers = shownHeaders.flatMap((name): [string, string][] => {
     const value = headerOf(all, name);
     if (!value) return [];
-    return [[name, name === 'location' ? value.replace(/\?.*/s, '') : value]];
+    return [[name, name === 'location' ? hide(value.replace(/\?.*/s, '')) : value]];
   });
   const answer = isSuccess(outcome) ? outcome : outcome.answer;
   if (answer === undefined) return { httpStatus, headers, resultCode: undefined, envelope: undefined };
-  const envelope = maskJson(new TextDecoder().decode(answer.body), (key) => !openKeys.includes(key));
+  const envelope = maskJson(hide(new TextDecoder().decode(answer.body)), (key) => !openKeys.includes(key));
   return { httpStatus, headers, resultCode: answer.envelope.code, envelope };
 }
 

@@ -20,12 +20,16 @@ interface AnswerExpectation {
   readonly platform: Platform;
 }
 
-/** Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status (§7.2). */
+/**
+ * Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status (§7.2). `hide`
+ * hides what was sent in the texts of errors.
+ */
 export function parseAnswer(
   received: WireAnswer,
   request: SignedRequest,
   attempt: number,
   { host, resultCodes, platform }: AnswerExpectation,
+  hide: (text: string) => string,
 ): AttemptOutcome {
   const { httpStatus, headers } = received;
   const decoded = decodeBody(received);
@@ -33,17 +37,19 @@ export function parseAnswer(
   const parsed = 'fault' in decoded ? decoded : parseEnvelope(decoded.text);
   const details = { received: true, httpStatus, headers, body };
   if ('fault' in parsed) {
-    return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${describeBody(received, parsed)}`, {
+    const what = describeBody(received, parsed, hide);
+    return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${what}`, {
       ...details,
       reason: 'not-envelope',
       hint: hintFor(received, 'members' in parsed ? parsed.members : undefined, request),
     });
   }
-  const { envelope } = parsed;
+  const isOk = parsed.envelope.code === resultCode.ok;
+  const envelope = isOk ? parsed.envelope : { ...parsed.envelope, msg: hide(parsed.envelope.msg) };
   const { data } = envelope;
   const date = headerOf(headers, 'date');
   const requestId = request.random;
-  const isRead = envelope.code === resultCode.ok && request.endpoint.success === 'information';
+  const isRead = isOk && request.endpoint.success === 'information';
   const warnings = [
     ...parsed.warnings,
     ...(isRead ? readDataWarnings(data, request.infoNames, platform) : []),
@@ -60,9 +66,8 @@ export function parseAnswer(
     attempts: attempt,
     warnings,
   };
-  const isOtherSuccess =
-    envelope.code !== resultCode.ok && !resultCodes.has(envelope.code) && namesUser(data);
-  if (envelope.code !== resultCode.ok && !isOtherSuccess) return new RejectedError(answer, resultCodes);
+  const isOtherSuccess = !isOk && !resultCodes.has(envelope.code) && namesUser(data);
+  if (!isOk && !isOtherSuccess) return new RejectedError(answer, resultCodes);
   const fault = isOtherSuccess ? 'it names the user' : dataFault(data, request, platform);
   if (fault === null) return answer;
   const msg = isOtherSuccess ? ` ${quoteName(envelope.msg)}` : '';
@@ -173,29 +178,33 @@ const tellingLimits = { characters: 200, members: 6 };
 function describeBody(
   { headers, body }: WireAnswer,
   { fault, members = {} }: { readonly fault: string; readonly members?: Readonly<Record<string, unknown>> },
+  hide: (text: string) => string,
 ): string {
-  const parts = [fault, ...describeMembers(members)];
+  const parts = [fault, ...describeMembers(members, hide)];
   if (body.length > 0) {
     const type = headerOf(headers, 'content-type')?.split(';')[0]?.trim() || 'no content type';
     parts.push(`${quoteName(type).slice(1, -1)}, ${body.length} bytes`);
   }
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(body.toString('utf8', 0, 4096))?.[1];
+  const title = /<title[^>]*>([^<]{1,200})/i.exec(hide(body.toString('utf8', 0, 4096)))?.[1];
   if (title !== undefined) parts.push(`titled ${quoteName(title.trim())}`);
   const location = headerOf(headers, 'location');
-  if (location !== undefined) parts.push(`pointing to ${quoteName(location.split('?')[0] ?? '')}`);
+  if (location !== undefined) parts.push(`pointing to ${quoteName(hide(location.split('?')[0] ?? ''))}`);
   return parts.join(', ');
 }
 
 /** `code "A001"`, `errmsg "bad sign"`; of an `error` that is an object, its members. A user's data is not shown. */
-function describeMembers(members: Readonly<Record<string, unknown>>): string[] {
+function describeMembers(
+  members: Readonly<Record<string, unknown>>,
+  hide: (text: string) => string,
+): string[] {
   if (namesUser(members)) return [];
   const told = Object.entries(members).flatMap(([name, value]) => {
     const isTelling = /^\w{1,30}$/.test(name) && !isPersonalName(name) && !/name$/i.test(name);
     if (isTelling && typeof value === 'string' && value.length <= tellingLimits.characters)
-      return [`${name} ${quoteName(maskWords(value))}`];
+      return [`${name} ${quoteName(maskWords(hide(value)))}`];
     if (isTelling && (typeof value === 'number' || typeof value === 'boolean'))
       return [`${name} ${maskWords(String(value))}`];
-    return name === 'error' && isObject(value) ? describeMembers({ ...value, error: undefined }) : [];
+    return name === 'error' && isObject(value) ? describeMembers({ ...value, error: undefined }, hide) : [];
   });
   return told.slice(0, tellingLimits.members);
 }

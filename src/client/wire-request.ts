@@ -37,6 +37,9 @@ const usualHeaders = {
   'user-agent': `userinfo/${manifest.version}`,
 };
 
+/** Shorter values are words, and no secrets. */
+const shortestHidden = 8;
+
 /** The headers of requests: names and values alternating, which undici processes faster than an object. */
 export class RequestHeaders {
   /** Additional headers, by their names in lower case. */
@@ -49,4 +52,11 @@ export class RequestHeaders {
     this.withoutForm = [...new Map([...Object.entries(usualHeaders), ...given])].flat();
     this.withForm = [...this.withoutForm, 'content-type', formContentType];
   }
+
+  /** Hides their values in a text of an answer: gateways repeat the key that they refuse. */
+  readonly hide = (text: string): string =>
+    [...this.given.values()]
+      .flatMap((value) => value.split(' '))
+      .filter((value) => value.length >= shortestHidden)
+      .reduce((shown, value) => shown.replaceAll(value, '…'), text);
 }

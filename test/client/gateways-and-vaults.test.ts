@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
+  CallError,
   compileRecipe,
   defaultRecipes,
   type NoAnswerError,
@@ -28,6 +30,8 @@ interface Answer {
   readonly status?: number;
   readonly code: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Instead of an envelope. */
+  readonly text?: string;
 }
 const signers = {
   app_sign: compileRecipe(defaultRecipes.app_sign),
@@ -41,9 +45,14 @@ function answer(request: ReceivedRequest, response: ServerResponse): void {
   const { app_sign, sign } = expectedSignatures(signers, received, new Secret(platform.secret));
   const sent = new URLSearchParams(query);
   const isSigned = sent.get('app_sign') === app_sign.digest && sent.get('sign') === sign.digest;
-  const { code, status, headers = {} } = platform.next.shift() ?? { code: isSigned ? 200 : 40102 };
+  const {
+    code,
+    status,
+    headers = {},
+    text,
+  }: Answer = platform.next.shift() ?? { code: isSigned ? 200 : 40102 };
   response.writeHead(status ?? 200, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify({ code, msg: 'm', data: code === 200 ? { union_id: 'u1' } : {} }));
+  response.end(text ?? JSON.stringify({ code, msg: 'm', data: code === 200 ? { union_id: 'u1' } : {} }));
 }
 const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1' };
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
@@ -273,6 +282,34 @@ describe.each(Object.entries(ways))('headers of a %s', (_, send) => {
     await using client = clientWith({});
     await expect((async () => send(client, { headers }))()).rejects.toThrow(fault);
     expect(platform.requests).toHaveLength(0);
+  });
+});
+
+describe('the value of a header that a gateway repeats is in no error and no event', () => {
+  const key = 'sk-live-4711';
+  const type = { 'content-type': 'text/html' };
+  const answers: Readonly<Record<string, Answer>> = {
+    'as msg': { code: 40301, text: `{"code":40301,"msg":"no ${key}","data":{}}` },
+    'as another member': {
+      code: 0,
+      status: 401,
+      text: `{"message":"no ${key}","error":{"reason":"${key}"}}`,
+    },
+    'as a title': { code: 0, status: 403, headers: type, text: `<title>${key}</title>` },
+    'in a location': { code: 0, status: 302, headers: { ...type, location: `/in/${key}` }, text: 'x' },
+    'with another success': { code: 0, text: `{"code":1,"msg":"${key}","data":{"union_id":"u1"}}` },
+  };
+  it.each(Object.entries(answers))('%s', async (_, given) => {
+    const events: unknown[] = [];
+    const keep = (event: object) => void events.push(event);
+    const headers = { authorization: `Bearer ${key}` };
+    await using client = clientWith({ attempts: 1, headers, onResponse: keep, onNoAnswer: keep });
+    platform.next = [given];
+    const error: unknown = await errorOf(ways.call(client));
+    expect(platform.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
+    expect(error).toBeInstanceOf(CallError);
+    expect(events).toHaveLength(1);
+    expect(inspect({ error, events }, { depth: 9 }) + JSON.stringify({ error, events })).not.toContain(key);
   });
 });
 
