@@ -53,6 +53,16 @@ function asCurl({ method, path, query, body }: ReceivedRequest): string {
   return `curl -X ${method} '${machine.url}${path}?${query}'${data}`;
 }
 
+/** A request as curl -v prints it: without its body. */
+const bodiless = (header: string) =>
+  `PUT /x?app_sign=1 HTTP/1.1\nHost: e.com\nContent-Length: 3\n${header}\n`;
+
+/** A HAR file with one request and the status of its answer. */
+const answered = (status: number) =>
+  JSON.stringify({
+    log: { entries: [{ request: { method: 'GET', url: 'https://e.com/?sign=1' }, response: { status } }] },
+  });
+
 describe('sign explain', () => {
   it.each([
     ['read', ['some-code', 'mobile,level', 'note']],
@@ -227,6 +237,24 @@ describe('sign verify', () => {
     [['sign', 'solve', 'https://e.com?a=1&sign=012****9abc'], 2, 'the signature is masked: "012****9abc"'],
     [['sign', 'verify', '{"parms":1}'], 2, 'sample.parms: unknown field'],
     [['sign', 'verify', 'https://e.com?app_sign=1'], 4, 'the request has no sign'],
+    [
+      ['sign', 'verify', bodiless('sign: 1')],
+      4,
+      'sign cannot be checked: the text lacks the body of the request',
+    ],
+    [
+      ['sign', 'verify', bodiless('sign: 1')],
+      4,
+      'The text lacks the body, of 3 bytes: curl -v does not print it.',
+    ],
+    [['sign', 'solve', bodiless('x: 1')], 2, 'curl --trace - prints.'],
+    [['sign', 'solve', answered(401)], 2, 'the request was refused by the platform (status 401 or 403)'],
+    [['sign', 'verify', answered(401)], 4, 'the request has no app_sign'],
+    [
+      ['sign', 'solve', `GET /?sign=${'0'.repeat(32)} HTTP/1.1\nHost: e.com\n\nHTTP/1.1 403 No\n\n`],
+      2,
+      '(status 401 or 403)',
+    ],
     [['sign', 'verify', 'https://e.com?sign=1', '-p', 'nobody'], 3, 'there is no profile "nobody"'],
     [['sign', 'presets', 'taobo'], 2, 'Did you mean "taobao"?'],
     [['sign', 'explain', 'read', 'c', '--recipe', 'taobao'], 2, '--recipe has one recipe'],

@@ -138,6 +138,15 @@ function decodePairs(text: string): Param[] {
     });
 }
 
+/** What to take instead of a text that has the headers of a request, but not its body; null for any other. */
+export function hiddenBody({ body, extra, params, query = '' }: Sample): string | null {
+  const length = headerValue(Object.entries(extra), 'content-length') ?? '';
+  const isShown = body !== null || params.length > query.split('&').length;
+  return isShown || !/^[1-9]\d{0,9}$/.test(length)
+    ? null
+    : `The text lacks the body, of ${length} bytes: curl -v does not print it. Give the curl command, or what curl --trace - prints.`;
+}
+
 /** A name that is likely to be that of a signature. */
 const signatureName = /sign|sig$|hmac|digest/i;
 /** A text that may be a digest: 16 hex digits or more, or base64 of 16 bytes or more. */
@@ -148,7 +157,8 @@ export function isDigestText(text: string): boolean {
 }
 
 /** The error for a request without the signature that a command needs; it names what looks like one. */
-export function unsignedSample({ signParam, params, extra, body }: Sample): SampleError {
+export function unsignedSample(sample: Sample): SampleError {
+  const { signParam, params, extra, body } = sample;
   const likely = [...params, ...jsonPairs(body ?? ''), ...Object.entries(extra)].filter(
     ([name, value]) => signatureName.test(name) && name !== 'app_sign' && isDigestText(value),
   );
@@ -159,7 +169,8 @@ export function unsignedSample({ signParam, params, extra, body }: Sample): Samp
     `the sample has no signature: there is no ${JSON.stringify(signParam)} among its parameters and headers`,
     names.length > 0
       ? `Try ${names.join(' or ')}.`
-      : 'Name the parameter, header or member of a JSON body that carries it by --sign-param.',
+      : (hiddenBody(sample) ??
+          'Name the parameter, header or member of a JSON body that carries it by --sign-param.'),
   );
 }
 

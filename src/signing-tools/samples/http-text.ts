@@ -41,7 +41,12 @@ export function httpIn(text: string): HttpLines {
   for (let at = 0; at < lines.length; at++) {
     const start = requestStart(lines[at] ?? '', lines[at + 1] ?? '', at === 0);
     if (start === null) {
-      if (at > last && !isAnswer) isAnswer = isStatusLine(lines[at] ?? '');
+      const status = at > last && !isAnswer ? statusIn(lines[at] ?? '') : null;
+      if (status !== null) {
+        isAnswer = true;
+        const [asked] = requests.splice(-1);
+        if (asked !== undefined) requests.push({ status, ...asked });
+      }
       if (isAnswer || at <= last) taken.add(at);
       continue;
     }
@@ -66,9 +71,10 @@ export function httpIn(text: string): HttpLines {
   return { requests, taken };
 }
 
-function isStatusLine(line: string): boolean {
-  const before = /^(.{0,300}?)HTTP\/\d[\d.]* \d{3}\b/.exec(line)?.[1];
-  return before !== undefined && !method.test(before);
+/** The status in a status line; null for any other line. */
+function statusIn(line: string): number | null {
+  const [, before = '', status] = /^(.{0,300}?)HTTP\/\d[\d.]* (\d{3})\b/.exec(line) ?? [];
+  return status === undefined || method.test(before) ? null : Number(status);
 }
 
 interface RequestStart {
@@ -115,7 +121,7 @@ function linesOf(lines: readonly string[], at: number, { prefix, line, quoting }
   for (; end < lines.length && missing > 0; end++) {
     const given = lines[end] ?? '';
     if (requestStart(given, lines[end + 1] ?? '', false) !== null) break;
-    if (end > at + 1 && isStatusLine(given)) break;
+    if (end > at + 1 && statusIn(given) !== null) break;
     if (isEnd.test(given)) {
       const [, posted] = /^\[(?:POST|BODY) data: (.*)\]$/.exec(lines[end + 1] ?? '') ?? [];
       if (posted !== undefined) own.push(...(own.at(-1)?.trim() === '' ? [] : ['']), posted);

@@ -109,7 +109,7 @@ export function requestsInJson(json: unknown, signParam: string): FoundRequest[]
     const object = asObject(value);
     const variables = object === null ? node.variables : withVariables(node.variables, object);
     const read = object && requestIn(object, outer, signParam, variables);
-    if (read) requests.push({ place: words, read });
+    if (read) requests.push({ place: words, read, status: statusOf(value) });
     else {
       const around = object ?? outer;
       const inner = Object.entries(value).filter(([name]) => !apart.test(name));
@@ -126,6 +126,12 @@ export function requestsInJson(json: unknown, signParam: string): FoundRequest[]
     }
   }
   return requests;
+}
+
+function statusOf(object: unknown): number | undefined {
+  const { response, res } = asObject(object) ?? {};
+  const found = [object, response, res].map((one) => membersOf(asObject(one) ?? {})('status statuscode'));
+  return found.find((status) => typeof status === 'number');
 }
 
 /** A number alone, names in quotes. */
@@ -304,9 +310,9 @@ function jsonFormat(
     from,
     find({ json, signParam }) {
       if (json === undefined || !isIt(asObject(json) ?? {})) return [];
-      return requestsInJson(json, signParam).map(({ place, read }) => ({
-        place: place === null ? `a ${noun}` : `${noun} ${place}`,
-        read,
+      return requestsInJson(json, signParam).map((request) => ({
+        ...request,
+        place: request.place === null ? `a ${noun}` : `${noun} ${request.place}`,
       }));
     },
   };

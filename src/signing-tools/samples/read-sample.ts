@@ -22,6 +22,8 @@ export interface TakenSamples {
   readonly samples: readonly Sample[];
   /** The part that was taken, if not all of the text. */
   readonly taken: readonly string[];
+  /** Those whose answer, which is in the text, refuses the caller: status 401 or 403. */
+  readonly refused: ReadonlySet<Sample>;
 }
 
 /**
@@ -116,6 +118,7 @@ interface ReadRequest {
   readonly error: SampleError | null;
   /** Whether the scheme of the URL is a guess. */
   readonly isGuessed: boolean;
+  readonly status?: number | undefined;
 }
 
 interface FoundIn {
@@ -123,12 +126,12 @@ interface FoundIn {
   readonly requests: readonly ReadRequest[];
 }
 
-function readFound({ place, read }: FoundRequest, signParam: string): ReadRequest {
+function readFound({ place, status, read }: FoundRequest, signParam: string): ReadRequest {
   try {
     const request = read();
     if ('signParam' in request) return { place, sample: request, error: null, isGuessed: false };
     const sample = { ...toSample(request, signParam), secret: null };
-    return { place, sample, error: null, isGuessed: request.isSchemeGuessed ?? false };
+    return { place, sample, error: null, isGuessed: request.isSchemeGuessed ?? false, status };
   } catch (error) {
     if (error instanceof SampleError) return { place, sample: null, error, isGuessed: false };
     throw error;
@@ -171,7 +174,9 @@ function knowledge({ sample, isGuessed }: ReadRequest): number {
 }
 
 function choose({ format, requests }: FoundIn, signParam: string, pick: TakeOptions['pick']): TakenSamples {
-  if (pick === 'all') return { samples: requests.flatMap(({ sample }) => sample ?? []), taken: [] };
+  const isRefused = ({ status }: ReadRequest) => status === 401 || status === 403;
+  const refused = new Set(requests.filter(isRefused).flatMap(({ sample }) => sample ?? []));
+  if (pick === 'all') return { samples: requests.flatMap(({ sample }) => sample ?? []), taken: [], refused };
   const isOne = requests.length === 1;
   const picked = isOne ? [1] : pick;
   if (picked === undefined) throw severalRequests(requests, signParam);
@@ -185,6 +190,7 @@ function choose({ format, requests }: FoundIn, signParam: string, pick: TakeOpti
   return {
     samples: taken.map(({ sample }) => sample),
     taken: taken.flatMap((request) => (request.place === null && isOne ? [] : [describe(format, request)])),
+    refused,
   };
 }
 

@@ -13,6 +13,8 @@ export interface GivenText {
 export interface FoundRequest {
   /** Its place, such as `entry 3`; null if it is all of the text. */
   readonly place: string | null;
+  /** The status of the answer, where the text has it. */
+  readonly status?: number | undefined;
   /**
    * Reads it, only when it is wanted: the others in the text may be incomplete.
    *

@@ -53,7 +53,7 @@ const mostSamples = 4;
  * @throws InvalidInputError if there is none, if they are of several, or for one without a signature; SampleError
  */
 export async function readCapture(context: CliContext, from: string, given: Values): Promise<Capture> {
-  const all = await readSignedInputs(context, undefined, { sample: from, pick: 'all' });
+  const all = await readSignedInputs(context, undefined, { sample: from, pick: 'all', accepted: true });
   const apps = new Map<string, { values: Values; samples: Sample[] }>();
   for (const sample of all) {
     const path = endpoints.map((endpoint) => endpoint.path).find((one) => sample.url.endsWith(one));

@@ -16,6 +16,11 @@ export interface SampleOptions {
   readonly pick?: readonly number[] | 'all' | undefined;
 }
 
+/** Whether the platform accepted the requests, as far as the text has its answers. */
+interface Acceptance {
+  readonly accepted?: boolean;
+}
+
 export function addSampleOptions(command: Command): Command {
   return command
     .option('--sample <file>', 'file with the request; - for standard input')
@@ -42,7 +47,7 @@ export const signParamOption = [
 export async function readSampleInputs(
   context: CliContext,
   argument: string | undefined,
-  { sample, signParam, pick }: SampleOptions,
+  { sample, signParam, pick, accepted = false }: SampleOptions & Acceptance,
 ): Promise<readonly [Sample, ...Sample[]]> {
   if (argument !== undefined && sample !== undefined) {
     throw new InvalidInputError('a request and --sample are both given: use one of them');
@@ -52,7 +57,13 @@ export async function readSampleInputs(
   const what = 'a request (URL, curl command, HTTP text, line of a log, HAR, …)';
   const text = file === undefined ? (argument ?? '') : await readText(context, file, what);
   const name = file === undefined ? 'the request' : inputName(file);
-  const { samples, taken } = await readOrExplain(text, name, { signParam, pick });
+  const { samples: all, taken, refused } = await readOrExplain(text, name, { signParam, pick });
+  const samples = accepted ? all.filter((one) => !refused.has(one)) : all;
+  if (samples.length < (pick === 'all' ? Math.min(1, all.length) : all.length)) {
+    throw new InvalidInputError(`${name} was refused by the platform (status 401 or 403)`, {
+      hint: 'Its signature proves nothing: take a request that the platform accepted. "sign verify" says why one is refused.',
+    });
+  }
   for (const words of taken) await printMessage(context.io, `taken: ${words}`);
   const [first, ...others] = samples;
   if (first === undefined) throw noRequest();

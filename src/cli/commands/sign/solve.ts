@@ -49,12 +49,13 @@ async function readSamples(
   requests: readonly string[],
 ): Promise<readonly Sample[]> {
   const { sample: files = [], signParam, pick } = options;
+  const wanted = { signParam, pick, accepted: true };
   const samples: Sample[] = [];
   for (const request of requests) {
-    samples.push(...(await readSignedInputs(context, request, { signParam, pick })));
+    samples.push(...(await readSignedInputs(context, request, wanted)));
   }
   for (const sample of files) {
-    samples.push(...(await readSignedInputs(context, undefined, { sample, signParam, pick })));
+    samples.push(...(await readSignedInputs(context, undefined, { ...wanted, sample })));
   }
   return samples.length > 0 ? samples : readSignedInputs(context, undefined, {});
 }

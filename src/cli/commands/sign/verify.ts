@@ -6,8 +6,10 @@ import { InvalidInputError, UserInfoError } from '../../../protocol/errors.js';
 import { checkParameters, collectParameters, unsentParameters } from '../../../protocol/parameters.js';
 import { signaturesOf } from '../../../signing/app-signatures.js';
 import type { Recipe } from '../../../signing/recipe.js';
+import { partsOf } from '../../../signing/recipe-parts.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
 import { Secret } from '../../../signing/secret.js';
+import { hiddenBody } from '../../../signing-tools/samples/captured-request.js';
 import { namedPresets } from '../../../signing-tools/verify/recipe-suspects.js';
 import type { Named, OtherInputs } from '../../../signing-tools/verify/suspect.js';
 import { type Verification, verification } from '../../../signing-tools/verify/verify-signature.js';
@@ -17,6 +19,7 @@ import type { CliContext } from '../../context.js';
 import { readText } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
+import { CheckFailedError } from '../../report-error.js';
 import { addSampleOptions, readSignedInputs, type SampleOptions } from './sample-input.js';
 import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 
@@ -61,10 +64,22 @@ async function verify(
   );
   const secret = await selectSecret(context, options, sample.secret);
   const others = await otherInputs(context, sample);
+  const hidden = hiddenBody(sample);
   const verdicts = new Map<string, Verification | null>();
   for (const { name, ...signature } of signatures) {
     const digest = received.get(name);
     if (digest === undefined) continue;
+    const { signer, request: signed, recipe } = signature;
+    if (
+      hidden !== null &&
+      digest !== null &&
+      readsBody(recipe) &&
+      signer.sign(signed, secret).digest !== digest
+    ) {
+      throw new CheckFailedError(`${name} cannot be checked: the text lacks the body of the request`, {
+        hint: hidden,
+      });
+    }
     const inputs = { ...signature, ...others, secret };
     const steps = digest === null ? null : verification({ ...inputs, received: digest });
     verdicts.set(name, steps && (await inTurns(steps, context.signal)));
@@ -84,6 +99,12 @@ async function verify(
         'platform accepted: userinfo sign solve',
     );
   }
+}
+
+/** Whether a rule signs the body, or parameters, which may be in it; a module may read any. */
+function readsBody(recipe: Recipe | null): boolean {
+  const read: readonly string[] = ['body', 'params', 'names', 'values', 'param'];
+  return recipe === null || partsOf(recipe).allTokens.some(({ source }) => read.includes(source));
 }
 
 const turnMs = 20;
@@ -113,7 +134,9 @@ function receivedSignatures(
   if (canBeUnsigned) return new Map(present);
   if (present.length > 0) return received;
   throw new InvalidInputError(`the request has no ${names.join(' and no ')}`, {
-    hint: 'Name the parameter with --sign-param. For the expected signature, pass the request to "sign explain".',
+    hint:
+      hiddenBody(sample) ??
+      'Name the parameter with --sign-param. For the expected signature, pass the request to "sign explain".',
   });
 }
 
