@@ -2,20 +2,12 @@ import { passbackRequest, readRequest } from '../client/request.js';
 import { type Endpoint, endpointNamed } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
-import { codeFault } from '../protocol/pasted-text.js';
+import { type PasteFault, pasteFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import {
-  checkUserInfo,
-  type FlatValue,
-  identifyingKeys,
-  isDamagedNumber,
-  JsonNumber,
-  pastedKeyFault,
-  reservedKeys,
-  userFault,
-} from '../protocol/user-info.js';
+import { checkUserInfo, type FlatValue, reservedKeys, valueFault } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
-import { type ColumnRules, refuseFault } from './source/columns.js';
+import { type ColumnRules, parseTypes } from './source/columns.js';
+import { RunInputError } from './source/input.js';
 import type { FileRow } from './source/rows.js';
 
 /** The work for each row. */
@@ -58,25 +50,15 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
   throw new InvalidInputError(`${quoteName(name)} ${fault}`);
 }
 
-/** @throws InvalidInputError if it is missing, or was pasted with something */
-function identifier(fields: ReadonlyMap<string, FlatValue>, name: string): string {
-  const text = requiredText(fields, name);
-  refuseFault(name, userFault(text));
-  return text;
-}
-
 /**
- * Refuses keys that were pasted with something, and numbers in JSON that a spreadsheet damaged; a text in quotes is meant.
+ * Refuses a text that was pasted with something.
  *
- * @throws InvalidInputError that names the key
+ * @throws RunInputError with the option that says that the column is meant as it is
  */
-function refuseSlips(fields: ReadonlyMap<string, FlatValue>): void {
-  for (const [key, value] of fields) {
-    const fault = pastedKeyFault(key);
-    if (fault !== null) throw new InvalidInputError(fault);
-    if (value instanceof JsonNumber && identifyingKeys.includes(key) && isDamagedNumber(value))
-      throw new InvalidInputError(`${quoteName(key)} is a number that a spreadsheet damaged`);
-  }
+function refusePasted(column: string, fault: PasteFault | null): void {
+  if (fault === null || fault.isDoubt) return;
+  const advice = `${fault.hint ?? 'Correct it.'} To send it as it is:`;
+  throw new RunInputError(`${quoteName(column)} ${fault.what}`, advice, '--types', `${column}:text`);
 }
 
 /** The value that names a row's user; `null` where the row has none, or cannot be parsed. */
@@ -97,8 +79,9 @@ export type UserNaming =
   | { readonly by: 'union_id'; readonly column: string; readonly primaryKey?: string }
   | { readonly by: 'primary_key'; readonly key: string };
 
-/** Passes back the values of each row, except the column of union IDs. */
-export function passbackOperation(naming: UserNaming): RowOperation {
+/** Passes back the values of each row, except the column of union IDs; those that `types` names are not judged. */
+export function passbackOperation(naming: UserNaming, types?: string): RowOperation {
+  const meant = parseTypes(types);
   const byUnionId = naming.by === 'union_id';
   const name = byUnionId ? naming.column : naming.key;
   const primaryKey = byUnionId ? naming.primaryKey : naming.key;
@@ -123,11 +106,17 @@ export function passbackOperation(naming: UserNaming): RowOperation {
     userInfoKeys: (names) => [...names].filter(isKey),
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
-      refuseSlips(fields);
-      const user = identifier(fields, name);
+      const user = requiredText(fields, name);
+      // Beside a union ID a platform may not need the other: a row without it is a slip all the same.
+      for (const one of [name, primaryKey ?? name])
+        if (!meant.has(one)) refusePasted(one, pasteFault(requiredText(fields, one), 'user'));
       if (byUnionId) fields.delete(name);
-      // Beside a union ID a platform may not need it: a row without it is a slip all the same.
-      if (primaryKey !== undefined) identifier(fields, primaryKey);
+      for (const [key, value] of fields) {
+        if (meant.has(key)) continue;
+        const { what, isDoubt } = pasteFault(key, 'name') ?? { isDoubt: true };
+        if (!isDoubt) throw new InvalidInputError(`the key ${quoteName(key)} ${what}`);
+        refusePasted(key, valueFault(key, value, 'cell'));
+      }
       const target = { ...(byUnionId && { unionId: user }), primaryKey };
       return { request: passbackRequest(target, () => checkUserInfo(fields)), user };
     },
@@ -154,7 +143,11 @@ export function readOperation(infoNames: readonly string[], scope: string | unde
     user: () => null,
     prepare(fields) {
       const code = requiredText(fields, codeColumn);
-      refuseFault(codeColumn, codeFault(code));
+      const fault = pasteFault(code, 'code');
+      if (fault !== null)
+        throw new InvalidInputError(`${quoteName(codeColumn)} ${fault.what}`, {
+          hint: fault.hint ?? 'Correct it in the file.',
+        });
       const names = infoNames.length === 0 ? {} : { infoNames };
       return { request: readRequest({ code, ...names, ...(scope !== undefined && { scope }) }), user: null };
     },

@@ -1,7 +1,7 @@
 /** The exit statuses of every command. */
 export const exitStatus = {
   success: 0,
-  /** An internal error. */
+  /** An internal error, output that cannot be written, or a query that selects nothing. */
   fault: 1,
   /** Invalid usage or input: nothing was sent. */
   usage: 2,
@@ -27,7 +27,7 @@ export const statusOfCode: Readonly<Record<string, ExitStatus>> = {
   ...ending('failedRows', 'FAILED_ROWS', 'RUN_FILE'),
   ...ending('interrupted', 'CANCELLED'),
   // The last never ends a command: the service catches it.
-  ...ending('fault', 'OUTPUT', 'REFUSED'),
+  ...ending('fault', 'OUTPUT', 'NOTHING_SELECTED', 'REFUSED'),
 };
 
 function ending(status: keyof typeof exitStatus, ...codes: readonly string[]): Record<string, ExitStatus> {

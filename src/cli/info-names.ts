@@ -1,18 +1,14 @@
-import { InvalidInputError } from '../protocol/errors.js';
 import { parseInfoNames, specialInfoNames } from '../protocol/info-names.js';
 import { pasteFault } from '../protocol/pasted-text.js';
-import { hasUnsafe, quoteName } from '../protocol/unsafe-text.js';
-import { quoteWhereNeeded } from '../support/shell.js';
+import { quoteName } from '../protocol/unsafe-text.js';
 import { isSlipOf } from './call/pairs.js';
+import { commandOf, refusePasted, retyped } from './call/refuse-pasted.js';
 import type { CliContext } from './context.js';
 import type { Io } from './io.js';
 import { profileOutline } from './profile-outline.js';
 
 /** The names that have a meaning of their own, with the prefix of the platform. */
 export const specialNames = ({ env }: Pick<Io, 'env'>) => specialInfoNames(profileOutline(env).chatPrefix);
-
-/** Another separator, a list as JSON, an option, or the path to a name in an answer. */
-const noName = /[;|\s、；[\]{}"]|^-|^(?:data|basic_info|extension_info)\./;
 
 /**
  * Parses the names of a read.
@@ -24,24 +20,57 @@ export function readNames(
   texts: readonly string[],
   anyName = false,
 ): readonly string[] {
-  const names = parseInfoNames(texts);
+  const json = texts.find((text) => /^\s*[{[]/.test(text));
+  const names = parseInfoNames(json === undefined || anyName ? texts : [json.replaceAll(',', ' ')]);
   if (anyName) return names;
   const known = Object.keys(specialNames(io));
   for (const name of names) {
-    const meant = known.includes(name) ? null : (known.find((one) => isSlipOf(name, one)) ?? null);
-    const pasted = pasteFault(name, 'identifier');
-    const fault = pasted?.what ?? (noName.test(name) ? 'is not a name' : undefined);
-    if (meant === null && fault === undefined) continue;
-    const why = meant === null ? fault : `has no special meaning: did you mean ${quoteName(meant)}?`;
-    const isHidden = hasUnsafe(args.join('')); // such a command cannot be printed to be pasted
-    const asIs = ['userinfo', ...args, '--any-name'].map(quoteWhereNeeded).join(' ');
-    throw new InvalidInputError(`the name ${quoteName(name)} ${why}`, {
-      sent: 'nothing',
-      hint: isHidden
-        ? `A read uses up its code. ${pasted?.meant ? `Write ${quoteWhereNeeded(pasted.meant)}` : 'Correct it.'}`
-        : 'A read uses up its code. If that is its name:',
-      commands: isHidden ? [] : [asIs],
-    });
+    const slip = known.includes(name) ? undefined : known.find((one) => isSlipOf(name, one));
+    const fault = slip === undefined ? pasteFault(json ?? name, 'info') : null;
+    if (slip === undefined && fault === null) continue;
+    const typed = json ?? texts.find((text) => text.includes(name)) ?? '';
+    const meant = slip ?? fault?.meant ?? null;
+    const instead = json === undefined ? typed.replace(name, meant ?? '') : (meant ?? '');
+    const what = `has no special meaning: did you mean ${quoteName(slip ?? '')}?`;
+    const without = meant === null ? [] : retyped(args, typed, instead);
+    refusePasted(
+      `the name ${quoteName(json ?? name)}`,
+      fault ?? { what },
+      without,
+      commandOf([...args, '--any-name']),
+    );
   }
   return names;
+}
+
+/**
+ * Refuses a query for a name that the answer cannot have, for its code would be used up: one that is probably
+ * misspelt, or that the read does not ask for.
+ *
+ * @throws InvalidInputError
+ */
+export function checkQuery(
+  { args, io }: Pick<CliContext, 'args' | 'io'>,
+  query: string,
+  looksFor: readonly string[],
+  asked: readonly string[],
+): void {
+  const known = Object.keys(specialNames(io));
+  for (const name of looksFor) {
+    if (asked.includes(name)) continue;
+    const slip = known.includes(name) ? undefined : known.find((one) => isSlipOf(name, one));
+    const asIs = commandOf([...args, '--any-name']);
+    const what = `the name ${quoteName(name)} in --query`;
+    if (slip !== undefined) {
+      const fault = { what: `has no special meaning: did you mean ${quoteName(slip)}?` };
+      refusePasted(what, fault, retyped(args, query, query.replace(name, slip)), asIs);
+    }
+    if (known.includes(name) && asked.length > 0)
+      refusePasted(
+        what,
+        { what: 'is none that the read asks for' },
+        commandOf([...args, '--names', name]),
+        asIs,
+      );
+  }
 }

@@ -15,8 +15,8 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
       return input({ message: showText(message), validate: check }, place());
     },
     /** The input is not echoed. */
-    async secret(message: string): Promise<string> {
-      const validate = (answer: string) => answer !== '' || 'A value is required.';
+    async secret(message: string, check: (answer: string) => true | string): Promise<string> {
+      const validate = (answer: string) => (answer === '' ? 'A value is required.' : check(answer));
       const { password } = await import('@inquirer/prompts');
       return password({ message: showText(message), mask: false, validate }, place());
     },
@@ -30,6 +30,17 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
       return select({ message: showText(message), choices: options }, place());
     },
   };
+}
+
+/** What a prompt says of an answer that `check` refuses; `true` for one that it takes. */
+export function answerFault(check: () => unknown): true | string {
+  try {
+    check();
+    return true;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return [error.message, error.hint].filter((part) => part !== undefined).join('. ');
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
-import { type Advice, type Io, OutputError, printAdvice, printMessage } from './io.js';
+import { type Advice, type Io, printAdvice, printMessage } from './io.js';
 import { colorsFor } from './output/style.js';
 
 /** The parts of an error, from which one sentence after the other is made. */
@@ -49,7 +49,7 @@ function sentencesOf({ sent, hint }: Report): string | null {
 }
 
 function isFault(error: unknown, exit: number): boolean {
-  return exit === exitStatus.fault && !(error instanceof OutputError);
+  return exit === exitStatus.fault && !(error instanceof UserInfoError);
 }
 
 function reportOf(error: unknown, exit: number, env: Io['env']): Report {

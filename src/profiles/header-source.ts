@@ -70,6 +70,18 @@ export function editHeaders(current: HeaderSources, options: readonly string[]):
   return parseHeaderSources(Object.fromEntries(sources), '--header');
 }
 
+const secretName = /auth|token|key|secret|cookie|session|sign|credential|passw|\bpin\b|otp/i;
+/** The scheme of an authorization, or a text as programs make them. */
+const secretValue = /^(?:bearer|basic|digest|token) |^(?=.*\d)(?=.*[A-Za-z])[\w+/=.-]{20,}$/i;
+const personalName = /user|account|customer|member|login|mail|phone|mobile|person|name/i;
+const personalValue = /@|\d{7}/;
+
+/** Whether a header seems to hold a secret or personal data, which a profile file does not keep in plain text. */
+export function seemsPrivate(name: string, value: string): 'secret' | 'personal' | null {
+  if (secretName.test(name) || secretValue.test(value)) return 'secret';
+  return personalName.test(name) || personalValue.test(value) ? 'personal' : null;
+}
+
 /** The place of the value of a header, for messages; never the value. */
 export function describeHeaderSource(source: HeaderSource): string {
   if (typeof source === 'string') return 'set';

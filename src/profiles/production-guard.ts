@@ -1,4 +1,4 @@
-import { sameDeployment, sameHost } from '../protocol/base-url.js';
+import { isLoopback, sameDeployment, sameHost } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { describeOrigin, type GivenValues, type Setting } from './flags-and-environment.js';
 import type { Environment, Profile } from './profile.js';
@@ -11,9 +11,9 @@ export interface GuardedEnvironment {
 
 /**
  * Decides whether a request goes to test or production. A production profile is always production: a flag that
- * says otherwise is refused, a variable causes a warning. A test profile can be switched to production by either.
- * A base URL that is also that of a production profile means production, whoever chose the profile, unless it is the
- * test profile's own: then there is a warning. One from elsewhere that no profile has is production by its host alone.
+ * says otherwise is refused, a variable causes a warning. A test profile can be switched to production by either, and
+ * counts for its own base URL alone: another one is judged by its address, whoever chose the profile. It is production
+ * if it is that of a production profile, or one elsewhere that no profile has and nothing calls a test deployment.
  *
  * @throws InvalidInputError for `--environment test` with a production profile
  */
@@ -24,23 +24,26 @@ export function decideEnvironment(
   profiles: Iterable<Profile>,
 ): GuardedEnvironment {
   if (profile?.environment === 'production') return productionProfile(given.environment, profile);
-  const environment = given.environment ?? (profile && environmentOf(profile)) ?? byDefault;
-  if (environment.value === 'production') return { environment, warnings: [] };
-
-  const known = [...profiles];
-  const isElsewhere =
-    baseUrl.origin.kind !== 'profile' &&
-    !known.some((other) => sameDeployment(other.base_url, baseUrl.value));
-  const isSame = isElsewhere ? sameHost : sameDeployment;
+  if (given.environment?.value === 'production') return { environment: given.environment, warnings: [] };
+  const known = [...(profile === null ? [] : [profile]), ...profiles];
+  const owner = known.find((other) => sameDeployment(other.base_url, baseUrl.value));
+  const isSame = owner === undefined ? sameHost : sameDeployment;
   const production = known.find(
     (other) => other.environment === 'production' && isSame(other.base_url, baseUrl.value),
   );
-  if (production === undefined) return { environment, warnings: [] };
-  const shared = `the base URL (${describeOrigin(baseUrl.origin)}) belongs to the production profile "${production.name}"`;
-  if (profile !== null && baseUrl.origin.kind === 'profile') {
+  const where = `the base URL (${describeOrigin(baseUrl.origin)})`;
+  if (production !== undefined) {
+    const shared = `${where} belongs to the production profile "${production.name}"`;
+    if (profile === null || baseUrl.origin.kind !== 'profile')
+      return { environment: environmentOf(production), warnings: [`${shared}: treated as production`] };
+    const environment = given.environment ?? environmentOf(profile);
     return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
   }
-  return { environment: environmentOf(production), warnings: [`${shared}: treated as production`] };
+  const said = given.environment ?? (owner && environmentOf(owner));
+  if (said !== undefined) return { environment: said, warnings: [] };
+  if (isLoopback(new URL(baseUrl.value).hostname)) return { environment: byDefault('test'), warnings: [] };
+  const warning = `no profile has ${where}: treated as production, unless --environment says test`;
+  return { environment: byDefault('production'), warnings: [warning] };
 }
 
 /**
@@ -59,7 +62,7 @@ export function findContradiction(
   );
 }
 
-const byDefault: Setting<Environment> = { value: 'test', origin: { kind: 'default' } };
+const byDefault = (value: Environment): Setting<Environment> => ({ value, origin: { kind: 'default' } });
 
 function environmentOf({ name, environment }: Profile): Setting<Environment> {
   return { value: environment, origin: { kind: 'profile', name } };

@@ -69,7 +69,7 @@ export function parseEnvironment(text: string, label = 'the environment'): Envir
  * @throws InvalidInputError that begins with `label`
  */
 export function parseIdentifier(text: string, label: string): string {
-  const fault = text.trim() === '' ? 'is empty' : (textFault(text) ?? pasteFault(text, 'identifier')?.what);
+  const fault = text.trim() === '' ? 'is empty' : (textFault(text) ?? pasteFault(text, 'setting')?.what);
   if (fault !== undefined) throw new InvalidInputError(`${label} ${fault}`);
   return text;
 }
@@ -81,7 +81,7 @@ export function parseIdentifier(text: string, label: string): string {
  * @throws InvalidInputError that names the profile and the field
  */
 export function checkIdentifiers(profile: Profile): Profile {
-  for (const field of ['tenant_code', 'channel', 'app_key', 'key_prefix', 'proxy'] as const) {
+  for (const field of ['tenant_code', 'channel', 'app_key', 'key_prefix'] as const) {
     const text = profile[field];
     if (text !== undefined) parseIdentifier(text, `${field} of profile ${quoteName(profile.name)}`);
   }

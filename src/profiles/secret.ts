@@ -1,4 +1,5 @@
 import { getBuiltinModule } from 'node:process';
+import { InvalidInputError } from '../protocol/errors.js';
 import { pasteFault } from '../protocol/pasted-text.js';
 import { Secret } from '../signing/secret.js';
 import { type EnvironmentVariables, quoteWhereNeeded } from '../support/shell.js';
@@ -129,16 +130,21 @@ function outputText(output: Uint8Array): string | null {
  * unchanged. No warning repeats it.
  */
 export function secretWarnings(secret: Secret): string[] {
-  const text = secret.reveal();
-  const fault = pasteFault(text, 'identifier')?.what;
-  // A digest in Base64 ends with =, and nothing follows it.
-  const isNamed = /^(?:export\s+)?[A-Za-z_]\w*(?:=[^=]|: ?\S)/.test(text.trim());
-  const isForeign = fault === undefined && /[^\0-\x7f]/.test(text);
-  return [
-    ...(fault === undefined ? [] : [`the app secret ${fault}`]),
-    ...(isNamed ? ['the app secret begins with a name'] : []),
-    ...(isForeign ? ['the app secret has letters that are not ASCII'] : []),
-  ];
+  const fault = pasteFault(secret.reveal(), 'secret');
+  return fault === null ? [] : [`the app secret ${fault.what}`];
+}
+
+/**
+ * Refuses a text that cannot be a secret, such as a masked one; does not repeat it.
+ *
+ * @throws InvalidInputError
+ */
+export function parseSecret(text: string): Secret {
+  const fault = pasteFault(text, 'secret');
+  if (fault === null || fault.isDoubt) return new Secret(text);
+  throw new InvalidInputError(`the app secret ${fault.what}`, {
+    hint: 'Enter it as the platform issued it.',
+  });
 }
 
 /** Advice to set a secret again: a sentence and its command. */

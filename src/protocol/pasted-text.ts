@@ -1,54 +1,83 @@
 import { spaceAround } from './unsafe-text.js';
 
 /**
- * Where a text from a person goes. `identifier`: it names somebody, or is a key: a user ID, the value of a key that
- * identifies, a tenant, a channel, a name of a column. `special`: a value of a key with a special meaning (§4.2 rule
- * 4), `mobile` one of them, of digits alone. `value`: any other value, in which a typographic space or a quotation may
- * well be meant.
+ * Where a text from a person goes: `code`: an authorization code. `user`: it names a user. `name`: a key or a column.
+ * `info`: the name of information. `setting`: a tenant, a channel, an app key. `secret`: an app secret. `special`: the
+ * value of a key with a special meaning (§4.2 rule 4), `mobile` one of digits alone. `pair`: another value, as an
+ * argument. `cell`: another value in a file.
  */
-export type PastedKind = 'identifier' | 'special' | 'mobile' | 'value';
+export type PastedKind =
+  | 'code'
+  | 'user'
+  | 'name'
+  | 'info'
+  | 'setting'
+  | 'secret'
+  | 'special'
+  | 'mobile'
+  | 'pair'
+  | 'cell';
 
 /** A likely mistake in a text. */
 export interface PasteFault {
   /** What follows the name of the text, such as "has a space after it". */
   readonly what: string;
-  /** The text without what was not meant; `null` if it cannot be known. */
+  /** The text without what was not meant, with U+0000 where another argument begins; `null` if it cannot be known. */
   readonly meant: string | null;
+  /** Whether it may well be meant: a warning is enough. */
+  readonly isDoubt: boolean;
+  /** What to do instead of correcting the text alone. */
+  readonly hint: string | undefined;
 }
 
 interface Rule {
-  readonly kinds: readonly PastedKind[];
-  /** What follows the name of the text; `null` if nothing is wrong. */
-  find(text: string): string | null;
-  /** The text without it; `null`, or no function, where the text cannot be restored. */
-  restore?(text: string): string | null;
+  /** The kinds that it judges; one with `?` is warned of. */
+  readonly kinds: string;
+  readonly find: RegExp | ((text: string) => string | null);
+  /** What follows the name of the text; without it, what `find` returns. */
+  readonly what?: string;
+  /** The text without it, or what takes the place of what was found; without it, the text cannot be restored. */
+  readonly restore?: string | ((text: string, found: RegExpExecArray) => string | null);
+  readonly hint?: string;
 }
 
-const all: readonly PastedKind[] = ['identifier', 'special', 'mobile', 'value'];
-const exact: readonly PastedKind[] = ['identifier', 'special', 'mobile'];
+const exact = 'code user name info setting special mobile';
+const all = `${exact} secret? pair? cell?`;
+const names = 'code user name info setting';
 
 /** Characters that no screen shows, and the spaces that look like the usual one. */
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|(?! )\p{Zs}/u;
+const invisible = /(?!\0)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|(?! )\p{Zs}/gu;
 /** Of these, what belongs into text of some languages or between the parts of an emoji is left out. */
-const invisibleInText = /(?![\t\n\r\u{e0020}-\u{e007f}]|\u200c|\u200d)[\p{Cc}\p{Cf}\u00a0]/u;
-const everyInvisible = new RegExp(invisible, 'gu');
+const invisibleInText = /(?![\0\t\n\r\u{e0020}-\u{e007f}]|\u200c|\u200d)[\p{Cc}\p{Cf}\u00a0]/u;
 
 const namesOfInvisible = (pattern: RegExp) => (text: string) => {
-  const [found] = pattern.exec(text) ?? [];
+  const [found] = text.match(pattern) ?? [];
   const code = found?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
   return code === undefined ? null : `has an invisible character (U+${code})`;
 };
 
-const fullWidth = /[\uff01-\uff5e]/g;
-const quoted = /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s;
-/** What quotes of another shell leave. */
-const halfQuoted = /^["'`](?!\d)[^"'`]*$|^["`]\d[^"'`]*$/;
-/** Texts that templates, spreadsheets, databases and programs write for a missing value. */
-const noValue =
-  /^(?:undefined|null|NULL|None|nil|NaN|nan|N\/A|n\/a|#N\/A|#REF!|#VALUE!|#NAME\?|#DIV\/0!|\\N|\(null\)|\[object Object\]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|<[A-Za-z_][\w -]*>)$/;
+const inner = (text: string) => text.slice(1, -1);
 
-/** A user ID with its name before it. */
-const named = /^(?:union|user)_?id\s{0,9}[:=]\s{0,9}(?=\S)/i;
+/** Texts that templates, spreadsheets, databases, shells and programs write for a missing value. */
+const noValue =
+  /^(?:undefined|null|NULL|None|nil|NaN|nan|N\/A|n\/a|#N\/A|#REF!|#VALUE!|#NAME\?|#DIV\/0!|\\N|\(null\)|\[object Object\]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$(?:env:)?[A-Za-z_]\w*|\$\([^()]*\)|%[A-Za-z_]\w*%|<[A-Za-z_][\w -]*>)$/;
+
+/** A number as Excel shows it from 12 digits on, and one with the `.0` of a column of floating-point numbers. */
+const shortened = /^-?\d(?:[.,]\d+)?E\+\d{2}$/;
+const damaged = /^-?\d(?:[.,]\d+)?E\+?\d+$|^\d+\.0+$/i;
+const damagedNumber = {
+  what: 'is a number that a spreadsheet damaged, like 1.38E+10 or 138.0',
+  hint: 'Give all of its digits: format the column as text.',
+};
+
+/** A text with its name before it, as JSON, YAML, a query and a form write it. */
+const behindName = (names: string) =>
+  new RegExp(`^["'“]?(?:${names})["'”]?\\s{0,9}[:=：＝]\\s{0,9}(?=\\S)`, 'i');
+const namedCode = /^([A-Za-z_ -]{0,30}?(?:code|bearer|token)["']?(?:\s*[:=：＝]\s*|\s+))\S+$/i;
+/** A word that looks like a code: long, and with a digit. */
+const codeWord = /[\w-]{12,}/g;
+
+const nameBefore = { what: 'begins with its name', restore: '' };
 
 /** In the order in which they are looked for. */
 const rules: readonly Rule[] = [
@@ -58,138 +87,219 @@ const rules: readonly Rule[] = [
     restore: (text) => text.trim(),
   },
   {
-    kinds: exact,
-    find: (text) => (/[\r\n\u2028\u2029]/.test(text) ? 'has a line break inside' : null),
-    restore: (text) => text.replace(/[\r\n\u2028\u2029]+/g, ''),
+    kinds: `${exact} secret?`,
+    find: /[\r\n\u2028\u2029]/,
+    what: 'has a line break inside',
+    restore: (text) => text.replace(/[\r\n\u2028\u2029]/g, ''),
   },
   {
-    kinds: exact,
+    kinds: `${exact} secret?`,
     find: namesOfInvisible(invisible),
-    restore: (text) => text.replace(everyInvisible, ''),
+    restore: (text) => text.replace(invisible, ''),
   },
-  { kinds: ['value'], find: namesOfInvisible(invisibleInText) },
+  { kinds: 'pair? cell?', find: namesOfInvisible(invisibleInText) },
   {
-    kinds: exact,
-    find: (text) => (text.search(fullWidth) >= 0 ? 'has full-width characters' : null),
+    kinds: `${exact} secret?`,
+    find: /[\uff01-\uff5e]/,
+    what: 'has full-width characters',
     restore: (text) =>
-      text.replace(fullWidth, (character) => String.fromCharCode(character.charCodeAt(0) - 0xfee0)),
+      text.replace(/[\uff01-\uff5e]/g, (one) => String.fromCharCode(one.charCodeAt(0) - 0xfee0)),
+  },
+  { kinds: 'pair? cell?', find: /^[\uff10-\uff19]+$/, what: 'is written in full-width digits' },
+  {
+    kinds: `${names} special mobile secret? pair`,
+    find: /[,;]$/,
+    what: 'has a delimiter after it',
+    restore: '',
   },
   {
-    kinds: ['value'],
-    find: (text) => (/^[\uff10-\uff19]+$/.test(text) ? 'is written in full-width digits' : null),
+    kinds: `${names} mobile`,
+    find: /(?<=[^.])[.。，；、…]$/,
+    what: 'ends with a punctuation mark',
+    restore: '',
   },
   {
     kinds: all,
-    find: (text) => (text.length > 1 && quoted.test(text) ? 'is in quotes' : null),
-    restore: (text) => text.slice(1, -1),
+    find: /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s,
+    what: 'is in quotes',
+    restore: inner,
   },
   {
     kinds: all,
-    find: (text) => (halfQuoted.test(text) ? 'has a quote before it' : null),
+    find: /^["'`](?!\d)[^"'`]*$|^["`]\d[^"'`]*$/,
+    what: 'has a quote before it',
     restore: (text) => text.slice(1),
   },
   {
     kinds: all,
-    find: (text) => (/^'\d/.test(text) ? 'has an apostrophe before it, as spreadsheets mark text' : null),
-    restore: (text) => text.slice(1),
+    find: /^'(?=\d)/,
+    what: 'has an apostrophe before it, as spreadsheets mark text',
+    restore: '',
   },
   {
-    kinds: all,
-    find: (text) => (text.includes('\ufffd') ? 'has U+FFFD: it was read in another encoding' : null),
+    kinds: `${exact} secret pair cell`,
+    find: /\ufffd/,
+    what: 'has U+FFFD: it was read in another encoding',
   },
-  { kinds: all, find: (text) => (noValue.test(text) ? 'stands for a missing value' : null) },
-  { kinds: exact, find: (text) => (/\*{3}|[•●]{3}/.test(text) ? 'is masked' : null) },
+  { kinds: `${exact} secret pair cell`, find: noValue, what: 'stands for a missing value' },
+  { kinds: `${exact} secret pair? cell?`, find: /\*{3}|[•●]{3}/, what: 'is masked' },
+  { kinds: 'code user info setting secret', find: /^[{[]/, what: 'is JSON', restore: textsIn },
+  { kinds: `${exact} secret?`, find: /^<.+>$/s, what: 'is in angle brackets', restore: inner },
   {
-    kinds: exact,
-    find: (text) => (/^<.+>$/s.test(text) ? 'is in angle brackets' : null),
-    restore: (text) => text.slice(1, -1),
+    kinds: 'code',
+    find: /^(?:\S*[?&#]code=([^&#\s]+)|code=([^&#\s]+)&\S*)/i,
+    what: 'is a URL, with the code in its parameter "code"',
+    restore: (_, [, inUrl, inQuery]) => decoded(inUrl ?? inQuery ?? ''),
+  },
+  { kinds: names, find: /^[a-z][\w+.-]*:\/\//i, what: 'is a URL' },
+  { kinds: 'user', find: behindName('(?:union|user|open)_?id|uid'), ...nameBefore },
+  {
+    kinds: 'setting',
+    find: behindName('(?:tenant|channel)(?:[_ ]?code)?|app[_ ]?(?:key|id)'),
+    ...nameBefore,
+  },
+  { kinds: 'mobile', find: behindName('mobile|phone|tel'), ...nameBefore },
+  { kinds: 'secret?', find: /^(?:export\s+)?[A-Za-z_]\w*(?:=[^=]|: ?\S)/, what: 'begins with a name' },
+  { kinds: 'secret?', find: /[^\0-\x7f]/, what: 'has letters that are not ASCII' },
+  {
+    kinds: 'code',
+    find: (text) => {
+      const [, before = ''] = namedCode.exec(text) ?? [];
+      return before === '' ? null : `begins with ${JSON.stringify(before.trim())}`;
+    },
+    restore: (text) => text.slice(namedCode.exec(text)?.[1]?.length),
+  },
+  { kinds: 'code', find: /^code(?=[\da-f]{16})/i, what: 'begins with "code"', restore: '' },
+  { kinds: 'code', find: /^(?:(?:the|your|my)[_-])?(?:auth[_-]?)?code$/i, what: 'is a word for a code' },
+  { kinds: 'code', find: /%[\da-f]{2}/i, what: 'is percent-encoded', restore: decoded },
+  {
+    kinds: 'code',
+    find: /^\S+ \S+$/,
+    what: 'has a space inside',
+    restore: (text) => onlyCode(text) ?? text.replace(' ', ''),
   },
   {
-    kinds: ['identifier'],
-    find: (text) => (named.test(text) ? 'begins with the name of the parameter' : null),
-    restore: (text) => text.replace(named, ''),
+    kinds: 'code',
+    find: /[\s,;，；。、]/,
+    what: 'is more than one word',
+    restore: (text) => onlyCode(text) ?? text.split(/[\s,;，；。、]/)[0] ?? null,
+  },
+  { kinds: 'setting', find: /[\s,;]/, what: 'has a space or a delimiter inside' },
+  {
+    kinds: 'user',
+    find: /^[A-Za-z_]\w*:?=(?!=*$)/,
+    what: 'is a pair',
+    hint: 'Give the ID of the user after --union-id, then the pair.',
+  },
+  { kinds: 'user', find: /^\w+(?:[,;]\w+)+$/, what: 'has more than one user' },
+  { kinds: 'user mobile', find: damaged, ...damagedNumber },
+  { kinds: 'code pair cell', find: shortened, ...damagedNumber },
+  {
+    kinds: 'info',
+    find: /[;|\s、；[\]{}"]|^-|^(?:data|basic_info|extension_info)\./,
+    what: 'is not a name',
   },
   {
-    kinds: ['mobile'],
-    find: (text) => (/^\+?[\d ().-]+$/.test(text) && /\D/.test(text.slice(1)) ? 'is not digits alone' : null),
-    restore: (text) => text.replace(/[ ().-]/g, ''),
+    kinds: 'pair',
+    find: /^[^\s,;&=]*[,;&]\s?[A-Za-z_]\w*:?=/,
+    what: 'has another pair',
+    restore: (text) => text.replace(/[,;&]\s?(?=[A-Za-z_]\w*:?=)/g, '\0'),
   },
   {
-    kinds: ['mobile'],
-    find: (text) => (/^\+\d/.test(text) ? 'begins with a dialling code, which has a key of its own' : null),
-    restore: (text) => /^\+86(1\d{10})$/.exec(text)?.[1] ?? null,
+    kinds: 'pair special mobile',
+    find: / --?(?:union-id|primary-key)\b/,
+    what: 'contains an option',
+    restore: (text) => text.replace(/ (?=--)|(?<=--[a-z-]{1,20})[ =]/g, '\0'),
+  },
+  {
+    kinds: 'mobile',
+    find: /^\+(?=\d[\d ().-]*$)/,
+    what: 'begins with a dialling code, which has a key of its own',
+    restore: (text) => /^\+86(1\d{10})$/.exec(bareDigits(text))?.[1] ?? null,
+  },
+  {
+    kinds: 'mobile',
+    find: /\D/,
+    what: 'is not digits alone',
+    restore: (text) => (/^\d+$/.test(bareDigits(text)) ? bareDigits(text) : null),
+  },
+  {
+    kinds: 'pair',
+    find: /^=+\s*/,
+    what: 'begins with "="',
+    restore: '',
+    hint: 'Write key=text for text, key:=28 for JSON.',
   },
 ];
 
-/** A text in which no rule finds anything but a missing value. The common case, in one look. */
-const plain = /^[\w.@:/+\u3040-\u30ff\u4e00-\u9fff-]+$/;
+const rulesOf = new Map<PastedKind, readonly (readonly [rule: Rule, isDoubt: boolean])[]>();
 
-/** Whether a text is what templates, spreadsheets, databases and programs write for a missing value. */
-export const isNoValue = (text: string): boolean => noValue.test(text);
+function rulesFor(kind: PastedKind): readonly (readonly [rule: Rule, isDoubt: boolean])[] {
+  const known = rulesOf.get(kind);
+  if (known !== undefined) return known;
+  const found = rules.flatMap((rule) => {
+    const [given] = rule.kinds.split(' ').filter((one) => one.replace('?', '') === kind);
+    return given === undefined ? [] : [[rule, given !== kind] as const];
+  });
+  rulesOf.set(kind, found);
+  return found;
+}
 
-/** Finds a likely mistake in a text; `null` if nothing is suspicious. An empty text is not checked. */
+/** Texts in which no rule finds anything but a missing value or a damaged number: most cells, in one look. */
+const plain: Readonly<Partial<Record<PastedKind, RegExp>>> = {
+  cell: /^[\w.@:/+\u3040-\u30ff\u4e00-\u9fff-]+$/,
+  user: /^[\w-]+$/,
+  name: /^[\w-]+$/,
+  special: /^[\w-]+$/,
+  mobile: /^\d+$/,
+};
+
+/** What a rule finds in a text, and the text without it; `null` if it finds nothing. */
+function judge({ find, what, restore }: Rule, text: string): { what: string; rest: string | null } | null {
+  const found = typeof find === 'function' ? find(text) : find.exec(text);
+  if (found === null) return null;
+  const words = what ?? String(found);
+  if (typeof restore === 'string') return { what: words, rest: text.replace(find as RegExp, restore) };
+  return { what: words, rest: restore?.(text, found as RegExpExecArray) ?? null };
+}
+
+/** Finds a likely mistake in a text; `null` if nothing is suspicious. An empty text is not judged. */
 export function pasteFault(text: string, kind: PastedKind): PasteFault | null {
-  const isPlain = kind === 'mobile' ? /^\w+$/ : plain;
-  if (text === '' || (isPlain.test(text) && !noValue.test(text) && !named.test(text))) return null;
-  let what: string | null = null;
+  if (text === '' || (plain[kind]?.test(text) && !noValue.test(text) && !damaged.test(text))) return null;
+  let fault: Omit<PasteFault, 'meant'> | undefined;
   let meant: string | null = text;
   // What is found below quotes or a space may be within quotes again.
   for (let layer = 0; layer < 4 && meant !== null; layer += 1) {
     const before: string = meant;
-    for (const { kinds, find, restore } of rules) {
-      const found: string | null = meant !== null && kinds.includes(kind) ? find(meant) : null;
+    for (const [rule, isDoubt] of rulesFor(kind)) {
+      const found: ReturnType<typeof judge> = meant === null ? null : judge(rule, meant);
       if (found === null) continue;
-      what ??= found;
-      meant = restore?.(meant ?? '') ?? null;
+      if (fault === undefined || (fault.isDoubt && !isDoubt))
+        fault = { what: found.what, isDoubt, hint: rule.hint };
+      meant = found.rest;
     }
     if (meant === before) break;
     if (layer === 3) meant = null;
   }
-  if (what === null) return null;
-  return { what, meant: meant === '' ? null : meant };
+  return fault === undefined ? null : { ...fault, meant: meant === '' ? null : meant };
 }
 
-/**
- * The same for an authorization code, which holds neither white space nor a delimiter: also a URL, JSON, or a name
- * before it.
- */
-export function codeFault(text: string): PasteFault | null {
-  const fault = pasteFault(text, 'identifier');
-  const bare = fault === null ? text : fault.meant;
-  if (bare === null) return fault;
-  const within = codeWithin(bare);
-  return within ?? fault;
+/** The value of a member in JSON that names what is looked for; else its texts, as a list of names. */
+function textsIn(json: string): string | null {
+  const [, value] = /"\w{0,20}(?:code|_id|Id|key|channel|names?)"\s*:\s*"([^"\\]+)"/.exec(json) ?? [];
+  if (value !== undefined || json.includes(':')) return value ?? null;
+  return [...json.matchAll(/"([^"\\]+)"/g)].map(([, text]) => text).join(',') || null;
 }
 
-function codeWithin(text: string): PasteFault | null {
-  const [, inUrl] = /^[a-z][\w+.-]*:\/\/\S*?[?&#]code=([^&#\s]+)/i.exec(text) ?? [];
-  if (inUrl !== undefined)
-    return { what: 'is a URL, with the code in its parameter "code"', meant: decoded(inUrl) };
-  if (/^[a-z][\w+.-]*:\/\//i.test(text)) return { what: 'is a URL', meant: null };
-  if (/^[{[]/.test(text)) {
-    const [, inJson] = /"code"\s*:\s*"([^"\\]+)"/.exec(text) ?? [];
-    return { what: 'is JSON', meant: inJson ?? null };
-  }
-  const [, name, value] = /^([A-Za-z_ -]{1,30}?)(?:\s*[:=]\s*|\s+)(\S+)$/.exec(text) ?? [];
-  if (name !== undefined && value !== undefined && /(?:code|bearer|token)$/i.test(name))
-    return {
-      what: `begins with ${JSON.stringify(text.slice(0, text.length - value.length).trim())}`,
-      meant: pasteFault(value, 'identifier')?.meant ?? value,
-    };
-  if (/%[\da-f]{2}/i.test(text)) {
-    const plainText = decoded(text);
-    return { what: 'is percent-encoded', meant: codeWithin(plainText)?.meant ?? plainText };
-  }
-  if (/[^.][.]$/.test(text)) return { what: 'ends with a full stop', meant: text.slice(0, -1) };
-  if (/[\s,;，；。、]/.test(text)) {
-    const [first = ''] = text.split(/[\s,;，；。、]/);
-    const isBroken = /^\S+ \S+$/.test(text);
-    return {
-      what: isBroken ? 'has a space inside' : 'is more than one word',
-      meant: isBroken ? text.replace(' ', '') : first,
-    };
-  }
-  return null;
+/** The one word in a text that looks like a code. */
+function onlyCode(text: string): string | null {
+  const found = (text.match(codeWord) ?? []).filter((word) => /\d/.test(word));
+  return found.length === 1 ? (found[0] ?? null) : null;
+}
+
+/** A mobile number without what is written between its digits. */
+function bareDigits(text: string): string {
+  return text.replace(/[ ().-]/g, '');
 }
 
 function decoded(text: string): string {

@@ -220,35 +220,21 @@ export const specialUserInfoKeys: Readonly<Record<string, string>> = {
   gps: 'Longitude and latitude',
 };
 
-/** Keys whose values identify a person, in each record. */
-export const identifyingKeys: readonly string[] = ['mobile', 'id_card'];
+/** What a person pastes with the value of a key that has a meaning of its own. */
+const pastedKinds: Readonly<Record<string, PastedKind>> = {
+  mobile: 'mobile',
+  mobile_district_code: 'special',
+  id_card: 'user',
+  device_token: 'special',
+  gps: 'special',
+};
 
-/** A number as Excel shows it from 12 digits on, or with the `.0` of a column of floating-point numbers. */
-const damagedNumber = /^\d(?:[.,]\d+)?E\+?\d+$|^\d+\.0+$/i;
-
-/** Whether a value that identifies is a long number that a spreadsheet or a data frame has damaged. */
-export function isDamagedNumber(value: FlatValue): boolean {
-  return damagedNumber.test(value instanceof JsonNumber ? value.text : String(value));
-}
-
-/** What a person can paste with the value of a key. */
-export function pastedKindOf(key: string): PastedKind {
-  if (key === 'mobile') return key;
-  return Object.hasOwn(specialUserInfoKeys, key) ? 'special' : 'value';
-}
-
-/** A likely mistake in the text that names a user: that of a person or of a spreadsheet, or several users. */
-export function userFault(text: string): PasteFault | null {
-  if (isDamagedNumber(text))
-    return { what: 'is a number that a spreadsheet damaged, like 1001.0', meant: null };
-  if (/^\w+(?:[,;]\w+)+$/.test(text)) return { what: 'has more than one user', meant: null };
-  return pasteFault(text, 'identifier');
-}
-
-/** Why a key can hardly be read again by its name (§4.1), such as white space around it, which names are listed without. */
-export function pastedKeyFault(key: string): string | null {
-  const fault = pasteFault(key, 'identifier');
-  return fault === null ? null : `the key ${quoteName(key)} ${fault.what}`;
+/** A likely mistake in a value, an argument or a cell; of numbers, those that identify a person are judged. */
+export function valueFault(key: string, value: FlatValue, place: 'pair' | 'cell'): PasteFault | null {
+  const kind = Object.hasOwn(pastedKinds, key) ? (pastedKinds[key] ?? place) : place;
+  if (typeof value === 'string') return pasteFault(value, kind);
+  const isJudged = value instanceof JsonNumber && (kind === 'mobile' || kind === 'user');
+  return isJudged ? pasteFault(value.text, kind) : null;
 }
 
 /**

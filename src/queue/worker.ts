@@ -175,7 +175,7 @@ export class Worker {
     const done = await this.#untilAnswered(() => queue.outcomes(run.run, taken.rows));
     const timeoutMs = Math.min(pacing.timeoutMs, (leasedUntil - elapsedMs()) / 2);
     const endsAt = leasedUntil - timeoutMs - recordMs;
-    const operation = passbackOperation(run.naming);
+    const operation = passbackOperation(run.naming, run.source.types);
     // A process that was suspended continues here: others may have taken its rows meanwhile.
     const onTurn = () => {
       if (signal.aborted || elapsedMs() > endsAt) engine.stop();

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeFault, pasteFault } from '../../src/protocol/pasted-text.js';
+import { pasteFault } from '../../src/protocol/pasted-text.js';
 import { deploymentVariables, Machine } from '../support/cli.js';
 import { httpServer, writtenBy } from '../support/raw-server.js';
 
@@ -37,6 +37,10 @@ const pasted: readonly (readonly [kind: string, paste: (text: string) => string,
   ['no value of a database', () => '\\N', 'stands for a missing value'],
   ['a mask', (text) => `${text[0]}****${text.slice(-1)}`, 'is masked'],
   ['angle brackets', (text) => `<${text}>`, 'is in angle brackets'],
+  ['the comma of a list', (text) => `${text},`, 'has a delimiter after it'],
+  ['the quotes and the comma of JSON', (text) => `"${text}",`, /has a delimiter after it|is in quotes/],
+  ['a variable of PowerShell', () => '$env:user', 'stands for a missing value'],
+  ['a command that no shell ran', () => '$(cat user)', 'stands for a missing value'],
 ];
 
 /** A text that names somebody, or costs something: the text, and how the program is given it. */
@@ -56,6 +60,8 @@ const places: readonly (readonly [
   ['a special value', '13800138000', (text) => ['passback', `mobile=${text}`, '--union-id', 'u001']],
   ['a code', '2474ab', (text) => ['read', text]],
   ['a name', '1001', (text) => ['read', 'abc', text]],
+  ['a tenant', '1001', (text) => ['read', 'abc', '--tenant-code', text]],
+  ['an app key', '1001', (text) => ['read', 'abc', '--app-key', text]],
   ['a column', '1001', (text, file) => ['passback', '--from', file(`union_id,${cell(text)},b\nu001,x,y\n`)]],
   [
     'a cell with a user',
@@ -101,27 +107,35 @@ afterAll(async () => {
 });
 
 let count = 0;
-async function run(argsOf: (file: (rows: string, name?: string) => string) => readonly string[]) {
+function row() {
   platform.requests.length = 0;
   count += 1;
   const folder = join(machine.folder, `row-${count}`);
   mkdirSync(folder);
+  return {
+    folder,
+    env: { ...deploymentVariables(platform.url), USERINFO_CONFIG_DIR: join(folder, 'config') },
+  };
+}
+
+async function run(argsOf: (file: (rows: string, name?: string) => string) => readonly string[]) {
+  const { folder, env } = row();
   const file = (rows: string, name = 'a.csv') => {
     writeFileSync(join(folder, name), rows);
     return join(folder, name);
   };
-  const env = { ...deploymentVariables(platform.url), USERINFO_CONFIG_DIR: join(folder, 'config') };
   return machine.run(argsOf(file), { env });
 }
 
-/** White space around a code or a name is not sent, and no more is made of it. */
-const trimmed = (place: string, kind: string) =>
-  /^a (code|name)$/.test(place) && / (before|behind) it$/.test(kind);
+/** White space around a code or a name is not sent, commas separate names, and columns are text between delimiters. */
+const isTaken = (place: string, kind: string) =>
+  (/^a (code|name)$/.test(place) && / (before|behind) it$/.test(kind)) ||
+  (place === 'a name' && kind === 'the comma of a list');
 
 describe.each(places)(
   '%s that was pasted with something is refused, and nothing is sent',
   (place, text, args) => {
-    it.each(pasted.filter(([kind]) => !trimmed(place, kind)))('%s', async (_, paste, says) => {
+    it.each(pasted.filter(([kind]) => !isTaken(place, kind)))('%s', async (_, paste, says) => {
       const { status, stderr } = await run((file) => args(paste(text), file));
       expect([status, platform.requests]).toEqual([2, []]);
       expect(stderr).toMatch(says);
@@ -134,36 +148,58 @@ describe.each(places)(
   },
 );
 
-describe('another value that was pasted with something is sent, with a warning', () => {
-  const odd = pasted.filter(
-    ([kind]) => !/line break inside|full width|encoding|a mask|angle brackets/.test(kind),
-  );
+describe('another value that was pasted with something', () => {
+  const refusedAnywhere = /missing value|FFFD|delimiter after/;
+  const kinds = pasted.filter(([kind]) => !/line break inside|full width|a mask|angle brackets/.test(kind));
+  const sent = kinds.filter(([, , says]) => !refusedAnywhere.test(String(says)));
+  const refused = kinds.filter(([, , says]) => refusedAnywhere.test(String(says)));
+  const pair = (text: string) => ['passback', `acme_note=${text}`, '--union-id', 'u001'];
+  const rows = (text: string) => ['u1', 'u2'].map((user) => `${user},${cell(text)}\n`).join('');
 
-  const sent = odd.filter(([, , says]) => says !== 'stands for a missing value');
-  it.each(sent)('in a pair: %s', async (_, paste, says) => {
-    const { status, stderr } = await run(() => [
-      'passback',
-      `acme_note=${paste('1001')}`,
-      '--union-id',
-      'u001',
-    ]);
-    expect([status, platform.requests.length, stderr]).toEqual([
-      0,
-      1,
-      expect.stringContaining(`warning: the value of key "acme_note" ${says}`),
-    ]);
+  it.each(sent)('is sent with a warning, in a pair: %s', async (_, paste, says) => {
+    const { status, stderr } = await run(() => pair(paste('1001')));
+    expect([status, platform.requests.length]).toEqual([0, 1]);
+    expect(stderr).toContain(`warning: the value of key "acme_note" ${says}`);
   });
 
-  it.each(odd)('in a column, counted before the first row: %s', async (_, paste, says) => {
-    const rows = ['u1', 'u2'].map((user) => `${user},${cell(paste('1001'))}\n`).join('');
-    const { status, stderr } = await run((file) => [
-      'passback',
-      '--from',
-      file(`union_id,acme_note\n${rows}`),
-    ]);
+  it.each(sent)('is counted before the first row, in a column: %s', async (_, paste, says) => {
+    const file = `union_id,acme_note\n${rows(paste('1001'))}`;
+    const { status, stderr } = await run((write) => ['passback', '--from', write(file)]);
     expect([status, platform.requests.length]).toEqual([0, 2]);
     expect(stderr).toContain(`warning: "acme_note" ${says}`);
     expect(stderr).toContain(', in 2 rows\n');
+  });
+
+  it.each(refused)(
+    'is refused in a pair, and sent as it is by the printed command: %s',
+    async (_, paste, says) => {
+      const { status, stderr } = await run(() => pair(paste('1001')));
+      expect([status, platform.requests, stderr]).toEqual([2, [], expect.stringMatching(says)]);
+      const printed = stderr.match(/^ {2}userinfo .*$/gm)?.at(-1) ?? '';
+      const { env } = row();
+      if (/UTF-8/.test(stderr)) return;
+      expect(await machine.type(printed, { env })).toMatchObject({ status: 0 });
+      const body = JSON.stringify({ acme_note: paste('1001') });
+      expect(platform.requests.map((one) => decodeURIComponent(one.body))).toEqual([
+        expect.stringContaining(body),
+      ]);
+    },
+  );
+
+  const refusedInCells = refused.filter(([, , says]) => !/delimiter after/.test(String(says)));
+  it.each(refusedInCells)('is refused in a column, unless --types says text: %s', async (_, paste, says) => {
+    const file = `union_id,acme_note,acme_more\nu1,x,y\nu2,${cell(paste('1001'))},#N/A\n`;
+    const { status, stderr } = await run((write) => ['passback', '--from', write(file)]);
+    expect([status, platform.requests]).toEqual([2, []]);
+    expect(stderr).toMatch(says instanceof RegExp ? says : `line 3: "acme_note" ${says}`);
+    const again = await run((write) => [
+      'passback',
+      '--from',
+      write(file),
+      '--types',
+      'acme_note:text,acme_more:text',
+    ]);
+    expect([again.status, platform.requests.length]).toEqual([0, 2]);
   });
 
   it.each([
@@ -191,10 +227,14 @@ describe('a code in what surrounds it', () => {
     ['{"code":"2474ab"}', 'is JSON'],
     ['%7B%22code%22%3A%222474ab%22%7D', 'is percent-encoded'],
     ['Bearer 2474ab', 'begins with "Bearer"'],
-    ['2474ab。', 'is more than one word'],
+    ['2474ab。', 'ends with a punctuation mark'],
     ['"2474ab"', 'is in quotes'],
     ['2474 ab', 'has a space inside'],
     ['2474ab\u200b', 'has an invisible character (U+200B)'],
+    ['?code=2474ab', 'is a URL, with the code in its parameter "code"'],
+    ['code=2474ab&state=x', 'is a URL, with the code in its parameter "code"'],
+    ['localhost:3000/?state=x&code=2474ab#top', 'is a URL, with the code in its parameter "code"'],
+    ['"code": "2474ab",', 'has a delimiter after it'],
   ])('is found, and printed as the command to paste: %s', async (text, says) => {
     const { status, stderr } = await run(() => ['read', text, 'mobile']);
     expect([status, platform.requests, stderr]).toEqual([2, [], expect.stringContaining(`the code ${says}`)]);
@@ -204,14 +244,17 @@ describe('a code in what surrounds it', () => {
 
 it('a text without what was pasted has no fault', () => {
   const around = fc.constantFrom(...pasted.map(([, paste]) => paste));
+  const kinds = ['code', 'user', 'name', 'info', 'setting', 'special', 'mobile', 'pair', 'cell'] as const;
   fc.assert(
-    fc.property(fc.stringMatching(/^\w{2,20}$/), fc.array(around, { maxLength: 3 }), (text, layers) => {
-      const fault = pasteFault(
-        layers.reduce((inner, paste) => paste(inner), text),
-        'identifier',
-      );
-      if (fault?.meant != null) expect(pasteFault(fault.meant, 'identifier')).toBe(null);
-      expect(codeFault(text)).toEqual(pasteFault(text, 'identifier'));
-    }),
+    fc.property(
+      fc.stringMatching(/^\w{2,20}$/),
+      fc.array(around, { maxLength: 3 }),
+      fc.constantFrom(...kinds),
+      (text, layers, kind) => {
+        const given = layers.reduce((inner, paste) => paste(inner), text);
+        const { meant = null } = pasteFault(given, kind) ?? {};
+        if (meant !== null) expect(pasteFault(meant, kind)).toBe(null);
+      },
+    ),
   );
 });

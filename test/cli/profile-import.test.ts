@@ -61,7 +61,7 @@ describe('an imported profile', () => {
   it('is what profile export printed, which leaves out what is of this machine, and says so', async () => {
     const own = [
       ...['--proxy', 'http://127.0.0.1:3128', '--ca-file', 'ca.pem', '--allow-http'],
-      ...['--header', `X-Key=${secret}`, '--header', `x-other=env:${variable}`],
+      ...['--header', `X-Key=env:${variable}`, '--header', `x-other=env:${variable}`],
     ];
     await importOf(partner, '--app-secret-env', variable);
     const platform = { headers: ['X-Key'], chat_prefix: 'wx_' };

@@ -84,8 +84,58 @@ const refused: readonly Slip[] = [
   {
     typed: `userinfo passback mobile=$unset ${to}`,
     cause: 'the value of key "mobile" is empty: is the variable set?',
-    next: 'Nothing was sent. To store an empty value, write mobile:=\'""\'',
+    next: 'Nothing was sent. To store an empty value, or to remove the key:\n',
     paste: { line: `userinfo passback mobile:='""' ${to}`, sends: '{"mobile":""}' },
+  },
+  {
+    typed: `userinfo passback acme_level=$unset ${to}`,
+    cause: 'the value of key "acme_level" is empty: is the variable set?',
+    next: 'To store an empty value, or to remove the key:\n',
+    paste: { sends: '{"acme_level":""}' },
+  },
+  ...[';', '&', ', '].map((delimiter) => ({
+    typed: `userinfo passback 'acme_level=gold${delimiter}age=28' ${to}`,
+    cause: 'the value of key "acme_level" has another pair',
+    next: `\n  userinfo passback 'acme_level:="gold${delimiter}age=28"' ${to}\n`,
+    paste: { sends: '{"acme_level":"gold","age":"28"}' },
+  })),
+  {
+    typed: 'userinfo passback --union-id a=b',
+    cause: '--union-id is a pair',
+    next: 'Give the ID of the user after --union-id, then the pair.',
+  },
+  ...['{"union_id":"u001"}', '"union_id": "u001"', 'union_id: u001'].map((id) => ({
+    typed: `userinfo passback a=b --union-id '${id}'`,
+    cause: '--union-id ',
+    next: 'Corrected:\n',
+    paste: { sends: '{"a":"b"}' },
+  })),
+  ...['"acme_level": "gold",', 'acme_level: gold', 'acme_level＝gold', '{acme_level: gold}'].map((pair) => ({
+    typed: `userinfo passback '${pair}' ${to}`,
+    cause: 'is not a pair with a key',
+    next: 'As a pair:\n',
+    paste: { sends: '{"acme_level":"gold"}' },
+  })),
+  {
+    typed: `userinfo passback '"union_id":"u001"' a=b`,
+    cause: 'is not a pair with a key',
+    next: 'As a pair:\n',
+    paste: { sends: '{"a":"b"}' },
+  },
+  {
+    typed: 'userinfo read abc mobile --query data.moblie',
+    cause: 'the name "moblie" in --query has no special meaning: did you mean "mobile"?',
+    next: 'Corrected, or as it is:\n',
+  },
+  {
+    typed: 'userinfo read abc mobile --query data.chat_nickname',
+    cause: 'the name "chat_nickname" in --query is none that the read asks for',
+    next: '\n  userinfo read abc mobile --query data.chat_nickname --names chat_nickname\n',
+  },
+  {
+    typed: `userinfo read abc '["mobile", "age"]'`,
+    cause: 'is JSON',
+    next: '\n  userinfo read abc mobile,age\n',
   },
   {
     typed: 'userinfo passback mobile=13800138000 --union-id "$unset" --primary-key mobile',
@@ -95,22 +145,22 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo passback a=b --union-id " u001"',
     cause: '--union-id has a space before it',
-    next: 'Nothing was sent. Write --union-id u001',
+    next: 'Nothing was sent. Corrected:\n  userinfo passback a=b --union-id u001\n',
   },
   {
     typed: 'userinfo passback "mobile=138 " --primary-key mobile',
     cause: 'the value of key "mobile" has a space after it',
-    next: 'Nothing was sent. Write mobile=138\n',
+    next: 'Nothing was sent. Corrected, or as it is:\n  userinfo passback mobile=138 --primary-key mobile\n',
   },
   {
     typed: file('union_id,a\\n u001,b\\nu002 ,b\\n'),
     cause: 'line 2: "union_id" has a space before it\nline 3: "union_id" has a space after it',
-    next: 'Nothing was sent. Correct it in the file',
+    next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo passback',
   },
   {
     typed: `userinfo passback mobile=1.38E+10 ${to}`,
     cause: 'the value of key "mobile" is a number that a spreadsheet damaged',
-    next: 'Give all of its digits.',
+    next: 'Give all of its digits: ',
     paste: { line: `userinfo passback mobile:='"1.38E+10"' ${to}`, sends: '{"mobile":"1.38E+10"}' },
   },
   {
@@ -120,7 +170,7 @@ const refused: readonly Slip[] = [
   },
   {
     typed: file('union_id,mobile\\nu001,13900139000.0\\n'),
-    cause: 'the cell of column "mobile" is a number that a spreadsheet damaged',
+    cause: '"mobile" is a number that a spreadsheet damaged',
     next: 'To send it as it is:\n  userinfo passback',
     paste: { sends: '{"mobile":"13900139000.0"}' },
   },
@@ -170,18 +220,18 @@ const refused: readonly Slip[] = [
   },
   {
     typed: "printf 'code\\n1.38E+10\\n' > $d/c.csv; userinfo read --from $d/c.csv",
-    cause: 'the cell of column "code" is a number that a spreadsheet damaged',
-    next: 'save it as CSV.\n',
+    cause: '"code" is a number that a spreadsheet damaged',
+    next: 'format the column as text.\n',
   },
   {
     typed: 'userinfo read code=abc mobile',
     cause: 'the code begins with "code="',
-    next: 'The code alone:\n  userinfo read abc mobile',
+    next: 'Corrected:\n  userinfo read abc mobile',
   },
   {
     typed: 'userinfo read abc moblie,nickname',
     cause: 'the name "moblie" has no special meaning: did you mean "mobile"?',
-    next: 'Nothing was sent. A read uses up its code. If that is its name:\n  userinfo read abc moblie,nickname --any-name',
+    next: 'Corrected, or as it is:\n  userinfo read abc mobile,nickname\n  userinfo read abc moblie,nickname --any-name\n',
   },
   { typed: 'userinfo read abc Mobile', cause: 'did you mean "mobile"?', next: 'Nothing was sent.' },
   {
@@ -194,7 +244,7 @@ const refused: readonly Slip[] = [
     cause: '"mobile、id_card" is not a name',
     next: 'Nothing was sent.',
   },
-  { typed: 'userinfo read abc "[mobile]"', cause: '"[mobile]" is not a name', next: 'Nothing was sent.' },
+  { typed: 'userinfo read abc "[mobile]"', cause: '"[mobile]" is JSON', next: 'Nothing was sent.' },
   { typed: 'userinfo read abc data.mobile', cause: '"data.mobile" is not a name', next: 'Nothing was sent.' },
   { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
   {
@@ -205,13 +255,13 @@ const refused: readonly Slip[] = [
   {
     typed: `userinfo passback moblie=1 ${to}`,
     cause: 'the key "moblie" has no special meaning: did you mean "mobile"?',
-    next: `Nothing was sent. If that is its name:\n  userinfo passback moblie=1 ${to} --any-name\n`,
-    paste: { sends: '{"moblie":"1"}' },
+    next: `Corrected, or as it is:\n  userinfo passback mobile=1 ${to}\n  userinfo passback moblie=1 ${to} --any-name\n`,
+    paste: { sends: '{"mobile":"1"}' },
   },
   ...['null', `\${LEVEL}`, '{{level}}', 'undefined', '#N/A'].map((text) => ({
     typed: `userinfo passback 'acme_level=${text}' ${to}`,
     cause: 'the value of key "acme_level" stands for a missing value',
-    next: 'To store this very text, write it as JSON: acme_level:=\'"…"\'',
+    next: 'Nothing was sent. Correct it. To send it as it is:\n',
     paste: {
       line: `userinfo passback 'acme_level:="${text}"' ${to}`,
       sends: `{"acme_level":"${text}"}`,
@@ -220,13 +270,13 @@ const refused: readonly Slip[] = [
   ...['138 0013 8000', '138-0013-8000', '(138)00138000'].map((text) => ({
     typed: `userinfo passback 'mobile=${text}' ${to}`,
     cause: 'the value of key "mobile" is not digits alone',
-    next: 'Nothing was sent. Write mobile=13800138000\n',
+    next: 'Corrected, or as it is:\n  userinfo passback mobile=13800138000 ',
     paste: { line: `userinfo passback mobile=13800138000 ${to}`, sends: '{"mobile":"13800138000"}' },
   })),
   ...['+8613800138000', '+86 138 0013 8000'].map((text) => ({
     typed: `userinfo passback 'mobile=${text}' --primary-key mobile`,
     cause: 'the value of key "mobile" ',
-    next: 'Write mobile=13800138000\n',
+    next: 'Corrected, or as it is:\n  userinfo passback mobile=13800138000 --primary-key mobile\n',
     paste: { line: `userinfo passback 'mobile:="${text}"' ${to}`, sends: `{"mobile":"${text}"}` },
   })),
   {
@@ -237,14 +287,20 @@ const refused: readonly Slip[] = [
   },
   {
     typed: `userinfo passback age=28,level=gold ${to}`,
-    cause: 'the value of key "age" has another pair: level=…',
-    next: 'Put a space between pairs, not a comma.',
-    paste: { line: `userinfo passback age=28 level=gold ${to}`, sends: '{"age":"28","level":"gold"}' },
+    cause: 'the value of key "age" has another pair',
+    next: 'Corrected, or as it is:\n',
+    paste: { sends: '{"age":"28","level":"gold"}' },
   },
+  ...['1.5E+10', '"1,38E+10"', '-5E+11'].map((cell) => ({
+    typed: file(`union_id,acme_no\\nu001,${cell}\\n`),
+    cause: 'line 2: "acme_no" is a number that a spreadsheet damaged',
+    next: 'format the column as text. To send it as it is:\n  userinfo passback',
+    paste: { sends: `{"acme_no":"${cell.replaceAll('"', '')}"}` },
+  })),
   ...['1001.0', '1.00123E+17'].map((id) => ({
     typed: `userinfo passback a=b --union-id ${id}`,
     cause: '--union-id is a number that a spreadsheet damaged',
-    next: 'Nothing was sent. Correct it.',
+    next: 'Nothing was sent. Give all of its digits',
   })),
   ...['u001,u002', 'u001;u002'].map((ids) => ({
     typed: `userinfo passback a=b --union-id '${ids}'`,
@@ -258,19 +314,19 @@ const refused: readonly Slip[] = [
   },
   {
     typed: 'userinfo read 2474ab. mobile',
-    cause: 'the code ends with a full stop',
-    next: 'The code alone:\n  userinfo read 2474ab mobile',
+    cause: 'the code ends with a punctuation mark',
+    next: 'Corrected:\n  userinfo read 2474ab mobile',
   },
   {
     typed: 'userinfo read abc "mob$(printf \'\\342\\200\\213\')ile"',
     cause: 'the name "mob\\u200bile" has no special meaning: did you mean "mobile"?',
-    next: 'Write mobile\n',
+    next: 'Corrected:\n  userinfo read abc mobile\n',
   },
   {
     typed: `userinfo passback acme_level==gold ${to}`,
     cause: 'the value of key "acme_level" begins with "="',
-    next: 'Nothing was sent. Write acme_level=text',
-    paste: { line: `userinfo passback acme_level:='"=gold"' ${to}`, sends: '{"acme_level":"=gold"}' },
+    next: 'Nothing was sent. Corrected, or as it is:\n',
+    paste: { sends: '{"acme_level":"gold"}' },
   },
   {
     typed: file('union_id,card\\nu001,6222021234567890000\\nu002,6222029876543210000\\n'),
@@ -290,7 +346,7 @@ const refused: readonly Slip[] = [
   {
     typed: "printf ' CODE=abc\\n' | userinfo read -",
     cause: 'the code begins with "CODE="',
-    next: 'Nothing was sent. Give the code alone.',
+    next: 'Nothing was sent. Correct it.\n',
   },
   { typed: 'userinfo read " $unset"', cause: 'the code is white space alone', next: 'Nothing was sent.' },
   {
@@ -314,7 +370,8 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo passback "a=b --union-id u001"',
     cause: 'the value of key "a" contains an option',
-    next: "Close the quote before it: 'a=…' --union-id …",
+    next: 'Corrected, or as it is:\n  userinfo passback a=b --union-id u001\n',
+    paste: { sends: '{"a":"b"}' },
   },
   {
     typed: `userinfo passback 'a:=True' ${to}`,
@@ -360,9 +417,9 @@ const refused: readonly Slip[] = [
   },
   {
     typed: 'userinfo passback a=b --union-id union_id=u001',
-    cause: '--union-id begins with the name of the parameter',
-    next: 'Write --union-id u001',
-    paste: { line: 'userinfo passback a=b --union-id u001', sends: '{"a":"b"}' },
+    cause: '--union-id begins with its name',
+    next: 'Corrected:\n',
+    paste: { sends: '{"a":"b"}' },
   },
   {
     typed: `userinfo passback ${to}`,
@@ -731,11 +788,6 @@ const noticed: readonly Noticed[] = [
     sends: '{"a":"b"}',
   },
   {
-    typed: `userinfo passback acme_level=$unset ${to}`,
-    says: 'warning: the value of key "acme_level" is empty: is the variable set?',
-    sends: '{"acme_level":""}',
-  },
-  {
     typed: file('union_id,a,,\\nu001,b,,\\n'),
     says: 'line 1: the last 2 columns have no name: skipped where empty\n',
     sends: '{"a":"b"}',
@@ -802,13 +854,18 @@ describe('a code', () => {
 });
 
 describe('--query', () => {
-  it.each<[string, string, RegExp]>([
-    ['data.basic_info.mobile', 'null\n', /^--query selects nothing\n$/],
-    ['data.mobile', '138\n', /^$/],
-  ])('says that it selects nothing: %s', async (query, printed, says) => {
+  it.each<[string, string, number, RegExp]>([
+    [
+      'data.basic_info.mobile',
+      'null\n',
+      1,
+      /^error: --query selects nothing\nWithout it, all is printed.\n$/,
+    ],
+    ['data.mobile', '138\n', 0, /^$/],
+  ])('fails if it selects nothing: %s', async (query, printed, exit, says) => {
     const { env } = newRow();
     const { status, stdout, stderr } = await machine.run(['read', 'c1', 'mobile', '--query', query], { env });
-    expect([status, stdout]).toEqual([0, printed]);
+    expect([status, stdout]).toEqual([exit, printed]);
     expect(stderr).toMatch(says);
   });
 
@@ -823,6 +880,65 @@ describe('--query', () => {
 });
 
 const values = '--environment test --base-url https://h.example --tenant-code t --channel c --app-key k';
+
+describe('what a profile would store', () => {
+  const rest = (option: string) => values.replace(new RegExp(`${option} \\S+`), '');
+  it.each([
+    ['--tenant-code', 'acme,', 'has a delimiter after it'],
+    ['--tenant-code', 'ac me', 'has a space or a delimiter inside'],
+    ['--tenant-code', '{"tenant_code":"acme"}', 'is JSON'],
+    ['--channel', 'https://h.example/web', 'is a URL'],
+    ['--app-key', 'app_key=k1', 'begins with its name'],
+    ['--app-key', 'App key: k1', 'begins with its name'],
+    ['--app-key', '$env:APP_KEY', 'stands for a missing value'],
+  ])('is refused: %s %j', async (option, text, says) => {
+    const { env } = newRow();
+    const args = [...rest(option).trim().split(/ +/), option, text, '--app-secret-env', 'S'];
+    const done = await machine.run(['profile', 'add', 'x', ...args], { env });
+    expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining(says) });
+    expect(existsSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'))).toBe(false);
+  });
+
+  it.each([
+    ['--header', 'Authorization=Bearer abc', 'Authorization=env:AUTHORIZATION'],
+    ['--header', 'Authorization: Bearer abc', 'Authorization=env:AUTHORIZATION'],
+    ['--header', 'X-Gateway=9f86d081884c7d659a2feaa0c55ad015', 'X-Gateway=env:X_GATEWAY'],
+  ])('is no secret, and the printed command does without: %s %j', async (option, text, instead) => {
+    const { env } = newRow();
+    const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-env', 'S', option, text];
+    const { status, stderr } = await machine.run(add, { env });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('does not store a secret in plain text')]);
+    const [printed = ''] = stderr.match(/userinfo profile add .*/) ?? [];
+    expect(printed).toContain(` ${option} ${instead}`);
+    expect((await machine.type(printed, { env })).status).toBe(0);
+  });
+
+  it.each(['sk_live_51Habc', 'a1b2c3d4e5f6', 'ABCDEF0123456789'])(
+    'is no secret as a name: %s',
+    async (text) => {
+      const { env } = newRow();
+      const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-env', text];
+      const { status, stdout, stderr } = await machine.run(add, { env });
+      expect([status, stderr]).toEqual([
+        2,
+        expect.stringContaining('not the name of a variable that is set'),
+      ]);
+      expect(stdout + stderr).not.toContain(text);
+      expect((await machine.run(add, { env: { ...env, [text]: 's' } })).status).toBe(0);
+    },
+  );
+
+  it.each(['{"secret":"abc"}', 'ab****yz', '<secret>', 'undefined', '••••••'])(
+    'is no secret: %s',
+    async (text) => {
+      const { env } = newRow();
+      const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-stdin'];
+      const done = await machine.run(add, { env, stdin: text });
+      expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('the app secret ') });
+      expect(done.stderr).not.toContain(text);
+    },
+  );
+});
 
 describe('a secret', () => {
   it.each<[string, string, readonly string[]]>([

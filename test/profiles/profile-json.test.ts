@@ -32,7 +32,7 @@ function spoil(json: Record<string, unknown>, path: readonly number[], kind: num
 
 describe('any profile', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
-  const identifier = text.filter((value) => value.trim() !== '' && pasteFault(value, 'identifier') === null);
+  const identifier = text.filter((value) => value.trim() !== '' && pasteFault(value, 'setting') === null);
   const secretSource: fc.Arbitrary<Profile['secret']> = fc.oneof(
     fc
       .string({ unit: 'binary', minLength: 1 })

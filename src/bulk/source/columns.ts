@@ -1,14 +1,7 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { type PasteFault, pasteFault } from '../../protocol/pasted-text.js';
+import { pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName, textFault } from '../../protocol/unsafe-text.js';
-import {
-  type FlatValue,
-  identifyingKeys,
-  isDamagedNumber,
-  JsonNumber,
-  pastedKindOf,
-  specialUserInfoKeys,
-} from '../../protocol/user-info.js';
+import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
 import { RunInputError } from './input.js';
 
 /** The types of the cells of a column; the default is text. */
@@ -17,26 +10,36 @@ export type CellType = (typeof cellTypes)[number];
 
 const truths: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-/** A number of more than 11 digits as Excel shows it, and writes it to a CSV file. */
-const shortenedNumber = /^-?\d(?:[.,]\d+)?E\+\d{2}$/;
+/**
+ * Parses `age:number,vip:boolean`; none if there is no text.
+ *
+ * @throws InvalidInputError
+ */
+export function parseTypes(text: string | undefined): Map<string, CellType> {
+  const types = new Map<string, CellType>();
+  if (text === undefined) return types;
+  for (const part of text.split(',')) {
+    const at = part.lastIndexOf(':');
+    const [column, name] = [part.slice(0, Math.max(0, at)), part.slice(at + 1)];
+    const type = cellTypes.find((known) => known === name);
+    if (column === '' || type === undefined) {
+      throw new InvalidInputError(`${quoteName(part)} is not a column and its type`, {
+        hint: `Write --types age:number,vip:boolean; a type is ${cellTypes.join(', ')}.`,
+      });
+    }
+    types.set(column, type);
+  }
+  return types;
+}
 
 /**
- * Converts a cell to a value; without a type it is text. `canBeTyped`: whether the command has --types.
+ * Converts a cell to a value; without a type it is text.
  *
  * @throws InvalidInputError that names the column, and not the value
  */
-export function parseCell(
-  cell: string,
-  type: CellType | undefined,
-  column: string,
-  canBeTyped: boolean,
-): FlatValue {
+export function parseCell(cell: string, type: CellType | undefined, column: string): FlatValue {
   switch (type) {
     case undefined:
-      if (cell.includes('E+') && shortenedNumber.test(cell)) throw shortened(column, canBeTyped);
-      if (identifyingKeys.includes(column) && isDamagedNumber(cell)) throw shortened(column, canBeTyped);
-      if (Object.hasOwn(specialUserInfoKeys, column)) refusePasted(column, cell, canBeTyped);
-      return cell;
     case 'text':
       return cell;
     case 'number':
@@ -47,30 +50,6 @@ export function parseCell(
       return truth;
     }
   }
-}
-
-/** As `refuseFault`, for a value with a special meaning. */
-export function refusePasted(key: string, value: FlatValue | undefined, canBeTyped = false): void {
-  refuseFault(key, typeof value === 'string' ? pasteFault(value, pastedKindOf(key)) : null, canBeTyped);
-}
-
-/**
- * `canBeTyped`: whether the command has --types for the key.
- *
- * @throws InvalidInputError for what was pasted with a value: the platform would look for another user or code
- */
-export function refuseFault(key: string, fault: PasteFault | null, canBeTyped = false): void {
-  if (fault === null) return;
-  const message = `${quoteName(key)} ${fault.what}`;
-  if (!canBeTyped) throw new InvalidInputError(message, { hint: 'Correct it in the file.' });
-  throw new RunInputError(message, 'Correct it. To send it as it is:', '--types', `${key}:text`);
-}
-
-function shortened(column: string, canBeTyped: boolean): InvalidInputError {
-  const message = `the cell of column ${quoteName(column)} is a number that a spreadsheet damaged, like 1.38E+10 or 138.0`;
-  const hint = 'Format the column as text in Excel, enter the numbers again and save it as CSV.';
-  if (!canBeTyped) return new InvalidInputError(message, { hint });
-  return new RunInputError(message, `${hint} To send it as it is:`, '--types', `${column}:text`);
 }
 
 function parseNumber(cell: string, column: string): JsonNumber {
@@ -115,7 +94,7 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
     const fault = textFault(column);
     if (fault !== null) throw new InvalidInputError(`line ${line}: the name of column ${index + 1} ${fault}`);
     const isWholeLine = columns.length === 1 && delimiters.some((one) => column.includes(one));
-    const pasted = isWholeLine ? null : pasteFault(column, 'identifier');
+    const pasted = isWholeLine ? null : pasteFault(column, 'name');
     if (pasted !== null) {
       throw new InvalidInputError(
         `line ${line}: the name of column ${index + 1}, ${quoteName(column)}, ${pasted.what}`,

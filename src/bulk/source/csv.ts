@@ -99,8 +99,6 @@ export interface CsvOptions {
    * @throws InvalidInputError
    */
   readonly checkColumns: (columns: readonly string[], line: number) => void;
-  /** Whether the command has --types. */
-  readonly canBeTyped: boolean;
   /** Reports what is skipped. */
   readonly note: (text: string) => void;
 }
@@ -127,7 +125,7 @@ export class CsvRow implements FileRow {
   }
 
   fields(): Map<string, FlatValue> {
-    const { columns, columnTypes, empty, canBeTyped } = this.#table;
+    const { columns, columnTypes, empty } = this.#table;
     const { cells } = this;
     if (cells.length !== columns.length) {
       throw new InvalidInputError(
@@ -150,7 +148,7 @@ export class CsvRow implements FileRow {
         );
       }
       if (cell === '' && empty === 'drop') continue;
-      fields.set(column, parseCell(cell, columnTypes[index], column, canBeTyped));
+      fields.set(column, parseCell(cell, columnTypes[index], column));
     }
     return fields;
   }

@@ -1,11 +1,5 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import {
-  FlatJsonError,
-  type FlatValue,
-  parseFlatJson,
-  specialUserInfoKeys,
-} from '../../protocol/user-info.js';
-import { refusePasted } from './columns.js';
+import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/user-info.js';
 import { type LineBlock, splitLines } from './lines.js';
 import type { FileRow } from './rows.js';
 
@@ -42,22 +36,13 @@ export class NdjsonRow implements FileRow {
   }
 }
 
-/** A row of a file, whose values may have been pasted; those of a queue were checked as its file says. */
-class PastedRow extends NdjsonRow {
-  override fields(): Map<string, FlatValue> {
-    const fields = super.fields();
-    for (const key of Object.keys(specialUserInfoKeys)) refusePasted(key, fields.get(key));
-    return fields;
-  }
-}
-
 /** Reads one flat JSON object a line; blank lines are skipped. */
 export async function* parseNdjson(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
   for await (const block of blocks) {
     const rows: NdjsonRow[] = [];
     for (const { bytes, firstLine } of splitLines(block)) {
       const json = bytes.toString().trimEnd();
-      if (json !== '') rows.push(new PastedRow(firstLine, json));
+      if (json !== '') rows.push(new NdjsonRow(firstLine, json));
     }
     if (rows.length > 0) yield rows;
   }

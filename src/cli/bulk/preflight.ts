@@ -1,17 +1,17 @@
 import { type InputDigest, preflight } from '../../bulk/source/checked-input.js';
+import { parseTypes } from '../../bulk/source/columns.js';
 import { RunInputError } from '../../bulk/source/input.js';
 import type { FileRow } from '../../bulk/source/rows.js';
 import type { PlainRequest } from '../../client/request.js';
 import type { Endpoint } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import type { FlatValue } from '../../protocol/user-info.js';
+import { type FlatValue, valueFault } from '../../protocol/user-info.js';
 import { meantKey, warnOfKeys } from '../call/pairs.js';
 import { printMessage } from '../io.js';
 import { warn } from '../output/style.js';
 import { withProgress } from './progress.js';
-import { type BulkRun, parseTypes } from './row-source.js';
+import type { BulkRun } from './row-source.js';
 import { formatRows, noRows } from './run-report.js';
 
 /** Maximum number of invalid rows that are shown, and after which the others are not looked at. */
@@ -132,7 +132,7 @@ class Doubts {
   addValues(fields: ReadonlyMap<string, FlatValue>): void {
     for (const [column, value] of fields) {
       if (typeof value !== 'string' || this.#meant.has(column)) continue;
-      const fault = pasteFault(value, 'value');
+      const fault = valueFault(column, value, 'cell');
       if (fault !== null) {
         const doubt = `${quoteName(column)} ${fault.what}`;
         this.#rows.set(doubt, (this.#rows.get(doubt) ?? 0) + 1);

@@ -1,5 +1,5 @@
 import type { RowOperation } from '../../bulk/operations.js';
-import { type CellType, type ColumnRules, cellTypes, checkColumns } from '../../bulk/source/columns.js';
+import { type ColumnRules, checkColumns, parseTypes } from '../../bulk/source/columns.js';
 import { parseCsv } from '../../bulk/source/csv.js';
 import { openFile, openStream } from '../../bulk/source/input.js';
 import type { LineBlock } from '../../bulk/source/lines.js';
@@ -8,7 +8,6 @@ import type { RowSource } from '../../bulk/source/rows.js';
 import { defaultEncoding, findEncoding } from '../../bulk/source/text.js';
 import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import type { Call } from '../command.js';
 import { announceWait } from '../input.js';
@@ -20,28 +19,6 @@ export interface BulkRun extends Call<BulkOptions> {
   readonly operation: RowOperation;
   readonly settings: Settings;
   readonly source: OpenedRows;
-}
-
-/**
- * Parses `age:number,vip:boolean`; none if there is no text.
- *
- * @throws InvalidInputError
- */
-export function parseTypes(text: string | undefined): Map<string, CellType> {
-  const types = new Map<string, CellType>();
-  if (text === undefined) return types;
-  for (const part of text.split(',')) {
-    const at = part.lastIndexOf(':');
-    const [column, name] = [part.slice(0, Math.max(0, at)), part.slice(at + 1)];
-    const type = cellTypes.find((known) => known === name);
-    if (column === '' || type === undefined) {
-      throw new InvalidInputError(`${quoteName(part)} is not a column and its type`, {
-        hint: `Write --types age:number,vip:boolean; a type is ${cellTypes.join(', ')}.`,
-      });
-    }
-    types.set(column, type);
-  }
-  return types;
 }
 
 /** The rows of a run, opened. */
@@ -87,7 +64,7 @@ export async function openRows(
       if (!notes.has(text)) printMessage(io, text).catch(() => {});
       notes.add(text);
     };
-    const csv = { delimiter, types, empty, canBeTyped: checkKeys !== undefined, checkColumns: check, note };
+    const csv = { delimiter, types, empty, checkColumns: check, note };
     parse = (blocks) => parseCsv(refuseArray(blocks, from), csv);
     identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
   }

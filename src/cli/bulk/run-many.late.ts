@@ -41,7 +41,7 @@ export async function passbackMany(call: Call<BulkOptions>): Promise<void> {
   const lost = (['keep', 'lease'] as const).find((name) => call.options[name] !== undefined);
   if (lost !== undefined)
     throw new InvalidInputError(`--${lost} is for the rows of a queue: it needs --queue`);
-  await runMany(call, passbackOperation(userNaming(call.options)));
+  await runMany(call, passbackOperation(userNaming(call.options), call.options.types));
 }
 
 /** The columns by which the rows of `passback --from` name their users. */

@@ -61,8 +61,12 @@ async function headersOf(
 
 /** The command by which a profile takes the value of a header from a variable. */
 export function headerCommand(profile: string, header: string): string {
-  const source = `${header}=env:${header.toUpperCase().replace(/\W/g, '_')}`;
-  return `userinfo profile set ${quoteWhereNeeded(profile)} --header ${quoteWhereNeeded(source)}`;
+  return `userinfo profile set ${quoteWhereNeeded(profile)} --header ${quoteWhereNeeded(headerFromVariable(header))}`;
+}
+
+/** A header whose value is in the variable of its name, as --header takes it. */
+export function headerFromVariable(header: string): string {
+  return `${header}=env:${header.toUpperCase().replace(/\W/g, '_')}`;
 }
 
 /** The options of a client: settings, command-line options, and the secret, which is read here unless given. */

@@ -1,102 +1,75 @@
 import { InvalidInputError } from '../../protocol/errors.js';
-import { isNoValue, pasteFault } from '../../protocol/pasted-text.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { pasteFault } from '../../protocol/pasted-text.js';
+import { escapeUnsafe, quoteName } from '../../protocol/unsafe-text.js';
 import {
   FlatJsonError,
   type FlatValue,
-  identifyingKeys,
-  isDamagedNumber,
-  JsonNumber,
   parseFlatJson,
-  pastedKeyFault,
-  pastedKindOf,
   specialUserInfoKeys,
+  valueFault,
 } from '../../protocol/user-info.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
+import type { CliContext } from '../context.js';
 import { readNamedFile } from '../input.js';
 import type { Io } from '../io.js';
 import { warn } from '../output/style.js';
+import { refusePasted, retyped } from './refuse-pasted.js';
+
+type Typed = Pick<CliContext, 'io' | 'args'>;
 
 /**
  * Parses the pairs of `userinfo passback`, in the style of HTTPie: `key=text`, `key:=json`, `key=@file`,
  * `key:=@file`. In a key, a backslash escapes a following `=` or `:`. A text that begins with `@`, or with
- * backslashes and `@`, is written with one more backslash: `key=\@text`. Warns of an empty text.
+ * backslashes and `@`, is written with one more backslash: `key=\@text`. Warns of a doubtful text.
  *
  * @throws InvalidInputError that names the key
  */
-export async function parsePairs(io: Io, pairs: readonly string[]): Promise<Map<string, FlatValue>> {
+export async function parsePairs(context: Typed, pairs: readonly string[]): Promise<Map<string, FlatValue>> {
   const userInfo = new Map<string, FlatValue>();
   for (const [index, pair] of pairs.entries()) {
-    const { key, isJson, value } = splitPair(pair, pairs[index - 1], pairs[index + 1]);
+    const { key, isJson, value } = splitPair(context, pair, pairs[index - 1], pairs[index + 1]);
     if (userInfo.has(key)) {
       throw new InvalidInputError(`the key ${quoteName(key)} is given twice`, {
         hint: 'Remove one of the two.',
       });
     }
-    const text = value.startsWith('@')
+    const isFile = value.startsWith('@');
+    const text = isFile
       ? await readNamedFile(
           value.slice(1),
           `the file ${quoteName(value.slice(1))} of key ${quoteName(key)}`,
           { hint: 'For a text that starts with @, write key=\\@text.' },
         )
       : value.replace(/^\\(\\*@)/, '$1');
-    const parsed = isJson ? parseScalar(key, text) : text;
-    if (!isJson) await judgeText(io, key, text);
-    userInfo.set(key, parsed);
+    if (!isJson) await judgeText(context, isFile ? null : pair, key, text);
+    userInfo.set(key, isJson ? parseScalar(key, text) : text);
   }
   return userInfo;
 }
 
 /** Refuses, or warns of, a text that was probably not meant so. */
-async function judgeText(io: Io, key: string, text: string): Promise<void> {
-  if (text === '') return noteEmpty(io, key);
-  if (identifyingKeys.includes(key) && isDamagedNumber(text)) throw damaged(key);
-  if (text.startsWith('=')) {
-    throw new InvalidInputError(`the value of key ${quoteName(key)} begins with "="`, {
+async function judgeText(
+  { io, args }: Typed,
+  typed: string | null,
+  key: string,
+  text: string,
+): Promise<void> {
+  const what = `the value of key ${quoteName(key)}`;
+  const before = typed?.slice(0, typed.indexOf('=')) ?? '';
+  const asJson = (json: string) => `${before}:=${json}`;
+  if (text === '') {
+    throw new InvalidInputError(`${what} is empty: is the variable set?`, {
       sent: 'nothing',
-      hint: `Write ${key}=text for text, ${key}:=28 for JSON. If the = is meant: ${key}:='"=…"'`,
+      hint: 'To store an empty value, or to remove the key:',
+      commands: ['""', 'null'].flatMap((json) => retyped(args, typed, asJson(json))),
     });
   }
-  const [, second] = /^[^\s,=]*,([A-Za-z_]\w*)(?::?=)[^=]*$/.exec(text) ?? [];
-  if (second !== undefined) {
-    throw new InvalidInputError(`the value of key ${quoteName(key)} has another pair: ${second}=…`, {
-      sent: 'nothing',
-      hint: `Put a space between pairs, not a comma. ${asText(key)}`,
-    });
-  }
-  const kind = pastedKindOf(key);
-  const fault = pasteFault(text, kind);
+  const fault = valueFault(key, text, 'pair');
   if (fault === null) return;
-  const message = `the value of key ${quoteName(key)} ${fault.what}`;
-  if (kind === 'value' && !isNoValue(text)) return warn(io, message);
-  const meant = fault.meant === null ? 'Correct it.' : `Write ${quoteWhereNeeded(`${key}=${fault.meant}`)}`;
-  throw new InvalidInputError(message, { sent: 'nothing', hint: `${meant}\n${asText(key)}` });
-}
-
-/** How a text is written that is meant as it stands. */
-function asText(key: string): string {
-  return `To store this very text, write it as JSON: ${key}:='"…"'`;
-}
-
-/** The text of a pair is empty, most often because of a variable. */
-async function noteEmpty(io: Io, key: string): Promise<void> {
-  const message = `the value of key ${quoteName(key)} is empty: is the variable set?`;
-  if (!Object.hasOwn(specialUserInfoKeys, key)) return warn(io, message);
-  throw new InvalidInputError(message, {
-    sent: 'nothing',
-    hint: `To store an empty value, write ${key}:='""'; to remove the key, ${key}:=null.`,
-  });
-}
-
-function damaged(key: string): InvalidInputError {
-  return new InvalidInputError(
-    `the value of key ${quoteName(key)} is a number that a spreadsheet damaged, like 1.38E+10 or 138.0`,
-    {
-      sent: 'nothing',
-      hint: `Give all of its digits. To store this very text, write it in quotes: ${key}:='"…"'`,
-    },
-  );
+  if (fault.isDoubt) return warn(io, `${what} ${fault.what}`);
+  const without = fault.meant === null ? [] : retyped(args, typed, ...`${before}=${fault.meant}`.split('\0'));
+  refusePasted(what, fault, without, retyped(args, typed, asJson(escapeUnsafe(JSON.stringify(text)))));
 }
 
 /**
@@ -104,19 +77,19 @@ function damaged(key: string): InvalidInputError {
  *
  * @throws InvalidInputError that names the key
  */
-export function refuseSlips(userInfo: ReadonlyMap<string, FlatValue>): void {
+export async function judgeEntries(io: Io, userInfo: ReadonlyMap<string, FlatValue>): Promise<void> {
   for (const [key, value] of userInfo) {
-    const fault = pastedKeyFault(key);
-    if (fault !== null) {
-      const hint = 'Correct it: a key is read by its name alone.';
-      throw new InvalidInputError(fault, { sent: 'nothing', hint });
-    }
-    if (value instanceof JsonNumber && identifyingKeys.includes(key) && isDamagedNumber(value))
-      throw damaged(key);
+    const ofKey = pasteFault(key, 'name');
+    const ofValue = typeof value === 'string' ? null : valueFault(key, value, 'pair');
+    const what = ofKey === null ? `the value of key ${quoteName(key)}` : `the key ${quoteName(key)}`;
+    const fault = ofKey ?? ofValue;
+    if (fault?.isDoubt) await warn(io, `${what} ${fault.what}`);
+    else if (fault !== null) refusePasted(what, fault, []);
   }
 }
 
 function splitPair(
+  { args }: Typed,
   pair: string,
   before?: string,
   after?: string,
@@ -124,11 +97,25 @@ function splitPair(
   const found = /^((?:\\[=:]|\\(?![=:])|[^=:\\]|:(?!=))*)(:?=)(.*)$/s.exec(pair);
   const [, key = '', separator, value = ''] = found ?? [];
   if (key === '') {
+    const instead = asPair(pair);
     throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair with a key`, {
-      hint: unpairedHint(pair, before, after),
+      ...(instead === null
+        ? { hint: unpairedHint(pair, before, after) }
+        : { hint: 'As a pair:', commands: retyped(args, pair, ...instead) }),
     });
   }
   return { key: key.replace(/\\([=:])/g, '$1'), isJson: separator === ':=', value };
+}
+
+/** The arguments for a member of JSON or YAML, or for a pair with the equals sign of another script. */
+function asPair(text: string): string[] | null {
+  const [, key = '', rest = ''] =
+    /^[{\s]*["']?([A-Za-z_][\w.-]*)["']?\s?[:=]([^{}]*)\}?$/.exec(text.normalize('NFKC').trim()) ?? [];
+  const value = rest.trim().replace(/,$/, '');
+  const bare = value.replace(/^(["'])(.*)\1$/s, '$2');
+  if (bare === '' || /[:,]/.test(bare)) return null;
+  if (key === 'union_id') return ['--union-id', bare];
+  return [/^(?:true|false|-?\d+(?:\.\d+)?)$/.test(value) ? `${key}:=${value}` : `${key}=${bare}`];
 }
 
 /** The probable mistake in an argument that is not a pair, by its neighbours. */

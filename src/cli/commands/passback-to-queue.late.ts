@@ -18,7 +18,7 @@ export async function passbackToQueue(call: Call<BulkOptions>, url: string): Pro
   const { context, io, options, isTable, print } = call;
   const naming = userNaming(options);
   const users = new UserDigests();
-  const operation = passbackOperation(naming);
+  const operation = passbackOperation(naming, options.types);
   const prepare: typeof operation.prepare = (fields) => {
     const prepared = operation.prepare(fields);
     users.add(prepared.user ?? '');

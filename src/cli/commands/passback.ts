@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type PassbackInput, type PlainRequest, passbackRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { identifyingText } from '../../protocol/passback.js';
+import { type PastedKind, pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import {
   parseUserInfo,
@@ -9,14 +10,14 @@ import {
   specialUserInfoKeys,
   toUserInfo,
   type UserInfoEntries,
-  userFault,
 } from '../../protocol/user-info.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
-import { meantKey, parsePairs, refuseSlips, warnOfKeys } from '../call/pairs.js';
+import { judgeEntries, meantKey, parsePairs, warnOfKeys } from '../call/pairs.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
+import { commandOf, refusePasted, retyped } from '../call/refuse-pasted.js';
 import { type Call, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
@@ -46,7 +47,12 @@ export const passbackCall = {
       .option('--any-name', 'send keys as they are, also those that look misspelt'),
   request: async ({ context, options }: Call<PassbackOptions>, pairs: readonly string[]) => {
     const { unionId, primaryKey, userInfo: json } = options;
-    return namedRequest({ unionId, primaryKey, userInfo: await readUserInfo(context, pairs, json) });
+    const { args, io } = context;
+    judgeOption(args, '--union-id', unionId ?? '', 'user');
+    judgeOption(args, '--primary-key', primaryKey?.replace(/:?=.*$/s, '') ?? '', 'name');
+    const userInfo = await readUserInfo(context, pairs, json);
+    await judgeEntries(io, userInfo);
+    return namedRequest(args, { unionId, primaryKey, userInfo });
   },
 };
 
@@ -74,7 +80,7 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
       const request = await passbackCall.request(call, pairs);
       const keys = Object.keys(JSON.parse(request.parameters.get('user_info') ?? '{}'));
       return callService(call, request, async ({ key_prefix }) => {
-        if (!call.options.anyName) refuseMisspelt(call.context.args, keys, key_prefix);
+        if (!call.options.anyName) refuseMisspelt(call.context.args, pairs, keys, key_prefix);
         await warnOfKeys(call.io, keys, key_prefix);
       });
     }
@@ -95,15 +101,20 @@ async function refuseFiles({ context: { args } }: Call, files: readonly string[]
 }
 
 /** @throws InvalidInputError for a key that is probably a misspelt special one (§4.2 rule 4) */
-function refuseMisspelt(args: readonly string[], keys: readonly string[], prefix: string | null): void {
-  const slip = keys.find((key) => meantKey(key, prefix) !== null);
-  if (slip === undefined) return;
-  const meant = quoteName(meantKey(slip, prefix) ?? '');
-  throw new InvalidInputError(`the key ${quoteName(slip)} has no special meaning: did you mean ${meant}?`, {
-    sent: 'nothing',
-    hint: 'If that is its name:',
-    commands: [['userinfo', ...args, '--any-name'].map(quoteWhereNeeded).join(' ')],
-  });
+function refuseMisspelt(
+  args: readonly string[],
+  pairs: readonly string[],
+  keys: readonly string[],
+  prefix: string | null,
+): void {
+  for (const key of keys) {
+    const meant = meantKey(key, prefix);
+    if (meant === null) continue;
+    const typed = pairs.find((pair) => pair.startsWith(key)) ?? null;
+    const what = `has no special meaning: did you mean ${quoteName(meant)}?`;
+    const without = typed === null ? [] : retyped(args, typed, meant + typed.slice(key.length));
+    refusePasted(`the key ${quoteName(key)}`, { what }, without, commandOf([...args, '--any-name']));
+  }
 }
 
 /**
@@ -112,11 +123,10 @@ function refuseMisspelt(args: readonly string[], keys: readonly string[], prefix
  * @throws InvalidInputError with the missing option in its hint
  */
 function namedRequest(
+  args: readonly string[],
   input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
 ): PlainRequest {
   const { unionId, primaryKey, userInfo } = input;
-  refusePasted('--union-id', unionId, '--union-id ');
-  refusePasted('--primary-key', primaryKey, '--primary-key ');
   const reserved = reservedKeys.find((key) => userInfo.has(key));
   if (reserved !== undefined) {
     throw new InvalidInputError(`"${reserved}" cannot be passed back`, {
@@ -126,21 +136,17 @@ function namedRequest(
           : 'The channel is that of the profile.',
     });
   }
-  if (unionId === undefined) refuseUnnamed(primaryKey, userInfo);
+  if (unionId === undefined) refuseUnnamed(args, primaryKey, userInfo);
   return passbackRequest(input, () => userInfo);
 }
 
 /** @throws InvalidInputError if `primaryKey` names no user */
-function refuseUnnamed(primaryKey: string | undefined, userInfo: UserInfoEntries): void {
+function refuseUnnamed(
+  args: readonly string[],
+  primaryKey: string | undefined,
+  userInfo: UserInfoEntries,
+): void {
   if (primaryKey === undefined) {
-    const [swallowed] =
-      [...userInfo].find(([, value]) => / --?(?:union-id|primary-key)\b/.test(String(value))) ?? [];
-    if (swallowed !== undefined) {
-      throw new InvalidInputError(`the value of key ${quoteName(swallowed)} contains an option`, {
-        sent: 'nothing',
-        hint: `Close the quote before it: '${swallowed}=…' --union-id …`,
-      });
-    }
     throw new InvalidInputError('the user is not named', {
       hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
     });
@@ -163,16 +169,22 @@ function refuseUnnamed(primaryKey: string | undefined, userInfo: UserInfoEntries
             : `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
     });
   }
-  const value = identifyingText(userInfo.get(primaryKey));
-  refusePasted(`the value of ${quoteName(primaryKey)}`, value, `${primaryKey}=`);
+  const value = identifyingText(userInfo.get(primaryKey)) ?? '';
+  judgeOption(args, `the value of ${quoteName(primaryKey)}`, value, 'user', `${primaryKey}=`);
 }
 
-/** @throws InvalidInputError for a name of a user that was pasted with something; `written` is what comes before it */
-function refusePasted(what: string, text: string | null | undefined, written: string): void {
-  const fault = userFault(text ?? '');
-  if (fault === null) return;
-  const hint = fault.meant === null ? 'Correct it.' : `Write ${written}${quoteWhereNeeded(fault.meant)}`;
-  throw new InvalidInputError(`${what} ${fault.what}`, { sent: 'nothing', hint });
+/** @throws InvalidInputError for a name of a user that was pasted with something; `before` is what it is typed behind */
+function judgeOption(
+  args: readonly string[],
+  what: string,
+  text: string,
+  kind: PastedKind,
+  before = '',
+): void {
+  const fault = pasteFault(text, kind);
+  if (fault === null || fault.isDoubt) return;
+  const without = fault.meant === null ? [] : retyped(args, before + text, before + fault.meant);
+  refusePasted(what, fault, without);
 }
 
 /** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */
@@ -182,7 +194,7 @@ async function readUserInfo(
   json: string | undefined,
 ): Promise<UserInfoEntries> {
   if (json === undefined) {
-    if (pairs.length > 0) return checked(toUserInfo(await parsePairs(context.io, pairs)));
+    if (pairs.length > 0) return toUserInfo(await parsePairs(context, pairs));
     throw new InvalidInputError('nothing to pass back', {
       hint: 'Give pairs such as acme_level=gold, or a JSON object with --user-info.',
     });
@@ -202,10 +214,5 @@ async function readUserInfo(
       hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
     });
   }
-  return checked(parseUserInfo(text));
-}
-
-function checked(userInfo: UserInfoEntries): UserInfoEntries {
-  refuseSlips(userInfo);
-  return userInfo;
+  return parseUserInfo(text);
 }

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import { readRequest } from '../../client/request.js';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { codeFault } from '../../protocol/pasted-text.js';
+import { pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
+import { refusePasted, retyped } from '../call/refuse-pasted.js';
 import { type Call, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
 import type { CliContext } from '../context.js';
-import { readNames, specialNames } from '../info-names.js';
+import { checkQuery, readNames, specialNames } from '../info-names.js';
 import { readValue } from '../input.js';
 import { printMessage } from '../io.js';
 
@@ -67,7 +67,10 @@ Names missing from the answer are reported on stderr.`,
       return (await import('../bulk/run-many.late.js')).readMany(call);
     }
     if (code === undefined) throw new UsageError('the argument "code" is missing');
-    return callService(call, await readCall.request(call, code, names));
+    const request = await readCall.request(call, code, names);
+    const { query = '', anyName } = call.options;
+    if (!anyName) checkQuery(call.context, query, call.style.select?.names ?? [], request.infoNames);
+    return callService(call, request);
   },
 });
 
@@ -79,15 +82,13 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
   }
   const given = code === '-' ? await readValue(context, 'code') : code;
   const trimmed = given.trim();
-  const fault = codeFault(trimmed);
-  if (fault !== null) {
-    const { what, meant } = fault;
-    const args = context.args.map((arg) => (arg === code && meant !== null ? meant : arg));
-    const commands =
-      meant === null || code === '-' ? [] : [`userinfo ${args.map(quoteWhereNeeded).join(' ')}`];
-    const hint = commands.length > 0 ? 'The code alone:' : 'Give the code alone.';
-    throw new InvalidInputError(`the code ${what}`, { sent: 'nothing', hint, commands });
-  }
+  const fault = pasteFault(trimmed, 'code');
+  if (fault !== null)
+    refusePasted(
+      'the code',
+      fault,
+      fault.meant === null || code === '-' ? [] : retyped(context.args, code, fault.meant),
+    );
   if (Object.hasOwn(specialNames(context.io), trimmed)) {
     throw new InvalidInputError(`${quoteName(trimmed)} is the name of information, not a code`, {
       sent: 'nothing',

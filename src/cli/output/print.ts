@@ -1,14 +1,20 @@
 import { stringify } from 'lossless-json';
+import { UserInfoError } from '../../protocol/errors.js';
 import { isPersonalName, maskJson } from '../../protocol/masking.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { parseLoosely } from './parsed-json.js';
 import { isPlainTable, type OutputStyle } from './style.js';
 
+/** A query found no value, or `null`, in the data that it was for. */
+class NothingSelectedError extends UserInfoError {
+  readonly code = 'NOTHING_SELECTED';
+}
+
 /**
  * Prints data in the given format: what `--query` selects, or all data. `given` is parsed by lossless-json or made
  * by a command.
  *
- * @throws InvalidInputError if the query does not suit the data, after all data is printed
+ * @throws InvalidInputError if the query does not suit the data, after all data is printed; NothingSelectedError
  */
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
@@ -22,7 +28,8 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
     throw error;
   }
   await writeData(selected, io, plain);
-  if (selected === null || selected === undefined) await printMessage(io, '--query selects nothing');
+  if (selected !== null && selected !== undefined) return;
+  throw new NothingSelectedError('--query selects nothing', { hint: 'Without it, all is printed.' });
 }
 
 /**

@@ -18,7 +18,10 @@ import { isRecord } from './parsed-json.js';
  * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot
  * represent exactly becomes its text.
  */
-export type Select = (data: unknown) => unknown;
+export type Select = ((data: unknown) => unknown) & {
+  /** The names that the expression looks for. */
+  readonly names: readonly string[];
+};
 
 type Query = ReturnType<typeof compile>;
 
@@ -30,7 +33,7 @@ type Query = ReturnType<typeof compile>;
  */
 export function compileQuery(expression: string): Select {
   const query = parse(expression);
-  return (data) => {
+  const select = (data: unknown) => {
     try {
       return TreeInterpreter.search(query, plainValue(data));
     } catch (cause) {
@@ -40,6 +43,13 @@ export function compileQuery(expression: string): Select {
       });
     }
   };
+  return Object.assign(select, { names: [...namesOf(query)] });
+}
+
+function* namesOf(part: object): Generator<string> {
+  const { type, name } = part as Partial<Record<string, unknown>>;
+  if (type === 'Field') yield String(name);
+  for (const inner of Object.values(part)) if (typeof inner === 'object' && inner) yield* namesOf(inner);
 }
 
 function parse(expression: string): Query {

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CellType } from '../../../src/bulk/source/columns.js';
 import { formatCsvRow } from '../../../src/bulk/source/csv.js';
 import { toUtf8 } from '../../../src/bulk/source/text.js';
 import { JsonNumber } from '../../../src/protocol/user-info.js';
@@ -197,20 +196,6 @@ describe('the fields of a CSV row', () => {
   it('must be as many as the header has', async () => {
     expect((await failure(fieldsIn('a,b\n1\n'))).message).toBe('the row has 1 cell, the header 2');
     expect((await failure(fieldsIn('a,b\n1,2,3\n'))).message).toBe('the row has 3 cells, the header 2');
-  });
-
-  it.each(['1.5E+10', '1,38E+10', '-5E+11'])('refuse %s, a number that Excel shortened', async (cell) => {
-    const text = `union_id;mobile\nu1;${cell}\n`;
-    const fields = async (types: [string, CellType][]) => {
-      const [row] = await readRows(csv({ delimiter: ';', types: new Map(types) }), text);
-      if (row === undefined) throw new Error('no row was read');
-      return row.fields().get('mobile');
-    };
-    const error = await failure(fields([]));
-    expect(error.message).toContain('column "mobile" is a number that a spreadsheet damaged');
-    expect(error.message).not.toContain(cell);
-    expect(error).toMatchObject({ options: ['--types', 'mobile:text'] });
-    expect(await fields([['mobile', 'text']])).toBe(cell);
   });
 
   it.each(['E+10', '1E+1', '1.38E+100', 'a1E+10', '1E10', '1e+10'])('take %s as it is', async (cell) => {

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { parseInfoNames } from '../../../protocol/info-names.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Admin } from '../../../service/index.js';
 import { addSourceOptions, isBulk } from '../../bulk/bulk-options.js';
 import { command } from '../../command.js';
@@ -98,12 +99,27 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
     return;
   }
   if (unionId === undefined) throw new InvalidInputError('give either --union-id or --from');
-  const issued = await withStore((store) => store.issueCode({ ...wanted, unionId }));
+  const issued = await withStore((store) =>
+    store.issueCode({ ...wanted, unionId }).catch(async (error: Error) => {
+      throw (await unknownTenant(store, tenantCode)) ?? error;
+    }),
+  );
   if (!isTable) return print(issued);
   await write(io.stdout, `${issued.code}\n`);
   const { timeInWords } = await import('../../output/data-table.late.js');
   const names = issued.info_names?.join(', ') ?? 'everything';
   await printMessage(io, `The code gives access to ${names} and expires ${timeInWords(issued.expires_at)}.`);
+}
+
+/** The error of a tenant that has no app; `null` for one that has. */
+async function unknownTenant(store: Admin, tenantCode: string): Promise<InvalidInputError | null> {
+  const tenants = new Set<string>();
+  for await (const app of store.listApps()) tenants.add(app.tenant_code);
+  if (tenants.has(tenantCode)) return null;
+  return new InvalidInputError(`no app is of the tenant ${quoteName(tenantCode)}`, {
+    hint: 'The apps, with their tenants, are listed by:',
+    commands: ['userinfo admin app list'],
+  });
 }
 
 /** Words for what has no bound. */

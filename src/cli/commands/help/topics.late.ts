@@ -17,7 +17,8 @@ import topics from './topics.txt?raw';
 /** The meaning of each exit status. */
 export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.success]: "success: the envelope's code is 200",
-  [exitStatus.fault]: 'the output cannot be written, or a bug; --verbose shows where',
+  [exitStatus.fault]:
+    'the output cannot be written, --query selects nothing, or a bug; --verbose shows where',
   [exitStatus.usage]: 'bad usage or input; nothing was sent',
   [exitStatus.profile]: 'profile or credentials',
   [exitStatus.rejected]: 'the service answered with another code',

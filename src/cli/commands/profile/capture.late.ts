@@ -2,7 +2,7 @@
 import { checkHeaderName, checkHeaderValue } from '../../../platform/headers.js';
 import { defaultPlatform } from '../../../platform/platform.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
-import type { HeaderSources } from '../../../profiles/header-source.js';
+import { type HeaderSources, seemsPrivate } from '../../../profiles/header-source.js';
 import {
   describeProfile,
   type Profile,
@@ -15,10 +15,10 @@ import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
-import { isDigestText } from '../../../signing-tools/samples/captured-request.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { headerCommand } from '../../call/client-options.js';
+import { commandOf } from '../../call/refuse-pasted.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { inputName } from '../../input.js';
@@ -108,23 +108,21 @@ function severalApps(from: string, apps: readonly { readonly values: Values }[])
 const usual =
   /^(?:(?:accept|content|sec|if|access-control|proxy|x-forwarded|x-b3|postman|cf)-.*|accept|host|user-agent|connection|keep-alive|te|trailer|transfer-encoding|upgrade.*|expect|range|origin|referer|dnt|priority|pragma|cache-control|via|forwarded|traceparent|tracestate|x-real-ip|x-requested-with|x-(?:request|correlation|trace)-id|:.*)$/i;
 
-const secretName = /auth|token|key|secret|cookie|session|sign|credential|passw/i;
-
-/** The headers that every request has alike: those to store, and the names of those that seem to be secret. */
-function headersOf({ samples }: Capture): { readonly plain: HeaderSources; readonly secret: string[] } {
+/** The headers that every request has alike: those to store, and the names of those that seem to be private. */
+function headersOf({ samples }: Capture): { readonly plain: HeaderSources; readonly left: string[] } {
   const [first, ...others] = samples;
   const plain: Record<string, string> = {};
-  const secret: string[] = [];
+  const left: string[] = [];
   for (const name of first?.headers ?? []) {
     const value = first?.extra[name] ?? '';
     if (usual.test(name) || others.some(({ extra }) => extra[name] !== value)) continue;
-    if (secretName.test(name) || isDigestText(value)) secret.push(name);
+    if (seemsPrivate(name, value) !== null) left.push(name);
     else {
       checkHeaderName(name, 'the request');
       plain[name] = checkHeaderValue(value, `the header ${name} of the request`);
     }
   }
-  return { plain, secret };
+  return { plain, left };
 }
 
 /**
@@ -149,10 +147,10 @@ export async function completeProfile(
   const fault = solveFault(report);
   if (fault !== null) {
     for (const warning of secretWarnings(secret)) await warn(io, warning);
-    throw notFound(fault.message, capture, profile);
+    throw notFound(context.args, fault.message, capture, profile);
   }
   const rules = likeliest(report);
-  const { plain, secret: left } = headersOf(capture);
+  const { plain, left } = headersOf(capture);
   const { platform = defaultPlatform, headers = {} } = given;
   const whereOf = (field: keyof Values) => (field === 'base_url' ? 'the address' : `parameter ${field}`);
   const taken = [
@@ -167,9 +165,14 @@ export async function completeProfile(
   const requests = capture.samples.length === 1 ? 'a request' : `${capture.samples.length} requests`;
   await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
   for (const line of taken) await printMessage(io, `  ${line}`);
+  for (const field of fields) {
+    const [typed, captured] = [given[field], capture.values[field]];
+    if (typed === undefined || captured === undefined || typed === captured) continue;
+    await warn(io, `${settingNames[field].flag} is ${typed}, but the request has ${captured}`);
+  }
   if (left.length > 0) {
     await printAdvice(io, {
-      hint: 'Not taken, as their values seem to be secret. For those that the platform needs, afterwards:',
+      hint: 'Not taken, as their values seem to be secret or personal. For those that the platform needs, afterwards:',
       commands: left.map((header) => headerCommand(name, header)),
     });
   }
@@ -189,16 +192,29 @@ export async function completeProfile(
 }
 
 /** The error of requests without a rule: the profile can be stored without them, and the search goes on from it. */
-function notFound(message: string, { from }: Capture, profile: Profile): CheckFailedError {
+function notFound(
+  args: readonly string[],
+  message: string,
+  { from }: Capture,
+  profile: Profile,
+): CheckFailedError {
   const name = quoteWhereNeeded(profile.name);
-  const values = fields.map((field) => `${settingNames[field].flag} ${quoteWhereNeeded(profile[field])}`);
-  const file = quoteWhereNeeded(from);
+  const without = args.flatMap((arg, at) => {
+    if (/^--(?:from|max-time)(?:=|$)/.test(arg)) return [];
+    return /^--(?:from|max-time)$/.test(args[at - 1] ?? '') ? [] : [arg];
+  });
+  const values = fields.flatMap((field) => {
+    const { flag } = settingNames[field];
+    return args.some((arg) => arg.split('=')[0] === flag) ? [] : [flag, profile[field]];
+  });
+  const file = from === '-' ? 'request.txt' : quoteWhereNeeded(from);
+  const kept = from === '-' ? ' Save the request as a file first:' : '';
   return new CheckFailedError(message, {
     hint:
       'Nothing was stored. A wrong app secret is the likeliest cause: enter it again. Or search for longer: --max-time 5m.\n' +
-      'To search with what the document says (--steps, --join, --headers, --constant), store the profile without the rule:',
+      `To search with what the document says (--steps, --join, --headers, --constant), store the profile without the rule:${kept}`,
     commands: [
-      `userinfo profile add ${name} --environment ${profile.environment} ${values.join(' ')}`,
+      ...commandOf([...without, ...values]),
       `userinfo sign solve -p ${name} --save ${name} --sample ${file}`,
     ],
   });

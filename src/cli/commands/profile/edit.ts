@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { defaultPlatform, type Platform } from '../../../platform/platform.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
-import { editHeaders, type HeaderSources } from '../../../profiles/header-source.js';
+import { editHeaders, type HeaderSources, seemsPrivate } from '../../../profiles/header-source.js';
 import { findContradiction } from '../../../profiles/production-guard.js';
 import {
   describeProfile,
@@ -19,8 +19,10 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
+import { headerFromVariable } from '../../call/client-options.js';
 import { parseOpenProxy } from '../../call/network.js';
 import { readPlatform } from '../../call/platform-file.js';
+import { retyped } from '../../call/refuse-pasted.js';
 import { requirePreset } from '../../call/resolve-signing.js';
 import { type Call, command } from '../../command.js';
 import { parseDuration } from '../../command-line/option-values.js';
@@ -28,7 +30,7 @@ import { addConnectionOptions, type ConnectionOptions } from '../../command-line
 import type { CliContext } from '../../context.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
-import { confirm } from '../../prompt.js';
+import { answerFault, confirm } from '../../prompt.js';
 import {
   addSecretOptions,
   promptForSecret,
@@ -142,14 +144,9 @@ async function promptFor(
   const { title } = settingNames[field];
   const answer = await prompt.text(title[0]?.toUpperCase() + title.slice(1), (given) => {
     const text = given.trim();
-    try {
-      if (field === 'base_url') checkBaseUrl(text, allowHttp);
-      else parseIdentifier(text, `the ${title}`);
-      return true;
-    } catch (error) {
-      if (!(error instanceof InvalidInputError)) throw error;
-      return [error.message, error.hint].filter((part) => part !== null).join('. ');
-    }
+    return answerFault(() =>
+      field === 'base_url' ? checkBaseUrl(text, allowHttp) : parseIdentifier(text, `the ${title}`),
+    );
   });
   return answer.trim();
 }
@@ -252,7 +249,7 @@ async function patchOf(
     secret: await secretSourceOf(options, context),
     platform: await platformOf(context, options, current?.platform ?? defaultPlatform),
     ...moduleOf(options),
-    headers: header && headersOf(header, current?.headers),
+    headers: header && headersOf(context.args, header, current?.headers),
     key_prefix: removable(options.keyPrefix),
     ca_file: file(options.caFile),
     client_cert: file(options.clientCert),
@@ -291,7 +288,19 @@ function moduleOf({
   throw new InvalidInputError(`--signing-module: ${quoteName(signingModule)} is not a file`);
 }
 
-function headersOf(given: readonly string[], current: HeaderSources = {}): HeaderSources | null {
+function headersOf(
+  args: readonly string[],
+  given: readonly string[],
+  current: HeaderSources = {},
+): HeaderSources | null {
+  for (const header of given) {
+    const [, name = '', value = ''] = /^([^=:]+)[=:]\s*(?!\s|env:|command[:,])(.+)$/s.exec(header) ?? [];
+    if (seemsPrivate(name, value) !== 'secret') continue;
+    throw new InvalidInputError(`--header ${name}: the profile file does not store a secret in plain text`, {
+      hint: 'Name a variable that has it, or a command that prints it:',
+      commands: retyped(args, header, headerFromVariable(name)),
+    });
+  }
   const headers = editHeaders(current, given);
   return Object.keys(headers).length === 0 ? null : headers;
 }

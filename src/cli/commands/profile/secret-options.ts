@@ -2,15 +2,15 @@ import { type Command, Option } from 'commander';
 import { CredentialError } from '../../../profiles/errors.js';
 import type { Profile } from '../../../profiles/profile.js';
 import { parseVariableName } from '../../../profiles/profile-json.js';
-import { readSecret, type SecretSource } from '../../../profiles/secret.js';
+import { parseSecret, readSecret, type SecretSource } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { Secret } from '../../../signing/secret.js';
 import { readSecretOf } from '../../call/client-options.js';
 import type { CliContext } from '../../context.js';
 import { readValue } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
+import { answerFault } from '../../prompt.js';
 
 /** The source of the app secret: at most one of these options. */
 export interface SecretOptions {
@@ -18,6 +18,9 @@ export interface SecretOptions {
   readonly appSecretEnv?: string;
   readonly appSecretCommand?: string;
 }
+
+/** A variable as it is usually named: one that is not set and has another name is likely to be the secret itself. */
+const usualName = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,8})(?:_[A-Z0-9]{1,12})*$/;
 
 /** Their names in messages. */
 export const secretFlags = '--app-secret-stdin (or -env, -command)';
@@ -52,7 +55,11 @@ export async function secretSourceOf(
   context: CliContext,
 ): Promise<SecretSource | undefined> {
   if (appSecretEnv !== undefined) {
-    return { kind: 'environment', name: parseVariableName(appSecretEnv, '--app-secret-env') };
+    const name = parseVariableName(appSecretEnv, '--app-secret-env');
+    if (context.io.env[name] !== undefined || usualName.test(name)) return { kind: 'environment', name };
+    throw new InvalidInputError('--app-secret-env is not the name of a variable that is set', {
+      hint: 'It takes the name, such as SHOP_APP_SECRET. If you typed the secret itself, replace it.',
+    });
   }
   if (appSecretCommand !== undefined) return { kind: 'command', command: appSecretCommand };
   if (!appSecretStdin) return undefined;
@@ -62,13 +69,14 @@ export async function secretSourceOf(
       hint: 'Pipe the secret in; or leave out --no-input, and keep stderr on the terminal, for a prompt that hides it.',
     });
   }
-  return { kind: 'file', value: new Secret(await readValue(context, 'app secret')) };
+  return { kind: 'file', value: parseSecret(await readValue(context, 'app secret')) };
 }
 
 /** Asks for the secret, which the profile file then stores. */
 export async function promptForSecret({ prompt }: CliContext): Promise<SecretSource> {
-  const value = await prompt.secret('App secret (stored in plain text in the profile file)');
-  return { kind: 'file', value: new Secret(value) };
+  const message = 'App secret (stored in plain text in the profile file)';
+  const value = await prompt.secret(message, (answer) => answerFault(() => parseSecret(answer)));
+  return { kind: 'file', value: parseSecret(value) };
 }
 
 /**

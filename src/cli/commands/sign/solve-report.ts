@@ -6,6 +6,7 @@ import type { Solution } from '../../../solve/solve.js';
 import type { SignedSample } from '../../../solve/tasks.js';
 import { formatCount } from '../../../support/count.js';
 import type { UserInfoErrorOptions } from '../../../support/errors.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
 import { CheckFailedError } from '../../report-error.js';
 
 /** The result of a search for the recipes of signed samples. */
@@ -137,15 +138,14 @@ function showNext({ changes, groups, candidates }: NonNullable<Solution['next']>
   return `get the signature of a request like this one, but ${changes.join('; ')}. It ${result}`;
 }
 
-/** The error for a signature without a recipe, with what to ask the operator for; null if each signature has one. */
-export function solveFault({
-  name,
-  samples,
-  sign,
-  appSign,
-  ms,
-  cpuShare,
-}: SolveReport): CheckFailedError | null {
+/**
+ * The error for a signature without a recipe, with what to ask the operator for, and what to do with `profile`; null if
+ * each signature has one.
+ */
+export function solveFault(
+  { name, samples, sign, appSign, ms, cpuShare }: SolveReport,
+  profile = 'shop',
+): CheckFailedError | null {
   for (const [signature, solution] of [
     ['app_sign', appSign],
     [name, sign],
@@ -153,7 +153,7 @@ export function solveFault({
     if (solution === null || solution.fits.length > 0) continue;
     return new CheckFailedError(
       `no recipe found for ${signature}: ${whatWasTried(solution, samples.length)}`,
-      whatToDo(solution, cpuShare < 0.5 ? `${busyWords(ms, cpuShare)} ` : ''),
+      whatToDo(solution, cpuShare < 0.5 ? `${busyWords(ms, cpuShare)} ` : '', profile),
     );
   }
   return null;
@@ -180,6 +180,7 @@ function whatWasTried({ isDivided, isComplete, bits, tried }: Solution, samples:
 function whatToDo(
   { isDivided, isComplete }: Solution,
   busy: string,
+  profile: string,
 ): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
   if (isDivided) return { hint: 'Check that all were signed by the same rule, with the given secret.' };
   const hint = [
@@ -193,7 +194,7 @@ function whatToDo(
     hint,
     commands: [
       'userinfo sign explain --recipe rule.json --sample request.txt',
-      'userinfo profile set shop --signing-module ./my-signer.mjs',
+      `userinfo profile set ${quoteWhereNeeded(profile)} --signing-module ./my-signer.mjs`,
     ],
   };
 }

@@ -67,7 +67,7 @@ export async function solveSamples(
       );
     }
   }
-  const fault = solveFault(report);
+  const fault = solveFault(report, options.profile ?? save);
   if (fault !== null) throw fault;
   if (!isTable) return;
   const rule = save === undefined ? '--recipe -' : `-p ${save}`;
