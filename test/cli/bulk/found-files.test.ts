@@ -60,6 +60,7 @@ const table = `
   results  empty            not-written      not-written            not-written
   results  empty, alone     no-record        no-record              no-record
   results  empty, its own   unfinished       continues/begins       begins
+  results  missing, begun   unfinished       continues/begins       begins
   results  other's          not-written      not-written            not-written
   results  link to other's  not-written      not-written            not-written
   results  linked           begins/finished  continues              begins
@@ -153,6 +154,13 @@ function unrecord(results: string): void {
   change((all) => join1(all.slice(0, all.findLastIndex(isResults))))(join(folder, names.journal));
 }
 
+/** Leaves a journal that was begun when its run was killed, and no results. */
+function begun(results: string): void {
+  const folder = dirname(results);
+  change((all) => join1(all.slice(0, 1)))(join(folder, names.journal));
+  for (const place of [results, join(folder, names.failed)]) rmSync(place);
+}
+
 /** What is put in the place of a file; `another` is the folder of another run that ended alike. */
 const states: Readonly<Record<string, (place: string, another: string, file: File) => void>> = {
   missing: (place) => rmSync(place),
@@ -163,11 +171,10 @@ const states: Readonly<Record<string, (place: string, another: string, file: Fil
   },
   // Killed before the first row.
   'empty, its own': (place) => {
-    const folder = dirname(place);
-    change((all) => join1(all.slice(0, 1)))(join(folder, names.journal));
+    begun(place);
     writeFileSync(place, '');
-    rmSync(join(folder, names.failed));
   },
+  'missing, begun': begun,
   "other's": (place) => {
     rmSync(place, { force: true });
     writeFileSync(place, 'precious\n{"line":1}\n', { mode: 0o644 });
