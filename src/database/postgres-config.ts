@@ -6,28 +6,14 @@ import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { StartError } from './errors.js';
 import { ConnectionLostError } from './postgres-errors.js';
 
-type Done = Parameters<Client['connect']>[0];
-
 /**
- * A client that closes its socket if it cannot connect: `pg` leaves it open when it has no password. Whatever uses a
- * connection that breaks gets the error, so the event needs no more than a listener; that of the pool comes a turn after
- * the server is ready, and it may end the connection in the same segment.
+ * Whatever uses a connection that breaks gets the error, so the event needs no more than a listener; that of the pool
+ * comes a turn after the server is ready, and it may end the connection in the same segment.
  */
 class PostgresClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config);
     this.on('error', () => {});
-  }
-
-  override connect(): Promise<Client>;
-  override connect(done: Done): void;
-  override connect(done?: Done): Promise<Client> | undefined {
-    const connecting = super.connect();
-    connecting.catch(() => this.end());
-    if (done === undefined) return connecting;
-    const report = done as (error: Error | null, client?: Client) => void;
-    connecting.then((client) => report(null, client), report);
-    return undefined;
   }
 }
 

@@ -45,7 +45,6 @@ export type {
   TestRequest,
   TestService,
   TestServiceOptions,
-  TestSignatures,
   TestUser,
 } from './test-service.js';
 

@@ -112,44 +112,10 @@ export interface ServiceHost {
 export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
 
 const isBoolean = isA('true or false', (value) => typeof value === 'boolean');
+const isArray = isA('an array', Array.isArray);
 
 /** Checked where it is used. */
 const later: MemberCheck = () => null;
-
-/** The options of a service: that each has the right type. `checkSettings` checks the ranges. */
-export const serviceMembers: Shape<ServiceOptions>['members'] = {
-  host: isText,
-  port: later,
-  platform: isPlainObject,
-  rateLimit: later,
-  maxBodyBytes: later,
-  requestTimeoutMs: later,
-  faults: isPlainObject,
-  maxConnections: later,
-  keepAliveMs: later,
-  page: isBoolean,
-  drainMs: later,
-  drainDelayMs: later,
-  adminPort: later,
-  auditDays: later,
-  adminTokens: isA('an array', Array.isArray),
-  publicUrl: isText,
-  trustProxy: isA('an array', Array.isArray),
-  version: isText,
-  log: isFunction,
-  now: isFunction,
-  steadyNow: isFunction,
-  database: isText,
-  masterKeys: isA('an array', Array.isArray),
-  poolSize: later,
-  create: isBoolean,
-  upgrade: isBoolean,
-};
-
-/** @throws InvalidInputError that names an option that is unknown, or of the wrong type */
-export function checkOptions(options: ServiceOptions): void {
-  checkMembers({ what: 'the options of the service', members: serviceMembers, required: [] }, options);
-}
 
 /** Default, minimum and maximum of the numbers. */
 const numbers = {
@@ -162,6 +128,37 @@ const numbers = {
   drainDelayMs: [0, 0, maxTimerMs],
   auditDays: [365, 1, 1_000_000],
 } as const;
+
+/** The options of a service: that each has the right type. `checkSettings` checks the ranges. */
+export const serviceMembers: Shape<ServiceOptions>['members'] = {
+  ...(Object.fromEntries(Object.keys(numbers).map((name) => [name, later])) as Record<
+    keyof typeof numbers,
+    MemberCheck
+  >),
+  host: isText,
+  platform: isPlainObject,
+  rateLimit: later,
+  faults: isPlainObject,
+  page: isBoolean,
+  adminPort: later,
+  adminTokens: isArray,
+  publicUrl: isText,
+  trustProxy: isArray,
+  version: isText,
+  log: isFunction,
+  now: isFunction,
+  steadyNow: isFunction,
+  database: isText,
+  masterKeys: isArray,
+  poolSize: later,
+  create: isBoolean,
+  upgrade: isBoolean,
+};
+
+/** @throws InvalidInputError that names an option that is unknown, or of the wrong type */
+export function checkOptions(options: ServiceOptions): void {
+  checkMembers({ what: 'the options of the service', members: serviceMembers, required: [] }, options);
+}
 
 /** Settings that were checked, with the defaults of those that have a value for one. */
 export type CheckedSettings = Omit<ServiceSettings, 'platform'> &

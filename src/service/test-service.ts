@@ -5,11 +5,9 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers, isA, isCount, isText, type Shape } from '../protocol/members.js';
 import { parameterText } from '../protocol/parameters.js';
 import type { UserRecord } from '../protocol/user-record.js';
-import { type ExplanationPair, expectedSignatures, explainBoth } from '../signing/app-signatures.js';
 import type { NewCode } from './admin/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import { endpointOf, type Fault, faultDrawer, injectFaults } from './faults.js';
-import { signersOf } from './http/authenticate.js';
 import { parseRequest } from './http/received-request.js';
 import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
@@ -74,24 +72,9 @@ export interface TestRequest {
   readonly parameters: Readonly<Record<string, string>>;
   /** The decoded `user_info` of a passback; undefined for a read, and for text that is not JSON. */
   readonly userInfo: Readonly<Record<string, unknown>> | undefined;
-  /** Both signatures as sent, and how the service computes them; `null` for an unknown app or a malformed request. */
-  readonly signatures: TestSignatures | null;
   /** The answer, `null` if the connection was cut. */
   readonly answer: { readonly httpStatus: number; readonly body: string } | null;
 }
-
-/**
- * The signatures of a request: whether each is right, and the stages by which the service computes it.
- *
- * @example
- * const isSigned = ({ app_sign, sign }: TestSignatures) => app_sign.isRight && sign.isRight;
- */
-export type TestSignatures = {
-  readonly [Name in keyof ExplanationPair]: ExplanationPair[Name] & {
-    readonly received: string;
-    readonly isRight: boolean;
-  };
-};
 
 /**
  * The service of the spec as a test double: it does what the real one does, unless a test says otherwise.
@@ -157,7 +140,7 @@ function decode(
   endpoint: Endpoint,
   request: FastifyRequest,
   settings: CheckedSettings,
-): Omit<TestRequest, 'signatures' | 'answer'> {
+): Omit<TestRequest, 'answer'> {
   const { parameters } = parseRequest(endpoint, request, settings);
   return {
     operation: endpoint.operation,
@@ -172,30 +155,6 @@ function parseObject(json: string): Readonly<Record<string, unknown>> | undefine
     return JSON.parse(json);
   } catch {
     return undefined;
-  }
-}
-
-async function explain(
-  endpoint: Endpoint,
-  request: FastifyRequest,
-  store: Store,
-  settings: CheckedSettings,
-): Promise<TestSignatures | null> {
-  try {
-    const { parameters, signable } = parseRequest(endpoint, request, settings).check();
-    const app = await store.findApp(parameterText(parameters, 'app_key'));
-    if (app === null) return null;
-    const signers = signersOf(app.recipes, settings.signers);
-    const expected = expectedSignatures(signers, signable, app.app_secret);
-    const stages = explainBoth(signers, signable, app.app_secret);
-    const of = (name: 'app_sign' | 'sign') => {
-      const received = parameterText(parameters, name);
-      return { ...stages[name], received, isRight: received === expected[name].digest };
-    };
-    return { app_sign: of('app_sign'), sign: of('sign') };
-  } catch (error) {
-    if (error instanceof InvalidInputError) return null;
-    throw error;
   }
 }
 
@@ -262,7 +221,7 @@ export async function startTestService(
       if (rule !== undefined) rule.left -= 1;
       const fault = (await rule?.faultOf(endpoint, request)) ?? drawFault?.() ?? {};
       if (fault.cut === 'before') {
-        requests.push({ ...decode(endpoint, request, settings), signatures: null, answer: null });
+        requests.push({ ...decode(endpoint, request, settings), answer: null });
       }
       return fault;
     });
@@ -270,8 +229,7 @@ export async function startTestService(
       const endpoint = endpointOf(request);
       if (endpoint === undefined) return payload;
       const answer = request.socket.destroyed ? null : { httpStatus: statusCode, body: String(payload) };
-      const signatures = await explain(endpoint, request, store, settings);
-      requests.push({ ...decode(endpoint, request, settings), signatures, answer });
+      requests.push({ ...decode(endpoint, request, settings), answer });
       return payload;
     });
   };

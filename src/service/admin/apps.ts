@@ -71,8 +71,6 @@ export interface ListedApp {
 const appKeyBytes = 8;
 const secretBytes = 16;
 const revisionBytes = 5;
-/** Number of apps in one transaction. */
-const encryptedAtOnce = 500;
 
 export interface AppOperations {
   /**
@@ -201,18 +199,9 @@ export function appOperations(context: AdminContext): AppOperations {
         const subject = count === 1 ? '1 app' : `${count} apps`;
         return count === 0 ? null : { action: 'app encrypt-secrets', tenant_code: null, subject };
       };
-      let encrypted = 0;
-      const unreadable: Error[] = [];
-      for (let after: string | null = ''; after !== null; ) {
-        const from: string = after;
-        const page = await audited(context, lineOf, ({ apps }) => apps.encryptAll(from, encryptedAtOnce));
-        encrypted += page.encrypted;
-        unreadable.push(...page.unreadable);
-        after = page.last;
-      }
+      const { encrypted, unreadable } = await audited(context, lineOf, ({ apps }) => apps.encryptAll());
       // The others are encrypted.
-      const [first] = unreadable;
-      if (first !== undefined) throw first;
+      if (unreadable !== undefined) throw unreadable;
       return encrypted;
     },
     removeApp: ({ appKey }) => change('delete', appKey, ({ apps }) => apps.remove(appKey)),

@@ -14,7 +14,7 @@ const maxCached = 100;
 const compiled = new Map<string, Signers>();
 
 /** The signers of an app's recipes, given as JSON text and compiled once; `null` stands for `usual`. */
-export function signersOf(recipes: string | null, usual: Signers): Signers {
+function signersOf(recipes: string | null, usual: Signers): Signers {
   if (recipes === null) return usual;
   const known = compiled.get(recipes);
   if (known !== undefined) return known;

@@ -35,6 +35,8 @@ export async function handle(
   try {
     const checked = received.check();
     let app = await identify(checked, info, context);
+    // Its client is gone.
+    if (request.socket.destroyed) return reply.hijack();
     admit(app, parameters, context);
     for (;;) {
       const data = await operations[operation](info, parameters, app, context);

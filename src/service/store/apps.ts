@@ -119,17 +119,11 @@ export class Apps {
     }
   }
 
-  /**
-   * Encrypts the secrets of the apps after a key with the first master key; returns the last of them, or `null`, how
-   * many were encrypted, and why others cannot be read.
-   */
-  async encryptAll(
-    after: string,
-    limit: number,
-  ): Promise<{ last: string | null; encrypted: number; unreadable: readonly ChangedSecretError[] }> {
-    const unreadable: ChangedSecretError[] = [];
-    const rows = await this.#sql.all(statements.listApps, [after, limit]);
+  /** Encrypts the secrets with the first master key; returns how many, and why another one cannot be read. */
+  async encryptAll(): Promise<{ readonly encrypted: number; readonly unreadable?: ChangedSecretError }> {
+    let unreadable: ChangedSecretError | undefined;
     let encrypted = 0;
+    const rows = await this.#sql.all(statements.listApps, ['', Number.MAX_SAFE_INTEGER]);
     for (const { app_key, app_secret, old_secret } of rows) {
       const stored = [app_secret, old_secret].map((one) => (one === null ? null : String(one)));
       if (stored.every((one) => one === null || this.#cipher.isCurrent(one))) continue;
@@ -140,10 +134,10 @@ export class Apps {
         encrypted += await this.#sql.run(statements.setStoredSecrets, values);
       } catch (error) {
         if (!(error instanceof ChangedSecretError)) throw error;
-        unreadable.push(error);
+        unreadable ??= error;
       }
     }
-    return { last: rows.length < limit ? null : String(rows.at(-1)?.app_key), encrypted, unreadable };
+    return { encrypted, ...(unreadable !== undefined && { unreadable }) };
   }
 
   async #change(statement: string, values: readonly (string | number | null)[]): Promise<Changed> {
