@@ -209,7 +209,11 @@ describe('sign verify', () => {
     expect(await verify(request, 4, '--theirs', `@${theirs}`)).toMatchObject({
       right: false,
       sign: { right: true },
-      theirs: { signature: 'sign', same: false, causes: ['Theirs leaves out channel.'] },
+      theirs: {
+        signature: 'sign',
+        same: false,
+        causes: ['It was signed without the parameter or header channel.'],
+      },
     });
   });
 

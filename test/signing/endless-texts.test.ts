@@ -85,8 +85,9 @@ function read(text: string, isJudged: boolean): void {
       const { message } = signer.explain(request, secret);
       const received = request.signature ?? 'a';
       const others = { otherSecrets: [], otherRecipes: namedPresets, unsent: [] };
-      verifySignature({ request, secret, signer, recipe, received, ...others });
-      compareMessages(message, message.replace('s', 'ss'), secret);
+      const signed = { request, secret, signer, recipe, ...others };
+      verifySignature({ ...signed, received });
+      compareMessages(signed, message.replace('s', 'ss'));
     }
 }
 

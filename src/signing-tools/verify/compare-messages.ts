@@ -1,7 +1,8 @@
-import { decodePercent, encoders, escapePattern } from '../../signing/encodings.js';
+import { encoders, escapePattern } from '../../signing/encodings.js';
 import { type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import { type Secret, secretLabel } from '../../signing/secret.js';
-import { sortMembers } from './request-suspects.js';
+import type { ReceivedSignature } from './suspect.js';
+import { messageMistakes } from './verify-signature.js';
 
 /** The first difference of two texts to sign, and its causes. */
 export interface Difference {
@@ -15,21 +16,19 @@ export interface Difference {
   readonly causes: readonly string[];
 }
 
-type Separators = Pick<ParamsRule, 'pairSep' | 'kvSep'>;
+/** What a text to sign is made of. */
+type SignedRequest = Omit<ReceivedSignature, 'received'>;
 
 const before = 24;
 const after = 40;
 
 /**
- * Compares our text to sign, with a label in place of the secret, with another text, which may contain the secret
- * or a placeholder such as stars. Null where they are the same.
+ * Compares our text to sign with another one, which may contain the secret or a placeholder such as stars. Null where they
+ * are the same. The causes are those of a wrong signature, where one gives the other text.
  */
-export function compareMessages(
-  ours: string,
-  given: string,
-  secret: Secret,
-  separators: Separators = recipeDefaults.params,
-): Difference | null {
+export function compareMessages(signed: SignedRequest, given: string): Difference | null {
+  const { request, secret, signer } = signed;
+  const ours = signer.explain(request, secret).message;
   const { text: theirs, otherLength } = placeSecret(ours, given, secret);
   if (ours === theirs) return null;
   const at = alikeLength(ours, theirs);
@@ -39,8 +38,7 @@ export function compareMessages(
     ours: ours.slice(start, at + after),
     theirs: theirs.slice(start, at + after),
     alike: at - start,
-    causes:
-      otherLength === null ? findCauses(ours, theirs, separators) : [otherSecretCause(otherLength, secret)],
+    causes: otherLength === null ? findCauses(signed, ours, theirs) : [otherSecretCause(otherLength, secret)],
   };
 }
 
@@ -104,12 +102,12 @@ function hideSecret(text: string, secret: Secret): string {
   return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), secretLabel);
 }
 
-function findCauses(ours: string, theirs: string, separators: Separators): string[] {
-  const whole = textCause(ours, theirs);
-  if (whole !== null) return [`${whole}.`];
-  if (withoutSecret(ours, separators) === withoutSecret(theirs, separators)) return [secretCause(theirs)];
-  const causes = pairCauses(ours, theirs, separators);
-  return (causes.length > 0 ? causes : stretchCause(ours, theirs)).map((cause) => `${cause}.`);
+/** What else than the text itself is known: a mistake that gives it, pairs or a stretch that only one text has. */
+function findCauses(signed: SignedRequest, ours: string, theirs: string): string[] {
+  const mistakes = messageMistakes(signed, theirs).map(({ says }) => says);
+  if (mistakes.length > 0) return mistakes.slice(0, 1);
+  const causes = pairCauses(ours, theirs, signed.recipe?.params ?? recipeDefaults.params);
+  return causes.length > 0 ? causes : stretchCause(ours, theirs);
 }
 
 /** A part that only one of the texts has. */
@@ -119,172 +117,22 @@ function stretchCause(ours: string, theirs: string): string[] {
   const start = firstDifference(short, long);
   const rest = short.slice(start);
   return long.endsWith(rest)
-    ? [`${words} ${JSON.stringify(long.slice(start, long.length - rest.length))}`]
+    ? [`${words} ${JSON.stringify(long.slice(start, long.length - rest.length))}.`]
     : [];
 }
 
-function secretCause(theirs: string): string {
-  return theirs.includes(secretLabel)
-    ? 'The secret stands at another place, or under another name.'
-    : 'Theirs has no secret in it, or another one than ours.';
-}
-
-/** The parameters alone: without pairs that contain the secret, and without a secret at the end. */
-function withoutSecret(text: string, { pairSep, kvSep }: Separators): string {
-  if (pairSep === '') return text.replaceAll(secretLabel, '');
-  const holdsSecret = (pair: string) =>
-    pair === secretLabel || (kvSep !== '' && pair.endsWith(kvSep + secretLabel));
-  return text
-    .split(pairSep)
-    .filter((pair) => !holdsSecret(pair))
-    .join(pairSep)
-    .replaceAll(secretLabel, '');
-}
-
-type Pair = readonly [name: string, value: string];
-
-/** The differences between the pairs of two texts to sign, in words. */
-function pairCauses(ours: string, theirs: string, separators: Separators): string[] {
-  const [a, b] = [splitPairs(ours, separators), splitPairs(theirs, separators)];
-  // Of a name that repeats, the first value.
-  const [ourValues, theirValues] = [new Map(a.toReversed()), new Map(b.toReversed())];
-  const onlyOurs = a.filter(([name]) => !theirValues.has(name));
-  const onlyTheirs = b.filter(([name]) => !ourValues.has(name));
-  // Where hardly any pair is equal, one of the texts is not made of such pairs.
-  if (a.length < 2 || onlyOurs.length === a.length) {
-    return sortCharacters(ours) === sortCharacters(theirs)
-      ? ['Order: the same characters, arranged otherwise']
-      : [];
-  }
-  const common = (pairs: readonly Pair[], others: ReadonlyMap<string, string>) =>
-    pairs.flatMap(([name]) => (others.has(name) ? name : [])).join('\n');
-  return [
-    ...missing('Theirs leaves out', onlyOurs),
-    ...missing('Theirs has also', onlyTheirs),
-    ...(common(a, theirValues) === common(b, ourValues) ? [] : [orderCause(b)]),
-    ...a.flatMap(([name, value]) => {
-      const other = theirValues.get(name);
-      return other === undefined || other === value ? [] : [valueCause(name, value, other)];
-    }),
-  ];
-}
-
-function sortCharacters(text: string): string {
-  return [...text].sort().join('');
-}
-
-function splitPairs(text: string, { pairSep, kvSep }: Separators): Pair[] {
+/** The names of pairs that only one of the texts has. Where hardly any is in both, they are not made of such pairs. */
+function pairCauses(ours: string, theirs: string, { pairSep, kvSep }: ParamsRule): string[] {
   if (pairSep === '' || kvSep === '') return [];
-  return text.split(pairSep).map((pair): Pair => {
-    const at = pair.indexOf(kvSep);
-    return at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + kvSep.length)];
-  });
-}
-
-function missing(words: string, pairs: readonly Pair[]): string[] {
-  const empty = pairs.filter(([, value]) => value === '').map(([name]) => name);
-  const full = pairs.filter(([, value]) => value !== '').map(([name]) => name);
+  const [own, others] = [ours, theirs].map((text) =>
+    text.split(pairSep).map((pair) => pair.split(kvSep, 1)[0] ?? ''),
+  ) as [string[], string[]];
+  const [ownNames, otherNames] = [new Set(own), new Set(others)];
+  const onlyOurs = own.filter((name) => !otherNames.has(name));
+  const onlyTheirs = others.filter((name) => !ownNames.has(name));
+  if (own.length < 2 || onlyOurs.length === own.length) return [];
   return [
-    ...(empty.length > 0 ? [`${words} what is empty: ${empty.join(', ')}`] : []),
-    ...(full.length > 0 ? [`${words} ${full.join(', ')}`] : []),
+    ...(onlyOurs.length > 0 ? [`Theirs leaves out ${onlyOurs.join(', ')}.`] : []),
+    ...(onlyTheirs.length > 0 ? [`Theirs has also ${onlyTheirs.join(', ')}.`] : []),
   ];
-}
-
-function orderCause(theirs: readonly Pair[]): string {
-  // The last pair may be the secret's, after the sorted ones.
-  const sorted = theirs.slice(0, -1);
-  const known = orders.find(([, key]) => isAscending(sorted.map(key)));
-  if (known !== undefined) return `Order: theirs is sorted by ${known[0]}`;
-  const isBackwards = isAscending(sorted.map(([name]) => name).reverse());
-  return `Order: theirs is ${isBackwards ? 'sorted by name, backwards' : 'another one'}`;
-}
-
-const orders: readonly (readonly [words: string, key: (pair: Pair) => string])[] = [
-  ['name', ([name]) => name],
-  ['name, upper and lower case alike', ([name]) => name.toLowerCase()],
-  ['value', ([, value]) => value],
-];
-
-function isAscending(texts: readonly string[]): boolean {
-  return texts.every((text, index) => index === 0 || (texts[index - 1] ?? '') <= text);
-}
-
-function valueCause(name: string, ours: string, theirs: string): string {
-  const cause = textCause(ours, theirs);
-  return `The value of ${name}${cause === null ? ' is another one' : `: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}`}`;
-}
-
-function isSameNumber(a: string, b: string): boolean {
-  const isNumber = (text: string) => /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
-  return isNumber(a) && isNumber(b) && Number(a) === Number(b);
-}
-
-function isSameTime(a: string, b: string): boolean {
-  const [short = '', long = ''] = [a, b].sort((one, other) => one.length - other.length);
-  return /^\d{10}$/.test(short) && /^\d{13}$/.test(long) && long.startsWith(short);
-}
-
-function isSameJson(a: string, b: string): boolean {
-  const canonical = (text: string) => JSON.stringify(sortMembers(JSON.parse(text)));
-  try {
-    return canonical(a) === canonical(b);
-  } catch {
-    return false;
-  }
-}
-
-/** The possible causes of a difference, and whether two texts differ by it alone. */
-const causes: readonly (readonly [words: string, isAlone: (a: string, b: string) => boolean])[] = [
-  ['Line breaks: one has CR LF, the other LF', without((text) => text.replaceAll('\r\n', '\n'))],
-  ['A line break at the end of one of them', without((text) => text.replace(/\r?\n$/, ''))],
-  ['White space at the beginning or the end of one of them', without((text) => text.trim())],
-  ['Letter case of the percent escapes: %2f and %2F', without(upperEscapes)],
-  [
-    'Encoding: a space is + in one of them and %20 in the other',
-    without((text) => text.replaceAll('+', '%20')),
-  ],
-  ['Encoding: one of them is percent-encoded, the other is not, or not as often', without(decodeAll)],
-  [
-    'Encoding: one of them is form-encoded (a space as +), the other is not',
-    without((text) => decodeAll(text.replaceAll('+', ' '))),
-  ],
-  ['Escapes: one of them has \\u escapes for non-ASCII characters', without(unescapeUnicode)],
-  ['Escapes: one of them has \\/ for slashes', without((text) => text.replaceAll('\\/', '/'))],
-  ['Letter case', without((text) => text.toLowerCase())],
-  ['Unicode normal form: the same characters in other bytes', without((text) => text.normalize('NFC'))],
-  ['White space inside', without((text) => text.replace(/\s/g, ''))],
-  ['Invisible characters', without((text) => text.replace(/[\p{Cf}\p{Cc}]/gu, ''))],
-  ['The same number, written otherwise', isSameNumber],
-  ['The same JSON, written otherwise (order of keys, spaces, escapes)', isSameJson],
-  ['Seconds in one of them, milliseconds in the other', isSameTime],
-];
-
-/** The only cause of the difference between two texts, in words; null where there is no single cause. */
-function textCause(ours: string, theirs: string): string | null {
-  return causes.find(([, isAlone]) => isAlone(ours, theirs))?.[0] ?? null;
-}
-
-/** Compares what is left of texts without a cause of difference. */
-function without(even: (text: string) => string): (a: string, b: string) => boolean {
-  return (a, b) => even(a) === even(b);
-}
-
-function upperEscapes(text: string): string {
-  return text.replace(/%[\da-f]{2}/gi, (found) => found.toUpperCase());
-}
-
-/** Nobody encodes a text more often than that. */
-const mostEncodings = 3;
-
-function decodeAll(text: string): string {
-  let decoded = text;
-  for (let level = 0; level < mostEncodings; level++)
-    decoded = decoded.replace(/(?:%[\da-f]{2})+/gi, decodePercent);
-  return decoded;
-}
-
-function unescapeUnicode(text: string): string {
-  return text.replace(/\\u([\da-f]{4})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
 }

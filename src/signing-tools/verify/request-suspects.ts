@@ -252,7 +252,7 @@ function escapeSlashes(text: string): string {
 }
 
 /** JSON with the members of each object sorted by name. */
-export function sortMembers(value: unknown): unknown {
+function sortMembers(value: unknown): unknown {
   return mapMembers(value, (members) => members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

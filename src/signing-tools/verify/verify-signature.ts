@@ -96,6 +96,20 @@ function sameMistake(other: ReceivedSignature, { id, says }: Mistake): Signature
   return null;
 }
 
+/** The single mistakes that give a text to sign, which has the label in place of the secret. */
+export function messageMistakes(signed: Omit<ReceivedSignature, 'received'>, message: string): Mistake[] {
+  const wrong = { ...signed, received: '' };
+  return [...singlesOf(wrong)].flatMap(([suspect]) => {
+    const { signer, request, secret } = { ...wrong, ...suspect.change };
+    try {
+      return signer.explain(request, secret).message === message ? [suspect] : [];
+    } catch (error) {
+      if (error instanceof RecipeError) return [];
+      throw error;
+    }
+  });
+}
+
 function suspectsOf(wrong: ReceivedSignature): Iterable<Suspect>[] {
   return [secretSuspects(wrong), requestSuspects(wrong), recipeSuspects(wrong)];
 }

@@ -1,5 +1,3 @@
-import type { RequestSignature } from '../../../signing/app-signatures.js';
-import type { Secret } from '../../../signing/secret.js';
 import { compareMessages, type Difference } from '../../../signing-tools/verify/compare-messages.js';
 import { sentencesOf, type Verification } from '../../../signing-tools/verify/verify-signature.js';
 import { CheckFailedError } from '../../report-error.js';
@@ -98,14 +96,12 @@ interface Comparison {
  * longest common beginning.
  */
 export function compareTheirs(
-  signatures: readonly RequestSignature[],
+  signed: readonly ({ readonly name: string } & Parameters<typeof compareMessages>[0])[],
   theirs: string,
-  secret: Secret,
 ): Comparison | null {
-  const comparisons = signatures.map(({ name, signer, request, recipe }): Comparison => {
-    const { message } = signer.explain(request, secret);
-    return { signature: name, difference: compareMessages(message, theirs, secret, recipe?.params) };
-  });
+  const comparisons = signed.map(
+    (one): Comparison => ({ signature: one.name, difference: compareMessages(one, theirs) }),
+  );
   const alike = ({ difference }: Comparison) => difference?.offset ?? Number.POSITIVE_INFINITY;
   return comparisons.toSorted((a, b) => alike(b) - alike(a))[0] ?? null;
 }

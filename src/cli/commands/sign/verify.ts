@@ -66,28 +66,28 @@ async function verify(
   const others = await otherInputs(context, sample);
   const hidden = hiddenBody(sample);
   const verdicts = new Map<string, Verification | null>();
-  for (const { name, ...signature } of signatures) {
+  const signed = signatures.map((signature) => ({ ...signature, ...others, secret }));
+  for (const { name, ...inputs } of signed) {
     const digest = received.get(name);
     if (digest === undefined) continue;
-    const { signer, request: signed, recipe } = signature;
+    const { signer, request: own, recipe } = inputs;
     if (
       hidden !== null &&
       digest !== null &&
       readsBody(recipe) &&
-      signer.sign(signed, secret).digest !== digest
+      signer.sign(own, secret).digest !== digest
     ) {
       throw new CheckFailedError(`${name} cannot be checked: the text lacks the body of the request`, {
         hint: hidden,
       });
     }
-    const inputs = { ...signature, ...others, secret };
     const steps = digest === null ? null : verification({ ...inputs, received: digest });
     verdicts.set(name, steps && (await inTurns(steps, context.signal)));
   }
   const report: VerifyReport = {
     rule: from,
     verdicts,
-    comparison: theirs === null ? null : compareTheirs(signatures, theirs, secret),
+    comparison: theirs === null ? null : compareTheirs(signed, theirs),
   };
   await print(isTable ? showReport(report) : reportRecord(report));
   const fault = faultOf(report);
