@@ -22,6 +22,7 @@ export default defineConfig({
       reporter: ['text-summary', 'text'],
       reportOnFailure: true,
     },
+    // `test/support/store-contract.ts` runs on both databases; what uses a store, on PostgreSQL in test/world.
     projects: [
       {
         extends: true,
@@ -29,18 +30,6 @@ export default defineConfig({
           name: 'sqlite',
           include: ['test/**/*.test.ts', 'examples/*.test.ts'],
           exclude: ['test/package/**', 'test/docs/**', 'test/world/**'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'postgres',
-          // What the store decides beyond `test/support/store-contract.ts`, which runs above on both databases.
-          include: [
-            'test/service/admin/{audit,erasure,post-codes}.test.ts',
-            'test/service/http/passback.test.ts',
-          ],
-          env: { USERINFO_TEST_STORE: 'postgres' },
         },
       },
     ],
