@@ -107,6 +107,7 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
       const user = requiredText(fields, name);
+      if (user === name) throw new InvalidInputError('the row is the header again', { hint: 'Remove it.' });
       // Beside a union ID a platform may not need the other: a row without it is a slip all the same.
       for (const one of [name, primaryKey ?? name])
         if (!meant.has(one)) refusePasted(one, pasteFault(requiredText(fields, one), 'user'));

@@ -60,7 +60,7 @@ const inner = (text: string) => text.slice(1, -1);
 
 /** Texts that templates, spreadsheets, databases, shells and programs write for a missing value. */
 const noValue =
-  /^(?:undefined|null|NULL|None|nil|NaN|nan|N\/A|n\/a|#N\/A|#REF!|#VALUE!|#NAME\?|#DIV\/0!|\\N|\(null\)|\[object Object\]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$(?:env:)?[A-Za-z_]\w*|\$\([^()]*\)|%[A-Za-z_]\w*%|<[A-Za-z_][\w -]*>)$/;
+  /^(?:undefined|null|NULL|None|nil|NaN|nan|N\/A|n\/a|#N\/A|#{3,}|#REF!|#VALUE!|#NAME\?|#DIV\/0!|\\N|\(null\)|\[object Object\]|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$(?:env:)?[A-Za-z_]\w*|\$\([^()]*\)|%[A-Za-z_]\w*%|<[A-Za-z_][\w -]*>)$/;
 
 /** A number as Excel shows it from 12 digits on, and one with the `.0` of a column of floating-point numbers. */
 const shortened = /^-?\d(?:[.,]\d+)?E\+\d{2}$/;
@@ -90,7 +90,7 @@ const rules: readonly Rule[] = [
     kinds: `${exact} secret?`,
     find: /[\r\n\u2028\u2029]/,
     what: 'has a line break inside',
-    restore: (text) => text.replace(/[\r\n\u2028\u2029]/g, ''),
+    restore: (text) => text.replace(/=?[\r\n\u2028\u2029]/g, ''), // a mail breaks lines by =
   },
   {
     kinds: `${exact} secret?`,
@@ -117,6 +117,33 @@ const rules: readonly Rule[] = [
     find: /(?<=[^.])[.。，；、…]$/,
     what: 'ends with a punctuation mark',
     restore: '',
+  },
+  {
+    kinds: 'code user name info setting mobile',
+    find: /^(?:[$%#>❯»•*-]|PS [^>]{0,80}>|export) (?=\S)/,
+    what: 'begins with a prompt or a mark',
+    restore: '',
+  },
+  {
+    kinds: 'code user name info setting mobile secret? pair?',
+    find: /^(\*{1,2}|~~)(?=[^\s*~]).*[^\s*~]\1$/s,
+    what: 'is in marks of Markdown',
+    restore: (text) => text.replace(/[*~]/g, ''),
+  },
+  { kinds: 'user', find: /^@(?=\w)/, what: 'begins with "@"', restore: '' },
+  {
+    kinds: `${exact} pair`,
+    find: /^(["'])[^"']*\1\s{1,9}#/,
+    what: 'has a comment after it',
+    restore: (text) => text.slice(0, text.lastIndexOf('#')).trimEnd(),
+  },
+  { kinds: 'pair?', find: /\s#\s/, what: 'has a comment after it' },
+  { kinds: 'cell', find: /^=[A-Z]{2,}\(/, what: 'is a formula' },
+  {
+    kinds: 'info',
+    find: /^(?:all|everything|\*)$/i,
+    what: 'is no name',
+    hint: 'Without names, everything is read.',
   },
   {
     kinds: all,
@@ -184,6 +211,7 @@ const rules: readonly Rule[] = [
     what: 'is more than one word',
     restore: (text) => onlyCode(text) ?? text.split(/[\s,;，；。、]/)[0] ?? null,
   },
+  { kinds: 'name?', find: /\s/, what: 'has a space inside' },
   { kinds: 'setting', find: /[\s,;]/, what: 'has a space or a delimiter inside' },
   {
     kinds: 'user',

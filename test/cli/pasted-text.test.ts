@@ -37,6 +37,9 @@ const pasted: readonly (readonly [kind: string, paste: (text: string) => string,
   ['no value of a database', () => '\\N', 'stands for a missing value'],
   ['a mask', (text) => `${text[0]}****${text.slice(-1)}`, 'is masked'],
   ['angle brackets', (text) => `<${text}>`, 'is in angle brackets'],
+  ['a prompt', (text) => `$ ${text}`, /begins with a prompt or a mark|not digits/],
+  ['marks of Markdown', (text) => `**${text}**`, /is in marks of Markdown|not digits/],
+  ['a comment', (text) => `"${text}" # of .env`, /has a comment after it|not digits/],
   ['the comma of a list', (text) => `${text},`, 'has a delimiter after it'],
   ['the quotes and the comma of JSON', (text) => `"${text}",`, /has a delimiter after it|is in quotes/],
   ['a variable of PowerShell', () => '$env:user', 'stands for a missing value'],
@@ -150,7 +153,9 @@ describe.each(places)(
 
 describe('another value that was pasted with something', () => {
   const refusedAnywhere = /missing value|FFFD|delimiter after/;
-  const kinds = pasted.filter(([kind]) => !/line break inside|full width|a mask|angle brackets/.test(kind));
+  const kinds = pasted.filter(
+    ([kind]) => !/line break inside|full width|a mask|angle brackets|a prompt|Markdown|a comment/.test(kind),
+  );
   const sent = kinds.filter(([, , says]) => !refusedAnywhere.test(String(says)));
   const refused = kinds.filter(([, , says]) => refusedAnywhere.test(String(says)));
   const pair = (text: string) => ['passback', `acme_note=${text}`, '--union-id', 'u001'];

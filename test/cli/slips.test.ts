@@ -69,12 +69,12 @@ const refused: readonly Slip[] = [
   {
     typed: `userinfo passback 'a =b' ${to}`,
     cause: 'the key "a " has a space after it',
-    next: 'Nothing was sent. Correct it',
+    next: 'Nothing was sent. Corrected:\n  userinfo passback a=b ',
   },
   {
     typed: `userinfo passback 'a: =1' ${to}`,
     cause: 'the key "a: " has a space after it',
-    next: 'Correct it',
+    next: 'Corrected:\n',
   },
   {
     typed: `userinfo passback --user-info '{" a":"b"}' ${to}`,
@@ -99,6 +99,34 @@ const refused: readonly Slip[] = [
     next: `\n  userinfo passback 'acme_level:="gold${delimiter}age=28"' ${to}\n`,
     paste: { sends: '{"acme_level":"gold","age":"28"}' },
   })),
+  ...['% acme_level', 'export acme_level'].map((key) => ({
+    typed: `userinfo passback '${key}=gold' ${to}`,
+    cause: 'begins with a prompt or a mark',
+    next: 'Corrected:\n',
+    paste: { sends: '{"acme_level":"gold"}' },
+  })),
+  {
+    typed: `userinfo passback 'acme_level="gold" # level' ${to}`,
+    cause: 'has a comment after it',
+    next: 'Corrected, or as it is:\n',
+    paste: { sends: '{"acme_level":"gold"}' },
+  },
+  ...['all', '*'].map((name) => ({
+    typed: `userinfo read abc '${name}'`,
+    cause: 'is no name',
+    next: 'Without names, everything is read.',
+  })),
+  {
+    typed: file('union_id,a\\nu001,#####\\n'),
+    cause: 'stands for a missing value',
+    next: 'To send it as it is:',
+  },
+  { typed: file('union_id,a\\nu001,"=SUM(A1)"\\n'), cause: 'is a formula', next: 'To send it as it is:' },
+  {
+    typed: file('union_id,a\\nu001,b\\nunion_id,a\\n'),
+    cause: 'line 3: the row is the header again',
+    next: 'Remove it.',
+  },
   {
     typed: 'userinfo passback --union-id a=b',
     cause: '--union-id is a pair',

@@ -95,7 +95,7 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
     if (fault !== null) throw new InvalidInputError(`line ${line}: the name of column ${index + 1} ${fault}`);
     const isWholeLine = columns.length === 1 && delimiters.some((one) => column.includes(one));
     const pasted = isWholeLine ? null : pasteFault(column, 'name');
-    if (pasted !== null) {
+    if (pasted !== null && !pasted.isDoubt) {
       throw new InvalidInputError(
         `line ${line}: the name of column ${index + 1}, ${quoteName(column)}, ${pasted.what}`,
         { hint: 'Correct it in the header: columns are identified by name.' },

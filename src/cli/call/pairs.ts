@@ -77,15 +77,30 @@ async function judgeText(
  *
  * @throws InvalidInputError that names the key
  */
-export async function judgeEntries(io: Io, userInfo: ReadonlyMap<string, FlatValue>): Promise<void> {
+export async function judgeEntries(
+  { io, args }: Typed,
+  pairs: readonly string[],
+  userInfo: ReadonlyMap<string, FlatValue>,
+): Promise<void> {
   for (const [key, value] of userInfo) {
     const ofKey = pasteFault(key, 'name');
     const ofValue = typeof value === 'string' ? null : valueFault(key, value, 'pair');
     const what = ofKey === null ? `the value of key ${quoteName(key)}` : `the key ${quoteName(key)}`;
     const fault = ofKey ?? ofValue;
     if (fault?.isDoubt) await warn(io, `${what} ${fault.what}`);
-    else if (fault !== null) refusePasted(what, fault, []);
+    else if (fault !== null) refusePasted(what, fault, renamed(args, pairs, key, ofKey?.meant ?? null));
   }
+}
+
+/** The command line with another key in the pair that has it. */
+export function renamed(
+  args: readonly string[],
+  pairs: readonly string[],
+  key: string,
+  meant: string | null,
+): string[] {
+  const pair = pairs.find((one) => one.startsWith(key));
+  return pair === undefined || meant === null ? [] : retyped(args, pair, meant + pair.slice(key.length));
 }
 
 function splitPair(
@@ -123,7 +138,7 @@ function unpairedHint(pair: string, before = '', after = ''): string {
   if (/^:?=/.test(after)) return `Write a pair without spaces: ${pair.slice(0, 20)}${after.slice(0, 2)}…`;
   const [, key, separator] = /^([^=:]+)(=)/.exec(before) ?? [];
   if (key !== undefined)
-    return `Quote a text with spaces: ${quoteWhereNeeded(`${key}${separator}two words`)}`;
+    return `Quote a text with spaces: ${quoteWhereNeeded(`${key}${separator}two words`)}\nA user is named by --union-id.`;
   return 'Write key=text, key:=json (a number, true, false or null), or key=@file.';
 }
 

@@ -15,7 +15,7 @@ import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
-import { judgeEntries, meantKey, parsePairs, warnOfKeys } from '../call/pairs.js';
+import { judgeEntries, meantKey, parsePairs, renamed, warnOfKeys } from '../call/pairs.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { commandOf, refusePasted, retyped } from '../call/refuse-pasted.js';
 import { type Call, command } from '../command.js';
@@ -47,11 +47,11 @@ export const passbackCall = {
       .option('--any-name', 'send keys as they are, also those that look misspelt'),
   request: async ({ context, options }: Call<PassbackOptions>, pairs: readonly string[]) => {
     const { unionId, primaryKey, userInfo: json } = options;
-    const { args, io } = context;
+    const { args } = context;
     judgeOption(args, '--union-id', unionId ?? '', 'user');
     judgeOption(args, '--primary-key', primaryKey?.replace(/:?=.*$/s, '') ?? '', 'name');
     const userInfo = await readUserInfo(context, pairs, json);
-    await judgeEntries(io, userInfo);
+    await judgeEntries(context, pairs, userInfo);
     return namedRequest(args, { unionId, primaryKey, userInfo });
   },
 };
@@ -110,10 +110,9 @@ function refuseMisspelt(
   for (const key of keys) {
     const meant = meantKey(key, prefix);
     if (meant === null) continue;
-    const typed = pairs.find((pair) => pair.startsWith(key)) ?? null;
     const what = `has no special meaning: did you mean ${quoteName(meant)}?`;
-    const without = typed === null ? [] : retyped(args, typed, meant + typed.slice(key.length));
-    refusePasted(`the key ${quoteName(key)}`, { what }, without, commandOf([...args, '--any-name']));
+    const corrected = renamed(args, pairs, key, meant);
+    refusePasted(`the key ${quoteName(key)}`, { what }, corrected, commandOf([...args, '--any-name']));
   }
 }
 
