@@ -120,7 +120,7 @@ export class FileRun {
         retryable: this.#failures.retryable,
       };
     } finally {
-      results.close();
+      results.close?.();
       journal?.close();
     }
   }
@@ -138,12 +138,9 @@ export class FileRun {
   #count(result: RowOutcome<FileRow>): void {
     this.#done += 1;
     if (result.outcome === 'ok') {
-      for (const name of missingInfoNames(this.#options.operation.infoNames, result.answer.envelope.data)) {
-        this.#missing.set(name, (this.#missing.get(name) ?? 0) + 1);
-      }
-      for (const warning of result.answer.warnings) {
-        this.#warnings.set(warning, (this.#warnings.get(warning) ?? 0) + 1);
-      }
+      const { envelope, warnings } = result.answer;
+      countEach(missingInfoNames(this.#options.operation.infoNames, envelope.data), this.#missing);
+      countEach(warnings, this.#warnings);
       return;
     }
     const { error } = result;
@@ -199,4 +196,8 @@ export class FileRun {
       return null;
     }
   }
+}
+
+function countEach(texts: Iterable<string>, counts: Map<string, number>): void {
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
 }

@@ -1,5 +1,5 @@
 import { endpointNamed, type OperationName } from '../protocol/endpoints.js';
-import { type InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
+import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import {
   entryOf,
   httpStatusOf,
@@ -12,7 +12,7 @@ import {
   resultCode,
 } from '../protocol/result-codes.js';
 import { quoteName } from '../protocol/unsafe-text.js';
-import type { RecipeError } from '../signing/recipe.js';
+import { RecipeError } from '../signing/recipe.js';
 import type { Answer, AnswerHeaders } from './answer.js';
 
 /**
@@ -317,15 +317,6 @@ export type UserInfoFailure =
   | RetryLaterError
   | RecipeError;
 
-const failures: Readonly<Record<UserInfoFailure['code'], true>> = {
-  INVALID_INPUT: true,
-  REJECTED: true,
-  NO_ANSWER: true,
-  CANCELLED: true,
-  RETRY_LATER: true,
-  INVALID_RECIPE: true,
-};
-
 /**
  * Whether something caught is one of the errors of `UserInfoFailure`, also of another copy of this package.
  *
@@ -333,5 +324,5 @@ const failures: Readonly<Record<UserInfoFailure['code'], true>> = {
  * if (isUserInfoFailure(error) && error.code === 'REJECTED') console.error(error.means, error.msg);
  */
 export function isUserInfoFailure(error: unknown): error is UserInfoFailure {
-  return error instanceof UserInfoError && Object.hasOwn(failures, error.code);
+  return [CallError, InvalidInputError, RetryLaterError, RecipeError].some((one) => error instanceof one);
 }

@@ -25,11 +25,9 @@ export function readInputFile(path: string): Buffer {
  * @throws as `readInputFile` and `openInput`
  */
 export async function readInput(path: string, signal?: AbortSignal): Promise<Buffer> {
-  const { fd, isPipe } = open(path);
-  if (!isPipe) return readAll(fd);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of await openPipe(fd, signal)) {
+  for await (const chunk of await openInput(path, signal)) {
     size += chunk.length;
     requireSize(size);
     chunks.push(chunk);
@@ -79,7 +77,7 @@ function requireSize(bytes: number): void {
   if (bytes > maxBytes) throw new UnsuitableFileError('it is larger than 16 MiB');
 }
 
-async function openPipe(fd: number, signal?: AbortSignal, waitMs = writerMs): Promise<Readable> {
+async function openPipe(fd: number, signal: AbortSignal | undefined, waitMs: number): Promise<Readable> {
   try {
     const head = await untilWritten(fd, signal, waitMs);
     const { Socket } = process.getBuiltinModule('node:net');

@@ -20,10 +20,10 @@ export interface ResultsSink {
   /** Whether it has no room at present; `onRoom`, the same function each time, is called when it has room again. */
   isFull(onRoom: () => void): boolean;
   /** Returns when everything is on the disk, and can be found there under its name. */
-  syncWithName(): void;
+  syncWithName?(): void;
   /** @throws RunFileError if another program changed what was written */
-  requireUntouched(): void;
-  close(): void;
+  requireUntouched?(): void;
+  close?(): void;
 }
 
 /**
@@ -58,9 +58,6 @@ function streamSink(stream: Writable, show = asItIs): ResultsSink {
         stream.once('drain', onRoom);
       return stream.writableNeedDrain;
     },
-    syncWithName() {},
-    requireUntouched() {},
-    close() {},
   };
 }
 
@@ -162,8 +159,8 @@ export class Recorder implements EngineListener<FileRow> {
     const { results, journal } = this.#record;
     if (!this.#isBroken) {
       await this.#writeUnknown();
-      results.requireUntouched();
-      results.syncWithName();
+      results.requireUntouched?.();
+      results.syncWithName?.();
     }
     if (journal === null) return;
     const { size, crc } = results;

@@ -59,14 +59,14 @@ export async function writeResults(
       sink.append(text);
       await new Promise<void>((resolve) => sink?.isFull(resolve) || resolve());
     }
-    sink.syncWithName();
+    sink.syncWithName?.();
     failed?.finish();
     if (run.done === run.rows && run.not_ok === 0) return;
     const summary = formatOutcomes({ counts: run, failures: failures.byRows() });
     for (const line of [`run ${run.run}: ${formatRows(run.rows)}`, ...summary]) await printMessage(io, line);
     throw failedRows(run, queueFlag(url, io.env), failedPath);
   } finally {
-    sink?.close();
+    sink?.close?.();
     failed?.close();
     await source?.input.close();
     release();
