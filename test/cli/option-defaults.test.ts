@@ -103,3 +103,19 @@ it('each option is read', () => {
   );
   expect(unread).toEqual([]);
 });
+
+/** Options that say what they are for. */
+const selfEvident =
+  'profile output json query yes timeout attempts color no-color version environment base-url tenant-code channel ' +
+  'app-key from concurrency rate primary-key union-id host port database log-format log-level demo lang test name ttl ' +
+  'uses limit';
+
+it('each option says what it is for, or docs/decisions/options.md says who needs it', () => {
+  const page = readFileSync('docs/decisions/options.md', 'utf8');
+  const table = page.split('\n').filter((line) => line.startsWith('| `'));
+  const explained = table.flatMap((line) => line.split('|')[1]?.match(/--[\w-]+/g) ?? []);
+  const known = [...explained, ...selfEvident.split(' ').map((name) => `--${name}`)];
+  const options = [...all.values()].flatMap((command) => command.options.filter((one) => !one.hidden));
+  const flags = options.flatMap(({ flags }) => flags.match(/--[\w-]+/g) ?? []);
+  expect(new Set(known)).toEqual(new Set(flags));
+});
