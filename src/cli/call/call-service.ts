@@ -3,8 +3,11 @@ import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import type { PlainRequest } from '../../client/request.js';
 import type { Settings } from '../../profiles/settings.js';
 import { describeMissing, missingInfoNames } from '../../protocol/info-names.js';
+import { maskWords } from '../../protocol/masking.js';
+import { formatCount } from '../../support/count.js';
 import type { Call } from '../command.js';
 import { type Io, printMessage } from '../io.js';
+import { maskPersonalData } from '../output/print.js';
 import { printAnswer } from '../output/print-answer.js';
 import { warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
@@ -15,8 +18,8 @@ import { isPreview, printPreview, type RequestOptions } from './preview.js';
 /**
  * Makes one call, from options to output: resolves settings, calls `beforeSending` (a warning), asks before a write to
  * production, sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope whose code is
- * not 200 is printed too, unless there is a query, before its RejectedError is thrown; with `--json` or `--verbose`
- * also an answer that is not an envelope. A preview sends nothing. The connection is left to the end of the process:
+ * not 200 is printed too, unless there is a query, before its RejectedError is thrown; with `--verbose` also an answer
+ * that is not an envelope, to stderr. A preview sends nothing. The connection is left to the end of the process:
  * closing it takes 3 ms.
  */
 export async function callService(
@@ -41,15 +44,35 @@ export async function callService(
     const isQuery = error instanceof RejectedError && style.select !== undefined;
     if (error.answer !== undefined) {
       if (!isQuery) await printAnswer(error.answer, io, style);
-    } else if (error instanceof NoAnswerError && error.body !== undefined) {
-      const { printUnknownBody } = await import('../output/print-unknown-body.late.js');
-      await printUnknownBody(error.body, io, style, options.verbose);
+    } else if (error instanceof NoAnswerError && error.body !== undefined && options.verbose) {
+      await printUnknownBody(error.body, io);
     }
     const { explainFailure } = await import('./explain-failure.late.js');
     // The table above the error says the reason.
     const isSaid = error instanceof RejectedError && isTable && io.stdout.isTTY;
     const message = isSaid ? 'the service refused the request' : undefined;
     throw explainFailure(error, settings, request.endpoint.operation, message);
+  }
+}
+
+/** Maximum number of characters that are printed of an answer that is not an envelope. */
+const maxLength = 8_192;
+
+/** Prints the body of an answer that is not an envelope, masked, so that its reason can be read. */
+async function printUnknownBody(body: Uint8Array, io: Io): Promise<void> {
+  const received = new TextDecoder().decode(body).trim();
+  for (const line of masked(received.slice(0, maxLength)).split(/\r\n?|\n/))
+    await printMessage(io, `<   ${line}`);
+  if (received.length <= maxLength) return;
+  await printMessage(io, `<   … (the whole answer has ${formatCount(received.length)} characters)`);
+}
+
+function masked(text: string): string {
+  try {
+    JSON.parse(text);
+    return maskPersonalData(text);
+  } catch {
+    return maskWords(text);
   }
 }
 

@@ -28,24 +28,19 @@ function refusedSignature(settings: Settings, operation: Failed, isLength: boole
   const again = settingSecretAgain(profile, secret.source);
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
-  const steps: readonly (readonly [purpose: string, command: string])[] = [
-    ['see what is signed', `sign explain ${examples[operation]}${profileFlag}`],
-    ['find the rule of a request that was accepted', `sign solve -${flag('--save')}${profileFlag}`],
-    ...(environment.value === 'production'
-      ? []
-      : [['try the presets without one', `sign try${flag('--save')}${profileFlag}`] as const]),
-    ...(operation === 'doctor' ? [] : [['check every setting', `doctor${profileFlag}`] as const]),
+  const steps = [
+    `sign explain ${examples[operation]}${profileFlag}`,
+    `sign solve -${flag('--save')}${profileFlag}`,
+    ...(environment.value === 'production' ? [] : [`sign try${flag('--save')}${profileFlag}`]),
+    ...(operation === 'doctor' ? [] : [`doctor${profileFlag}`]),
   ];
-  const purposes = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
-    steps.map(([purpose]) => purpose),
-  );
   const how = again.commands.length > 0 ? 'Enter it again, by the first command.' : again.hint;
   const likeliest = `A wrong secret is the likeliest cause. ${how} `;
   return {
     hint:
       `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\n` +
-      `${isLength ? '' : likeliest}To ${purposes}:`,
-    commands: [...(isLength ? [] : again.commands), ...steps.map(([, command]) => `userinfo ${command}`)],
+      `${isLength ? '' : likeliest}To see what is signed, find the rule, and check every setting:`,
+    commands: [...(isLength ? [] : again.commands), ...steps.map((command) => `userinfo ${command}`)],
   };
 }
 

@@ -1,7 +1,6 @@
-import { defaultPlatform, type Platform } from '../../platform/platform.js';
 import { resolveSigning } from '../../profiles/settings.js';
 import { endpoints } from '../../protocol/endpoints.js';
-import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
+import { InvalidInputError } from '../../protocol/errors.js';
 import { parseResultCodes } from '../../protocol/result-code-table.js';
 import {
   httpStatusOf,
@@ -44,21 +43,8 @@ export const declareExplain = command({
 
 /** The result codes of `--platform`, else of the profile in use, else those of this project. */
 async function tableOf(context: CliContext, options: CommonOptions & ConnectionOptions) {
-  const { result_codes } = await platformOf(context, options);
+  const { result_codes } = (await resolveSigning(settingSources(context, options))).platform.value;
   return result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the result codes');
-}
-
-async function platformOf(
-  context: CliContext,
-  options: CommonOptions & ConnectionOptions,
-): Promise<Platform> {
-  try {
-    return (await resolveSigning(settingSources(context, options))).platform.value;
-  } catch (error) {
-    const isNamed = options.profile !== undefined || options.platform !== undefined;
-    if (error instanceof UserInfoError && !isNamed) return defaultPlatform; // a damaged file does not prevent it
-    throw error;
-  }
 }
 
 function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [number, ResultCodeEntry]) {

@@ -33,8 +33,8 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
 }
 
 /**
- * Prints items: as JSON and as NDJSON while they arrive, in another format, or with a query, as one list at the end,
- * in a table as `forPeople` words them.
+ * Prints items: as NDJSON while they arrive, in another format, or with a query, as one list at the end, in a table as
+ * `forPeople` words them.
  */
 export async function printList(
   list: Iterable<object> | AsyncIterable<object>,
@@ -43,15 +43,9 @@ export async function printList(
   forPeople: (item: object) => object = (item) => item,
 ): Promise<void> {
   const { format, select, mask } = style;
-  if ((format === 'json' || format === 'ndjson') && select === undefined) {
+  if (format === 'ndjson' && select === undefined) {
     const show = mask ? maskPersonalData : (json: string) => json;
-    const isArray = format === 'json';
-    let before = isArray ? '[' : '';
-    for await (const item of list) {
-      await write(io.stdout, `${before}${show(JSON.stringify(item))}${isArray ? '' : '\n'}`);
-      if (isArray) before = ',\n';
-    }
-    if (isArray) await write(io.stdout, before === '[' ? '[]\n' : ']\n');
+    for await (const item of list) await write(io.stdout, `${show(JSON.stringify(item))}\n`);
     return;
   }
   const items: object[] = [];

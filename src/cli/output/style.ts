@@ -11,11 +11,10 @@ export function colorsFor(stream: Terminal<unknown>, env: Io['env']): ChalkInsta
 }
 
 function colorLevel(stream: Terminal<unknown>, env: Io['env']): ColorSupportLevel {
-  const { NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR, TERM } = env;
+  const { NO_COLOR, FORCE_COLOR, TERM } = env;
   if (NO_COLOR) return 0;
   if (FORCE_COLOR !== undefined) return FORCE_COLOR === '0' || FORCE_COLOR === 'false' ? 0 : 1;
-  if (CLICOLOR_FORCE && CLICOLOR_FORCE !== '0') return 1;
-  return stream.isTTY && TERM !== 'dumb' && CLICOLOR !== '0' ? 1 : 0;
+  return stream.isTTY && TERM !== 'dumb' ? 1 : 0;
 }
 
 /** The environment in which `--color` or `--no-color` of a command line is in force, the last of them. */

@@ -1,5 +1,5 @@
 import { requiredText } from '../../../bulk/operations.js';
-import { readRows } from '../../../bulk/source/rows.js';
+import { type FileRow, readRows } from '../../../bulk/source/rows.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
@@ -18,71 +18,66 @@ export interface IssueManyOptions extends RowOptions {
 }
 
 /**
- * Issues a code for the user of each row and prints them, also if a later row is invalid.
+ * Issues a code for the user of each row and prints them, once all rows are read.
  *
- * @throws InvalidInputError for an invalid row: the codes of earlier rows are issued
+ * @throws InvalidInputError for an invalid row: nothing is issued
  * @throws FailedRowsError at the end if rows name no user
  */
 export async function issueCodes(
-  { io, signal }: CliContext,
+  context: CliContext,
   admin: Admin,
   options: IssueManyOptions,
   wanted: Omit<NewCode, 'unionId'>,
   print: (codes: AsyncIterable<Code>) => Promise<void>,
 ): Promise<void> {
-  const { unionIdColumn: column = 'union_id' } = options;
-  const hint = 'Name the column of union IDs with --union-id-column.';
-  const source = await openRows(io, options, { required: column, reserved: [], needsMore: false, hint });
+  const users = await readUsers(context, options);
   const failed: number[] = [];
-  let rows: { line: number; unionId: string }[] = [];
-  let count = 0;
-  let fault: unknown;
-  async function* issue(): AsyncGenerator<Code> {
-    signal.throwIfAborted();
-    const batch = rows;
-    rows = [];
-    count += batch.length;
-    const codes = await admin.issueCodes({ ...wanted, unionIds: batch.map(({ unionId }) => unionId) });
-    failed.push(...batch.filter((_, index) => codes[index] === null).map(({ line }) => line));
-    for (const code of codes) if (code !== null) yield code;
-  }
   async function* issueAll(): AsyncGenerator<Code> {
-    try {
-      for await (const block of readRows(source)) {
-        for (const row of block) {
-          rows.push({ line: row.line, unionId: unionIdOf(row.fields(), column, row.line) });
-          if (rows.length === batchSize) yield* issue();
-        }
-      }
-    } catch (error) {
-      fault = error;
-    }
-    try {
-      if (rows.length > 0 && (fault === undefined || fault instanceof InvalidInputError)) yield* issue();
-    } catch (error) {
-      fault ??= error;
-    } finally {
-      await source.input.close();
+    for (let at = 0; at < users.length; at += batchSize) {
+      context.signal.throwIfAborted();
+      const batch = users.slice(at, at + batchSize);
+      const codes = await admin.issueCodes({ ...wanted, unionIds: batch.map(({ unionId }) => unionId) });
+      failed.push(...batch.filter((_, index) => codes[index] === null).map(({ line }) => line));
+      for (const code of codes) if (code !== null) yield code;
     }
   }
   await print(issueAll());
-  if (fault !== undefined) throw fault;
   if (failed.length === 0) return;
   const named = failed.slice(0, maxNamed).join(', ') + (failed.length > maxNamed ? ', …' : '');
   const lines = `${failed.length === 1 ? 'line' : 'lines'} ${named}`;
   throw new FailedRowsError(
-    `no such user in tenant ${quoteName(wanted.tenantCode)}, in ${failed.length} of ${formatRows(count)}: ${lines}`,
+    `no such user in tenant ${quoteName(wanted.tenantCode)}, in ${failed.length} of ${formatRows(users.length)}: ${lines}`,
     { hint: 'The codes of all others were issued.' },
   );
 }
 
-function unionIdOf(fields: Parameters<typeof requiredText>[0], column: string, line: number): string {
+/** The users of all rows. Throws an InvalidInputError with the number of a line that names none. */
+async function readUsers(
+  { io, signal }: CliContext,
+  options: IssueManyOptions,
+): Promise<{ readonly line: number; readonly unionId: string }[]> {
+  const { unionIdColumn: column = 'union_id' } = options;
+  const hint = 'Name the column of union IDs with --union-id-column.';
+  const source = await openRows(io, options, { required: column, reserved: [], needsMore: false, hint });
+  const users: { line: number; unionId: string }[] = [];
   try {
-    return requiredText(fields, column);
+    for await (const block of readRows(source)) {
+      signal.throwIfAborted();
+      for (const row of block) users.push({ line: row.line, unionId: unionIdOf(row, column) });
+    }
+  } finally {
+    await source.input.close();
+  }
+  return users;
+}
+
+function unionIdOf(row: FileRow, column: string): string {
+  try {
+    return requiredText(row.fields(), column);
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
-    throw new InvalidInputError(`line ${line}: ${error.message}`, {
-      hint: 'The codes that were printed were issued. Correct the line, and give it and the later ones.',
+    throw new InvalidInputError(`line ${row.line}: ${error.message}`, {
+      hint: 'No code was issued. Correct the line, and give the file again.',
       cause: error,
     });
   }

@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { formatPlatform, type Platform, parsePlatform } from '../../../platform/platform.js';
 import type { ProbedUser } from '../../../probe/gather.js';
@@ -60,7 +59,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const { context, io, options, style, isTable, print } = call;
   const { save, saveProfile, unionId, pause } = options;
   const { signal } = context;
-  if (save !== undefined) refuseUnwritable(save);
+  if (save !== undefined && existsSync(save)) throw refusal(save, 'it exists');
   const codes = await givenCodes(call);
   const settings = await resolveDeployment(context, options);
   const { profile, platform: used } = settings;
@@ -184,17 +183,6 @@ async function saveFound(
   if (!saveProfile || profile === null) return;
   await context.profiles.change((list) => updateProfile(list, profile, { platform }));
   await printMessage(io, `saved in profile ${quoteName(profile)}`);
-}
-
-/** @throws InvalidInputError if the file exists, or its folder cannot be written to */
-function refuseUnwritable(file: string): void {
-  if (existsSync(file)) throw refusal(file, 'it exists');
-  try {
-    accessSync(dirname(resolve(file)), constants.W_OK);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    throw refusal(file, describeSystemError(error));
-  }
 }
 
 function refusal(file: string, why: string): InvalidInputError {
