@@ -112,11 +112,6 @@ describe('help', () => {
     expect([status, stdout, stderr]).toEqual([0, expect.stringMatching(found), '']);
   });
 
-  it.each(['exit', 'exit-code', 'env'])('takes a topic by its beginning: %s', async (word) => {
-    const done = await machine.run(['help', word]);
-    expect(done).toMatchObject({ status: 0, stdout: expect.stringMatching(/^E(xit status|nvironment)/) });
-  });
-
   it('suggests a similar word for an unknown one', async () => {
     const done = await machine.run(['help', 'exti-codes']);
     expect(done).toMatchObject({

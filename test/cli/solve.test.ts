@@ -101,7 +101,7 @@ describe('sign solve', () => {
   );
 
   it(
-    'finds a rule that needs many threads, and "explain" accepts the result unchanged',
+    'finds a rule that needs many threads, and "explain" accepts the recipe unchanged',
     patient,
     async () => {
       const sample = sampleOf('ximalaya');
@@ -109,13 +109,10 @@ describe('sign solve', () => {
       const { status, stdout } = await machine.run(['sign', 'solve', ...args]);
       expect(status).toBe(0);
       const [first] = JSON.parse(stdout).fits;
-      const whole = ['--recipe', file('report.json', JSON.parse(stdout)), '--sample', sample, '--json'];
-      const explainedByReport = await machine.run(['sign', 'explain', ...whole]);
       const recipe = file('found.json', first.recipe);
       const explained = await machine.run([
         ...['sign', 'explain', '--recipe', recipe, '--sample', sample, '--json'],
       ]);
-      expect(explainedByReport.stdout).toBe(explained.stdout);
       expect(JSON.parse(explained.stdout).digest).toBe(JSON.parse(readFileSync(sample, 'utf8')).signature);
     },
   );

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -15,36 +14,17 @@ export const selfSigned = join(certificates, 'self-signed.crt');
 
 export type CertificateName = 'good' | 'api.example.com' | 'expired' | 'other-host' | 'self-signed';
 
-/** The paths of a certificate and of its key. */
-export interface CertificateFiles {
-  readonly certificate: string;
-  readonly key: string;
-}
-
-/** Makes a certificate of localhost that is its own authority and holds for some days from now; needs openssl. */
-export function makeCertificate(folder: string, days: number): CertificateFiles {
-  const made = { certificate: join(folder, `${days}.crt`), key: join(folder, `${days}.key`) };
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const files = ['-keyout', made.key, '-out', made.certificate];
-  execFileSync('openssl', ['req', '-x509', ...curve, ...names, ...files, '-days', `${days}`], {
-    stdio: 'pipe',
-  });
-  return made;
-}
-
-/** Speaks TLS with a certificate, by default one of ours, and passes on to `service` what is inside. */
+/** Speaks TLS with one of our certificates, and passes on to `service` what is inside. */
 export async function tlsServer(
-  certificate: CertificateName | CertificateFiles,
+  certificate: CertificateName,
   service: string,
   more: TlsOptions = {},
 ): Promise<TestServer> {
   const { port, hostname } = new URL(service);
-  const files =
-    typeof certificate === 'string'
-      ? { certificate: join(certificates, `${certificate}.crt`), key: join(certificates, 'server.key') }
-      : certificate;
-  const options = { key: readFileSync(files.key), cert: readFileSync(files.certificate), ...more };
+  const [cert, key] = [`${certificate}.crt`, 'server.key'].map((name) =>
+    readFileSync(join(certificates, name)),
+  );
+  const options = { key, cert, ...more };
   const server = createServer(options, (client) => {
     const inner = connect(Number(port), hostname);
     client.on('error', () => inner.destroy()).pipe(inner);

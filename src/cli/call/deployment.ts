@@ -1,4 +1,4 @@
-import { defaultPlatform, type Platform } from '../../platform/platform.js';
+import { defaultPlatform, type Platform, parsePlatform } from '../../platform/platform.js';
 import { describeOrigin, misnamedVariables } from '../../profiles/flags-and-environment.js';
 import { resolveSettings, type Settings } from '../../profiles/settings.js';
 import { refuseApiPath, refusePlainHttp } from '../../protocol/base-url.js';
@@ -6,6 +6,7 @@ import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
+import { inputName, readJson } from '../input.js';
 import { type Io, printAdvice, printMessage } from '../io.js';
 import { warn } from '../output/style.js';
 
@@ -52,12 +53,13 @@ export function settingSources<Flags>(context: CliContext, flags: Flags) {
     flags,
     env: io.env,
     store: profiles,
-    async readPlatform(file: string): Promise<Platform> {
-      if (file === '') return defaultPlatform;
-      const { readPlatform } = await import('./platform-file.js');
-      return readPlatform(context, file);
-    },
+    readPlatform: async (file: string) => (file === '' ? defaultPlatform : readPlatform(context, file)),
   };
+}
+
+/** @throws InvalidInputError for a file that cannot be read, or a field that is not valid */
+export async function readPlatform(context: CliContext, file: string): Promise<Platform> {
+  return parsePlatform(await readJson(context, file), inputName(file));
 }
 
 /** Maximum number of keys that a question names. */

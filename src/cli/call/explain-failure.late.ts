@@ -8,7 +8,6 @@ import { defaultClockWindowSeconds, signLength } from '../../protocol/limits.js'
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { compileRecipe } from '../../signing/compile-recipe.js';
 import { defaultRecipes } from '../../signing/presets.js';
-import type { SigningRecipes } from '../../signing/recipe.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { ExplainedError } from '../report-error.js';
 
@@ -23,7 +22,7 @@ const examples: Readonly<Record<Failed, string>> = {
 };
 
 /** The origin of the secret and of the rule, and the commands that find the fault. */
-function refusedSignature(settings: Settings, operation: Failed, isLength: boolean) {
+function refusedSignature(settings: Settings, operation: Failed) {
   const { profile, environment, secret } = settings;
   const again = settingSecretAgain(profile, secret.source);
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
@@ -35,19 +34,20 @@ function refusedSignature(settings: Settings, operation: Failed, isLength: boole
     ...(operation === 'doctor' ? [] : [`doctor${profileFlag}`]),
   ];
   const how = again.commands.length > 0 ? 'Enter it again, by the first command.' : again.hint;
-  const likeliest = `A wrong secret is the likeliest cause. ${how} `;
   return {
     hint:
       `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\n` +
-      `${isLength ? '' : likeliest}To see what is signed, find the rule, and check every setting:`,
-    commands: [...(isLength ? [] : again.commands), ...steps.map((command) => `userinfo ${command}`)],
+      `A wrong secret is the likeliest cause. ${how} ` +
+      'To see what is signed, find the rule, and check every setting:',
+    commands: [...again.commands, ...steps.map((command) => `userinfo ${command}`)],
   };
 }
 
 /** Whether a refusal is about the length of `sign` (§5.4): a rule that is wrong may give another one. */
-function refusesSignLength({ means }: RejectedError, { sign }: Pick<SigningRecipes, 'sign'>): boolean {
-  const { digestLength } = compileRecipe(sign);
-  return means === 'malformedParameter' && digestLength !== null && digestLength !== signLength;
+function refusesSignLength({ means }: RejectedError, { signing_module, platform }: Settings): boolean {
+  if (means !== 'malformedParameter' || signing_module !== null) return false;
+  const { digestLength } = compileRecipe(platform.value.signing.sign);
+  return digestLength !== null && digestLength !== signLength;
 }
 
 /** The error of a call, with where the settings come from that may be wrong. */
@@ -75,10 +75,8 @@ function aboutBaseUrl({ reason, hint }: NoAnswerError, { base_url: { origin } }:
 
 function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed) {
   const { means } = error;
-  const isLength =
-    settings.signing_module === null && refusesSignLength(error, settings.platform.value.signing);
-  if (means === 'wrongAppSign' || means === 'wrongSign' || isLength)
-    return refusedSignature(settings, operation, isLength);
+  const isRule = means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error, settings);
+  if (isRule) return refusedSignature(settings, operation);
   if (means === 'timestampOutsideWindow') return clockAdvice(error);
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
   const sent = (['tenant_code', 'channel', 'app_key'] as const).map((name) => {

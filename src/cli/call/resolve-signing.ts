@@ -14,7 +14,6 @@ import { defaultRecipes, findPreset, type Preset, presets } from '../../signing/
 import type { Recipe, SigningRecipes } from '../../signing/recipe.js';
 import { parseObject, parseRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import type { Secret } from '../../signing/secret.js';
-import { isSystemError } from '../../support/errors.js';
 import { nearestName } from '../../support/nearest-name.js';
 import type { CommonOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
@@ -99,11 +98,7 @@ interface NamedRecipes extends Omit<SelectedRule, 'signing'> {
 async function readRecipes(context: CliContext, source: string): Promise<NamedRecipes> {
   const preset = findPreset(source);
   if (preset !== undefined) return { recipes: preset.recipe, from: `the preset ${source}`, fits: 1 };
-  const json = await readJson(context, source).catch((error: unknown) => {
-    // A missing file without a dot or a slash in its name is more likely a misspelt preset.
-    if (isSystemError((error as Error).cause, 'ENOENT') && /^[\w-]+$/.test(source)) requirePreset(source);
-    throw error;
-  });
+  const json = await readJson(context, source);
   const signing = isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
   const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
   if (isSolveReport(signing)) {

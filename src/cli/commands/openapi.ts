@@ -1,5 +1,5 @@
 import { defaultPlatform } from '../../platform/platform.js';
-import { readPlatform } from '../call/platform-file.js';
+import { readPlatform } from '../call/deployment.js';
 import { type Call, command } from '../command.js';
 import type { ConnectionOptions } from '../command-line/options.js';
 import { write } from '../io.js';

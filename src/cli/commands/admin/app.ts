@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { addProfile } from '../../../profiles/profile-store.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
-import { readPlatform } from '../../call/platform-file.js';
+import { readPlatform } from '../../call/deployment.js';
 import { command } from '../../command.js';
 import { parseDuration } from '../../command-line/option-values.js';
 import { printAdvice, printMessage } from '../../io.js';

@@ -115,11 +115,6 @@ const declareDelete = storeCommand({
       return deleteUsers(context.signal, store, tenantCode);
     });
     await print(deleted);
-    const done =
-      unionId === undefined
-        ? `deleted ${deleted.records} ${deleted.records === 1 ? 'user' : 'users'}`
-        : `deleted user "${unionId}"`;
-    await printMessage(io, done);
   },
 });
 

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import type { PeerCertificate } from 'node:tls';
 import { type HttpProxy, parseProxy } from '../../../client/proxy.js';
 import { readRequest } from '../../../client/request.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
@@ -160,29 +159,15 @@ function checkConnection(
   return { detail: `${new URL(base_url.value).host}${through}${duration}` };
 }
 
-const dayMs = 86_400_000;
-/** Warn if a certificate expires in fewer days. */
-const renewalDays = 14;
-
 /** The connection is encrypted, and the certificate of the service is valid. */
-function checkTls({ tls, error }: SentRequest, { base_url }: Settings): Finding {
+function checkTls({ error }: SentRequest, { base_url }: Settings): Finding {
   if (new URL(base_url.value).protocol === 'http:') {
     return { detail: 'none: the base URL is http', skipped: true };
   }
-  if (tls === undefined || error?.reason === 'tls') {
-    const { code } = (error?.cause ?? {}) as { readonly code?: unknown };
-    const advice = certificateAdvice.find(([codes]) => codes.test(String(code)));
-    if (error === undefined || advice === undefined) throw error;
-    throw new ExplainedError(error, { hint: advice[1] });
-  }
-  const { version, certificate } = tls;
-  const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs);
-  const detail = `${version}, certificate of ${nameOf(certificate.subject)} by ${nameOf(certificate.issuer)}, ${days} days left`;
-  return { detail, ...(days < renewalDays && { next: 'Ask the operator to renew the certificate.' }) };
-}
-
-function nameOf({ CN, O }: PeerCertificate['subject']): string {
-  return [CN ?? O ?? 'nobody'].flat().join(', ');
+  if (error?.reason !== 'tls') return { detail: 'encrypted, with a valid certificate' };
+  const { code } = (error.cause ?? {}) as { readonly code?: unknown };
+  const advice = certificateAdvice.find(([codes]) => codes.test(String(code)));
+  throw advice === undefined ? error : new ExplainedError(error, { hint: advice[1] });
 }
 
 const certificateAdvice: readonly (readonly [code: RegExp, hint: string])[] = [

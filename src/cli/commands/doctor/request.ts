@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Answer } from '../../../client/answer.js';
 import type { CallClient } from '../../../client/client.js';
 import { NoAnswerError, RejectedError } from '../../../client/errors.js';
@@ -9,7 +8,6 @@ import { readRequest } from '../../../client/request.js';
 /** The one request of the doctor: what is known of its connection, and its answer or its error. */
 export interface SentRequest {
   readonly connectMs?: number;
-  readonly tls?: { readonly version: string | null; readonly certificate: PeerCertificate };
   readonly error?: NoAnswerError;
   readonly answered?: Answered;
 }
@@ -30,13 +28,9 @@ export interface Answered {
  */
 export async function sendRead(client: CallClient, signal: AbortSignal): Promise<SentRequest> {
   const sentAt = Date.now();
-  let connection: Pick<SentRequest, 'connectMs' | 'tls'> = {};
-  const onConnected = (message: unknown) => {
-    const { socket } = message as { readonly socket: unknown };
+  let connection: Pick<SentRequest, 'connectMs'> = {};
+  const onConnected = () => {
     connection = { connectMs: Date.now() - sentAt };
-    if (!(socket instanceof TLSSocket)) return;
-    const tls = { version: socket.getProtocol(), certificate: socket.getPeerCertificate() };
-    connection = { ...connection, tls };
   };
   const answeredBy = (answer: Answer, refused: RejectedError | null): SentRequest => {
     const receivedAt = Date.now();

@@ -31,9 +31,8 @@ export function declareHelp(program: Command, context: CliContext): void {
       const [word = ''] = words;
       const found = findCommand(program, words);
       const names = Object.keys(helpTopics);
-      const begun = word.length < 3 ? undefined : names.find((name) => name.startsWith(word));
-      const topic = words.length > 1 ? undefined : (names.find((name) => name === word) ?? begun);
-      if (topic !== undefined && (topic === word || found === undefined)) {
+      const topic = words.length > 1 ? undefined : names.find((name) => name === word);
+      if (topic !== undefined) {
         const { topicPage } = await import('./topics.late.js');
         const { chatPrefix } = profileOutline(context.io.env);
         return write(context.io.stdout, topicPage(topic, chatPrefix));

@@ -141,24 +141,20 @@ async function announce(
   maxRequests: number,
 ): Promise<void> {
   const { host } = new URL(base_url.value);
-  const count = codes.length === 1 ? 'the code' : `the ${codes.length} codes`;
-  const reads = codes.length === 0 ? [] : [`- reads of a user with ${count} of --code, until used up`];
-  const writes =
-    unionId === undefined
+  const ofUser = [
+    ...(codes.length === 0 ? [] : ['- reads of a user with the codes of --code, until used up']),
+    ...(unionId === undefined
       ? []
       : [
           `- a passback of ${key}=1.50 to the user of --union-id, and its removal, with copies`,
           '- four passbacks that a correct platform refuses',
-        ];
-  for (const line of [
-    `To ${host}, at most ${maxRequests} requests, one every ${options.pause} ms:`,
-    '- reads of codes that were never issued, each with one fault',
-    ...reads,
-    ...writes,
-  ])
-    await printMessage(io, line);
+        ]),
+  ];
+  await printMessage(io, `To ${host}, at most ${maxRequests} requests, one every ${options.pause} ms:`);
+  await printMessage(io, '- reads of codes that were never issued, each with one fault');
+  for (const line of ofUser) await printMessage(io, line);
   const isProduction = environment.value === 'production';
-  if (!isProduction && reads.length + writes.length === 0) return;
+  if (!isProduction && ofUser.length === 0) return;
   await confirm(context, isProduction ? 'Send this to production?' : 'Send this?', options.yes);
 }
 

@@ -5,7 +5,7 @@ import { formatPlatform } from '../../../platform/platform.js';
 import { isLoopback, urlHost } from '../../../protocol/base-url.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
-import { readPlatform } from '../../call/platform-file.js';
+import { readPlatform } from '../../call/deployment.js';
 import { parseSwitch } from '../../command-line/option-values.js';
 import type { CliContext } from '../../context.js';
 import { type Io, printMessage } from '../../io.js';
