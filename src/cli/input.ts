@@ -30,23 +30,16 @@ export async function announceWait(io: Io, what: string): Promise<void> {
   if (io.stdin.isTTY) await printMessage(io, `type or paste ${what}, then press Ctrl-D:`);
 }
 
-interface NamedFileOptions {
-  /** For a file that cannot be read. */
-  readonly hint?: string;
-  readonly signal?: AbortSignal;
-  /** Whether a pipe is refused, which can be read once. */
-  readonly isKept?: boolean;
-}
-
 /**
- * Reads the text of a file, or of a pipe as of `<(command)`; messages call it `name`.
+ * Reads the text of a file, or of a pipe as of `<(command)`; messages call it `name`. `hint` is for one that cannot be
+ * read; with `isKept` a pipe is refused, which can be read once.
  *
  * @throws InvalidInputError, also for a device; AbortError
  */
 export async function readNamedFile(
   path: string,
   name: string,
-  { hint, signal, isKept = false }: NamedFileOptions = {},
+  { hint, signal, isKept = false }: { hint?: string; signal?: AbortSignal; isKept?: boolean } = {},
 ): Promise<string> {
   let bytes: Buffer;
   try {

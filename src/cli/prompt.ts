@@ -4,6 +4,7 @@ import { showText } from './output/terminal-text.js';
 
 /** Prompts to the user at the terminal, written to stderr. Their library is loaded for the first of them. */
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
+  const library = () => import('@inquirer/prompts');
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
   return {
     /** Whether stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set. */
@@ -11,23 +12,19 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
       return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
     },
     async text(message: string, check: (answer: string) => true | string = () => true): Promise<string> {
-      const { input } = await import('@inquirer/prompts');
-      return input({ message: showText(message), validate: check }, place());
+      return (await library()).input({ message: showText(message), validate: check }, place());
     },
     /** The input is not echoed. */
     async secret(message: string, check: (answer: string) => true | string): Promise<string> {
       const validate = (answer: string) => (answer === '' ? 'A value is required.' : check(answer));
-      const { password } = await import('@inquirer/prompts');
-      return password({ message: showText(message), mask: false, validate }, place());
+      return (await library()).password({ message: showText(message), mask: false, validate }, place());
     },
     async confirm(message: string): Promise<boolean> {
-      const { confirm } = await import('@inquirer/prompts');
-      return confirm({ message: showText(message), default: false }, place());
+      return (await library()).confirm({ message: showText(message), default: false }, place());
     },
     async choose(message: string, choices: readonly string[]): Promise<string> {
       const options = choices.map((value) => ({ value }));
-      const { select } = await import('@inquirer/prompts');
-      return select({ message: showText(message), choices: options }, place());
+      return (await library()).select({ message: showText(message), choices: options }, place());
     },
   };
 }

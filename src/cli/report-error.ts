@@ -97,7 +97,11 @@ export class ExplainedError extends UserInfoError {
   /** Takes what is not given from `cause`. */
   constructor(
     cause: UserInfoError,
-    { message = cause.message, hint = cause.hint, commands = cause.commands }: Explanation,
+    {
+      message = cause.message,
+      hint = cause.hint,
+      commands = cause.commands,
+    }: Pick<UserInfoErrorOptions, 'hint' | 'commands'> & { readonly message?: string },
   ) {
     super(message, { hint, commands, sent: cause.sent, cause });
     this.code = cause.code;
@@ -105,10 +109,6 @@ export class ExplainedError extends UserInfoError {
     this.reason = reason;
     this.resultCode = cause.code === 'REJECTED' ? (resultCode ?? null) : null;
   }
-}
-
-interface Explanation extends Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
-  readonly message?: string;
 }
 
 /** A check failed. Its result is on stdout already. */

@@ -137,7 +137,7 @@ it('people get local times, and words for what is not bounded; programs get the 
   const apps = ['admin', 'app', 'list'];
   const local = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/;
   const shown = (await machine.run(apps, { env })).stdout;
-  expect(shown).toMatch(new RegExp(` created +│ disabled .*│ ${local.source} │ no `, 's'));
+  expect(shown).toMatch(new RegExp(` created_at +│ disabled .*│ ${local.source} │ no `, 's'));
   const [app] = (await machine.run([...apps, '-o', 'ndjson'], { env })).stdout.split('\n');
   expect(JSON.parse(app ?? '')).toMatchObject({ created_at: expect.any(Number), disabled: false });
   expect((await machine.run(['admin', 'audit'], { env })).stdout).toMatch(

@@ -14,13 +14,6 @@ import { ExplainedError } from '../report-error.js';
 /** The command that failed. */
 type Failed = OperationName | 'doctor';
 
-/** A request that "sign explain" shows. */
-const examples: Readonly<Record<Failed, string>> = {
-  read: 'read c1',
-  passback: 'passback name=x --union-id u001',
-  doctor: 'read c1',
-};
-
 /** The origin of the secret and of the rule, and the commands that find the fault. */
 function refusedSignature(settings: Settings, operation: Failed) {
   const { profile, environment, secret } = settings;
@@ -28,7 +21,7 @@ function refusedSignature(settings: Settings, operation: Failed) {
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
   const steps = [
-    `sign explain ${examples[operation]}${profileFlag}`,
+    `sign explain read c1${profileFlag}`,
     `sign solve -${flag('--save')}${profileFlag}`,
     ...(environment.value === 'production' ? [] : [`sign try${flag('--save')}${profileFlag}`]),
     ...(operation === 'doctor' ? [] : [`doctor${profileFlag}`]),

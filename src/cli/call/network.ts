@@ -69,19 +69,21 @@ export function showProxy(address: string): string {
   return address.replace(/^(\w+:\/\/)?.*@/, '$1****@');
 }
 
+/** The text of a file that a setting names, and the name of both in messages. Throws an InvalidInputError. */
+async function readSetting(setting: Settings['ca_file'], what: string) {
+  if (setting === null) return [undefined, what] as const;
+  const label = `${what} ${quoteName(setting.value)} (${describeOrigin(setting.origin)})`;
+  const text = await readNamedFile(setting.value, label, { isKept: setting.origin.kind === 'profile' });
+  return [text, label] as const;
+}
+
 /** @throws InvalidInputError if one of the two is missing or cannot be read, or they are not a pair */
 async function readClientCertificate(
   cert: Settings['client_cert'],
   key: Settings['client_cert'],
 ): Promise<{ readonly cert: string; readonly key: Secret }> {
-  const read = async (setting: Settings['client_cert'], what: string) => {
-    if (setting === null) return [undefined, what] as const;
-    const label = `${what} ${quoteName(setting.value)} (${describeOrigin(setting.origin)})`;
-    const text = await readNamedFile(setting.value, label, { isKept: setting.origin.kind === 'profile' });
-    return [text, label] as const;
-  };
-  const [certText, certLabel] = await read(cert, 'the client certificate');
-  const [keyText, keyLabel] = await read(key, 'the client key');
+  const [certText, certLabel] = await readSetting(cert, 'the client certificate');
+  const [keyText, keyLabel] = await readSetting(key, 'the client key');
   const { checkClientCertificate } = await import('../../client/tls-trust.js');
   const pair = checkClientCertificate(certText, keyText, [certLabel, keyLabel]);
   return { cert: pair.cert, key: new Secret(pair.key) };
@@ -92,8 +94,7 @@ async function readAuthorities(
   file: NonNullable<Settings['ca_file']>,
   extra: string | undefined,
 ): Promise<string> {
-  const label = `the CA file ${quoteName(file.value)} (${describeOrigin(file.origin)})`;
-  const ours = await readNamedFile(file.value, label, { isKept: file.origin.kind === 'profile' });
+  const [ours = '', label] = await readSetting(file, 'the CA file');
   const { checkAuthorities } = await import('../../client/tls-trust.js');
   checkAuthorities(ours, label);
   if (!extra) return ours;

@@ -1,21 +1,16 @@
 import { type Call, command } from '../command.js';
-import { printMessage } from '../io.js';
 import { chooseDatabase, databaseOption, masterKeys, namedDatabase } from '../service/database.js';
 
 export const declareMigrate = command({
   name: 'migrate',
   summary: 'update the tables of the service',
   takes: (command) => command.addOption(databaseOption()),
-  run: async ({ io, options, isTable, print }: Call<{ readonly database?: string }>) => {
+  run: async ({ io, options, print }: Call<{ readonly database?: string }>) => {
     const { migrateDatabase } = await import('../../service/migrate.js');
     const { from, to } = await migrateDatabase({
       database: await chooseDatabase(namedDatabase(options.database, io.env), true),
       masterKeys: await masterKeys(io.env),
     });
-    if (!isTable) return print({ from, to });
-    await printMessage(
-      io,
-      from === to ? `schema ${to} is up to date` : `migrated from schema ${from} to ${to}`,
-    );
+    await print({ from, to });
   },
 });

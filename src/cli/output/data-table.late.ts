@@ -58,10 +58,8 @@ export function inWords(data: unknown): unknown {
   if (!isRecord(data)) return data;
   const fields = Object.entries(data).map(([name, value]) => {
     if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
-    const [, before, kind] = /^(?:(.+)_)?(at|until)$/.exec(name) ?? [];
-    if (kind === undefined || !(Number(value) > 0)) return [name, value];
-    const heading = before === undefined ? 'time' : kind === 'at' ? before : `${before}_ends`;
-    return [heading, timeInWords(Number(value))];
+    const isTime = /(?:^|_)(?:at|until)$/.test(name) && Number(value) > 0;
+    return [name, isTime ? timeInWords(Number(value)) : value];
   });
   return Object.fromEntries(fields);
 }

@@ -80,15 +80,11 @@ function failedRows(
   failed?: string,
 ): Error {
   if (done < rows) {
-    const advice =
-      chunks_left > 0
-        ? { hint: 'Use --wait to wait for its end.' }
-        : {
-            hint: 'They are in its failed chunks. Let workers retry these:',
-            commands: [`userinfo runs retry ${run}${flag}`],
-          };
     const message = `run ${run} is ${state}: ${formatRows(rows - done)} without an outcome`;
-    return new FailedRowsError(message, state === 'ready' ? advice : {});
+    if (state !== 'ready') return new FailedRowsError(message);
+    if (chunks_left > 0) return new FailedRowsError(message, { hint: 'Use --wait to wait for its end.' });
+    const hint = 'They are in its failed chunks. Let workers retry these:';
+    return new FailedRowsError(message, { hint, commands: [`userinfo runs retry ${run}${flag}`] });
   }
   const hint =
     failed === undefined

@@ -1,19 +1,16 @@
 import { type Command, Option } from 'commander';
 import { addProfile } from '../../../profiles/profile-store.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
 import { readPlatform } from '../../call/deployment.js';
 import { command } from '../../command.js';
 import { parseDuration } from '../../command-line/option-values.js';
-import { printAdvice, printMessage } from '../../io.js';
+import { printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
-import { databaseFlag } from '../../service/database.js';
 import { defaultUrl } from '../serve/options.js';
 import { type StoreCall, storeCommand } from './store.js';
 
 interface CreateOptions {
-  readonly database?: string;
   readonly tenantCode: string;
   readonly channel: string;
   readonly appKey?: string;
@@ -123,12 +120,8 @@ const declareSet = storeCommand({
 const declareEncryptSecrets = storeCommand({
   name: 'encrypt-secrets',
   summary: 'encrypt the stored secrets of all apps',
-  run: async ({ io, isTable, print, withStore }) => {
-    const encrypted = await withStore((store) => store.encryptSecrets());
-    if (isTable)
-      await printMessage(io, `encrypted the secrets of ${encrypted} ${encrypted === 1 ? 'app' : 'apps'}`);
-    else await print({ encrypted });
-  },
+  run: async ({ print, withStore }) =>
+    print({ encrypted: await withStore((store) => store.encryptSecrets()) }),
 });
 
 const declareDelete = storeCommand({
@@ -218,11 +211,7 @@ async function createApp({
   }, true);
   if (profile === undefined) {
     await print({ ...created, app_secret: app_secret.reveal() });
-    const which = `--app-key ${quoteWhereNeeded(created.app_key)}${databaseFlag(options.database)}`;
-    await printAdvice(io, {
-      hint: 'The secret is shown only once. To create another:',
-      commands: [`userinfo admin app rotate-secret ${which}`],
-    });
+    await printMessage(io, 'The secret is shown only once.');
   } else {
     await print({ ...created, profile });
     await printMessage(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);

@@ -28,9 +28,9 @@ export interface Answered {
  */
 export async function sendRead(client: CallClient, signal: AbortSignal): Promise<SentRequest> {
   const sentAt = Date.now();
-  let connection: Pick<SentRequest, 'connectMs'> = {};
+  const connection: { connectMs?: number } = {};
   const onConnected = () => {
-    connection = { connectMs: Date.now() - sentAt };
+    connection.connectMs = Date.now() - sentAt;
   };
   const answeredBy = (answer: Answer, refused: RejectedError | null): SentRequest => {
     const receivedAt = Date.now();

@@ -29,7 +29,9 @@ export function declareHelp(program: Command, context: CliContext): void {
     .addHelpText('after', topicList)
     .action(async (words: string[]) => {
       const [word = ''] = words;
-      const found = findCommand(program, words);
+      const inside = (outer: Command | undefined, name: string) =>
+        outer?.commands.find((one) => one.name() === name);
+      const found = words.reduce<Command | undefined>(inside, program);
       const names = Object.keys(helpTopics);
       const topic = words.length > 1 ? undefined : names.find((name) => name === word);
       if (topic !== undefined) {
@@ -42,10 +44,4 @@ export function declareHelp(program: Command, context: CliContext): void {
       await write(context.io.stdout, lookUp(program, words, names));
     });
   showCommon(command, []);
-}
-
-function findCommand(program: Command, words: readonly string[]): Command | undefined {
-  let found: Command | undefined = program;
-  for (const word of words) found = found?.commands.find((one) => one.name() === word);
-  return found;
 }
