@@ -24,7 +24,7 @@ export interface AttemptResult {
 }
 
 /** Maximum size of an answer's body, in bytes. A larger one is not an envelope, and is not read to its end. */
-const maxAnswerBytes = 16 * 1024 * 1024;
+const maxAnswerBytes = 2 * 1024 * 1024;
 
 /** A request to send, and the function that receives the result. */
 interface NewAttempt {

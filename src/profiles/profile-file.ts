@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidInputError } from '../protocol/errors.js';
+import { hasDoubledKey } from '../protocol/json-tokens.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
 import type { JsonFault } from '../support/json-fault.js';
@@ -66,13 +67,14 @@ function refuseDanglingLink(path: string): void {
 /** @throws ProfileFileError */
 async function parseProfileText(text: string, path: string): Promise<ProfileList> {
   try {
-    return parseProfileJson(JSON.parse(text), path);
+    const json: unknown = JSON.parse(text);
+    if (!hasDoubledKey(text)) return parseProfileJson(json, path);
   } catch (error) {
     // V8's message is dropped: it quotes the text, which may contain a secret.
     if (!(error instanceof SyntaxError)) throw error;
-    const { findJsonFault } = await import('../support/json-fault.js');
-    throw faultyJson(findJsonFault(text), path);
   }
+  const { findJsonFault } = await import('../support/json-fault.js');
+  throw faultyJson(findJsonFault(text), path);
 }
 
 /** @throws ProfileFileError for an invalid value */

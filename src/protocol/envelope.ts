@@ -76,12 +76,15 @@ export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
     return { fault: 'a body that is not JSON' };
   }
   if (!isObject(value)) return { fault: 'JSON that is not an object' };
-  if (hasDuplicateMember(text)) return { fault: 'JSON with a duplicate "code", "msg" or "data"' };
+  if (hasDouble(text, ['code', 'msg', 'data']))
+    return { fault: 'JSON with a duplicate "code", "msg" or "data"' };
   const code = codeOf(value.code);
   if (code === null) return { fault: 'JSON without an integer "code"', members: value };
   const envelope = { code, msg: msgOf(value), data: isObject(value.data) ? value.data : {} };
   if (code !== resultCode.ok) return { envelope, warnings: [] };
   if (!isObject(value.data)) return { fault: 'a success without an object "data"', members: value };
+  if (hasDouble(text, ['union_id'], () => memberText(text, 'data') ?? ''))
+    return { fault: 'a success with a duplicate "union_id"', members: value };
   const { union_id } = value.data;
   // Its digits: a number of JavaScript has 16 of them.
   const digits = typeof union_id === 'number' ? memberText(memberText(text, 'data') ?? '', 'union_id') : '';
@@ -111,11 +114,10 @@ function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>): stri
  * JSON.parse takes the last duplicate, other parsers the first: the meaning of such an answer depends on the
  * parser.
  */
-function hasDuplicateMember(text: string): boolean {
-  const names = ['code', 'msg', 'data'];
+function hasDouble(text: string, names: readonly string[], object = () => text): boolean {
   const isPlain = !text.includes('\\u') && names.every((name) => occursOnce(text, `"${name}"`));
   if (isPlain) return false;
-  const keys = topLevelKeys(text).filter((key) => names.includes(key));
+  const keys = topLevelKeys(object()).filter((key) => names.includes(key));
   return new Set(keys).size < keys.length;
 }
 

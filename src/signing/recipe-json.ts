@@ -71,8 +71,8 @@ const parseNamed: Parse<Readonly<Record<string, string>>> = (value, field) => {
 
 const parseEscape: Parse<ParamsRule['escape']> = (value, field) => {
   const table = parseNamed(value, field);
-  for (const text of Object.entries(table).flat())
-    checkLimit(text.length, 'escape', fieldPath(field, text.slice(0, 20)), 'characters');
+  for (const [text, written] of Object.entries(table))
+    checkLimit(written.length, 'escape', fieldPath(field, text.slice(0, 20)), 'characters');
   return table;
 };
 

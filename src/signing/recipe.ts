@@ -168,14 +168,16 @@ export const recipeLimits = {
   entries: 64,
   /** Names in `include`, `exclude`, `order`, `add` and `escape`. */
   names: 256,
-  /** Characters of a text that `escape` replaces, or puts in its place. */
-  escape: 128,
+  /** Characters that `escape` puts in the place of a text. */
+  escape: 16,
   /** Tokens in all of its texts. */
   tokens: 64,
   /** Modifiers of a token. */
   modifiers: 8,
   /** Characters of all its texts and names together. */
   characters: 8192,
+  /** Characters of a text that is signed, or of a part of it: tokens and modifiers multiply what a request has. */
+  signed: 2_097_152,
 } as const;
 
 /** Fills in the defaults of a recipe. The type is trusted; `parseRecipe` checks untrusted data. */

@@ -210,6 +210,7 @@ export class Renderer {
 
   /** A changed text. No change reaches a mark: a digest of the secret is masked as the secret is. */
   change(text: string, { apply, local }: TextChange): string {
+    checkLimit(text.length, 'signed', 'message', 'characters with the values of this request');
     if (!this.isMasked) return apply(text);
     if (local) return text.replace(/[^\udc00\udc01]+/gu, (open) => apply(open));
     return /[\udc00\udc01]/u.exec(text)?.[0] ?? apply(text);
@@ -236,6 +237,7 @@ export function renderTemplate(
       for (const change of part.changes) value = renderer.change(value, change);
       text += value;
     }
+    checkLimit(text.length, 'signed', 'message', 'characters with the values of this request');
   }
   return text;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileRecipe, defaultRecipes, type RecipeJson, UserInfoClient } from '../../src/index.js';
 import { createService } from '../../src/service/index.js';
+import { Secret } from '../../src/signing/secret.js';
 import { deploymentFlags, Machine } from '../support/cli.js';
 
 const machine = new Machine();
@@ -40,8 +41,8 @@ const tooMuch: Readonly<Record<string, [Partial<RecipeJson>, RegExp]>> = {
   'params.add': [{ params: { add: names(257) } }, /params\.add: has more than 256 names/],
   'params.escape': [{ params: { escape: names(257) } }, /params\.escape: has more than 256 names/],
   'a text of params.escape': [
-    { params: { escape: { a: 'x'.repeat(129) } } },
-    /escape\.\w+: has more than 128 characters/,
+    { params: { escape: { a: 'x'.repeat(17) } } },
+    /escape\.\w+: has more than 16 characters/,
   ],
   tokens: [{ message: ['$method'.repeat(65)] }, /message: has more than 64 tokens/],
   modifiers: [{ message: [`$body${'.base64'.repeat(9)}`] }, /message\[0\]: has more than 8 modifiers/],
@@ -132,7 +133,40 @@ it('a recipe with as much as it may have is taken', () => {
   const full = {
     message: [...many(63, '$method'), '$secret'],
     steps: many(64, 'md5'),
-    params: { exclude: many(256), order: 'name', escape: { a: 'x'.repeat(128) } },
+    params: { exclude: many(256), order: 'name', escape: { a: 'x'.repeat(16) } },
   } as const;
   expect(compileRecipe(full).digestLength).toBe(32);
 });
+
+const long = 'a'.repeat(100_000);
+const escaping = { escape: { a: '%'.repeat(16) }, encode: 'rfc3986' } as const;
+const multiplying: Readonly<Record<string, [Partial<RecipeJson>, size?: number]>> = {
+  'a block of pairs': [{ params: escaping, message: many(60, '$params') }],
+  'an encoded block': [{ params: escaping, encode: { block: 'rfc3986', message: 'rfc3986' } }],
+  values: [{ params: escaping, message: many(60, '$values') }],
+  'a value of its own': [{ params: { add: { x: '$body'.repeat(60) } } }],
+  modifiers: [{ message: many(60, '$body.base64.base64.base64.base64') }],
+  'a key': [{ key: { tokens: many(60, '$body') }, steps: ['hmac-sha256'] }],
+  sub: [{ message: ['$sub'], sub: { message: many(60, '$body'), steps: ['md5'] } }],
+  'a long body': [{ message: ['$body.form'] }, 9_000_000],
+  'a long parameter': [{ message: ['$params'] }, 9_000_000],
+};
+
+it.each(Object.entries(multiplying))(
+  'a request that a recipe makes too long is refused: %s',
+  (_, [change, size = long.length]) => {
+    const signer = compileRecipe({ ...right, ...change } as RecipeJson);
+    const text = 'a'.repeat(size);
+    const request = {
+      method: 'PUT',
+      url: 'http://a/b',
+      query: '',
+      params: [['a', text]],
+      body: text,
+      extra: {},
+    } as const;
+    const secret = new Secret('s');
+    for (const sign of [() => signer.sign(request, secret), () => signer.explain?.(request, secret)])
+      expect(sign).toThrow(/message: has more than 2097152 characters/);
+  },
+);

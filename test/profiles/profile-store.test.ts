@@ -159,11 +159,13 @@ describe('a file that is damaged', () => {
     expect(readdirSync(join(store.path, '..'))).toEqual(['profiles.json']);
   });
 
-  it('by two profiles of one name is not written to: the first would be lost', async () => {
-    const profile = (key: string) =>
-      `"shop":{${whole.replace('"k"', key)},"secret":{"kind":"file","value":"s"}}`;
-    const store = storeWith(`{"profiles":{${profile('"k1"')},\n${profile('"k2"')}}}`);
-    expect((await store.get('shop')).app_key).toBe('k2');
+  const shop = (key: string) => `"shop":{${whole.replace('"k"', key)},"secret":{"kind":"file","value":"s"}}`;
+  it.each([
+    ['two profiles of one name', `${shop('"k1"')},\n${shop('"k2"')}`],
+    ['two environments', shop('"k1"').replace('{', '{"environment":"production",\n')],
+  ])('by %s is neither read nor written: one of the two would be lost', async (_, profiles) => {
+    const store = storeWith(`{"profiles":{${profiles}}}`);
+    expect((await rejection(store.get('shop'))).message).toContain('duplicate key at line 2');
     expect((await rejection(store.change((list) => activateProfile(list, 'shop')))).message).toContain(
       'duplicate key at line 2',
     );

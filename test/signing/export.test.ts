@@ -148,7 +148,7 @@ const places: Readonly<
     json: { message: ['$params'], params: { kvSep: text, pairSep: text }, steps: ['md5'] },
   }),
   escaped: (text) => ({
-    json: { message: ['$params'], params: { escape: { [text]: text } }, steps: ['md5'] },
+    json: { message: ['$params'], params: { escape: { [text]: text.slice(0, 16) } }, steps: ['md5'] },
   }),
   'base path': (text) => ({ json: { message: ['$path'], basePath: text, steps: ['md5'] } }),
 };

@@ -33,12 +33,12 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
     const { answer } = result;
     const { envelope, requestId } = answer;
     const data = keepsData ? receivedMember({ answer, body: undefined }) : '';
-    return `${head},"code":${envelope.code},"msg":${JSON.stringify(envelope.msg)}${idMember(requestId)}${data}`;
+    return `${head},"code":${envelope.code},"msg":${shortText(envelope.msg)}${idMember(requestId)}${data}`;
   }
   const { error } = result;
   if (error instanceof RejectedError) {
     const { resultCode, msg, requestId } = error;
-    return `${head},"code":${resultCode},"msg":${JSON.stringify(msg)}${idMember(requestId)}`;
+    return `${head},"code":${resultCode},"msg":${shortText(msg)}${idMember(requestId)}`;
   }
   const text = `${head},"error":${JSON.stringify(error.message)}`;
   if (!(error instanceof NoAnswerError)) return text;
@@ -47,7 +47,14 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
 }
 
 function idMember(requestId: string | undefined): string {
-  return requestId === undefined ? '' : `,"request_id":${JSON.stringify(requestId)}`;
+  return requestId === undefined ? '' : `,"request_id":${shortText(requestId)}`;
+}
+
+/** Maximum length of what a platform says of a row, in characters: each row has it. */
+const maxWords = 1_000;
+
+function shortText(text: string): string {
+  return JSON.stringify(text.slice(0, maxWords));
 }
 
 /** The results line of a row that was in flight when its run was killed, and is not sent again. */

@@ -48,6 +48,8 @@ export function limitConnections(
   report: (problem: string) => void,
 ): void {
   server.maxConnections = maxConnections;
+  // Node.js leaves out those beyond 2,000, such as what a proxy adds. Their size is limited.
+  server.maxHeadersCount = 0;
   server.on('drop', () => report(`${maxConnections} connections are open; further ones are closed`));
   const proxies = new BlockList();
   proxies.addSubnet('127.0.0.0', 8);

@@ -430,6 +430,14 @@ describe('the page is shown', () => {
     expect(await pageAt('localhost', '/?run=x&after=0', header)).toBe(404);
   });
 
+  it('not behind thousands of headers', async () => {
+    await serve();
+    const { host } = new URL(running.service.url);
+    const headers = `Host: ${host}\r\n${'a:\r\n'.repeat(2_000)}Via: 1.1 proxy\r\n`;
+    const [answer] = await exchange(running.service.url, `GET / HTTP/1.1\r\n${headers}\r\n`);
+    expectEnvelope(answer, 40402);
+  });
+
   it('not over HTTP/1.0, the default of proxies but of no browser', async () => {
     await serve();
     const { host } = new URL(running.service.url);
