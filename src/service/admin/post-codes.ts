@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { checkFields } from '../../protocol/fields.js';
+import { checkMembers, isA, isText, type Shape } from '../../protocol/members.js';
 import type { Secret } from '../../signing/secret.js';
 import { type Log, logFault } from '../log.js';
 import type { MonitoringAnswer } from '../monitoring.js';
@@ -68,23 +68,22 @@ function refusal(status: number, code: string, message: string): MonitoringAnswe
   return { status, type: json, body: JSON.stringify({ error: { code, message } }) };
 }
 
-const isText = (value: unknown) => typeof value === 'string';
-const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+const areTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
 const isNumber = (value: unknown) => typeof value === 'number';
 
-/** The fields of a body: their check, and what they are. */
-const fields: Readonly<Record<string, readonly [isValid: (value: unknown) => boolean, what: string]>> = {
-  tenant_code: [isText, 'text'],
-  union_ids: [
-    (value) => areTexts(value) && (value as unknown[]).length > 0 && (value as unknown[]).length <= maxCodes,
-    `a list of 1 to ${maxCodes} texts`,
-  ],
-  info_names: [(value) => value === undefined || areTexts(value), 'a list of texts'],
-  ttl_seconds: [(value) => value === undefined || isNumber(value), 'a number'],
-  uses: [
-    (value) => value === undefined || value === 'unlimited' || isNumber(value),
-    'a number, or "unlimited"',
-  ],
+const bodyMembers: Shape = {
+  what: 'the body',
+  members: {
+    tenant_code: isText,
+    union_ids: isA(`a list of 1 to ${maxCodes} texts`, (value) => {
+      const length = areTexts(value) ? (value as unknown[]).length : 0;
+      return length > 0 && length <= maxCodes;
+    }),
+    info_names: isA('a list of texts', areTexts),
+    ttl_seconds: isA('a number', isNumber),
+    uses: isA('a number, or "unlimited"', (value) => value === 'unlimited' || isNumber(value)),
+  },
+  required: ['tenant_code', 'union_ids'],
 };
 
 /** @throws InvalidInputError that names the field */
@@ -95,11 +94,8 @@ function parseBody(body: Buffer): Parameters<CodeOperations['issueCodes']>[0] {
   } catch {
     throw new InvalidInputError('the body is not JSON');
   }
-  const given = checkFields(json, 'the body', Object.keys(fields));
-  for (const [name, [isValid, what]] of Object.entries(fields)) {
-    if (!isValid(given[name])) throw new InvalidInputError(`${name} is not ${what}`);
-  }
-  const { tenant_code, union_ids, info_names, ttl_seconds, uses } = given;
+  checkMembers(bodyMembers, json);
+  const { tenant_code, union_ids, info_names, ttl_seconds, uses } = json as Readonly<Record<string, unknown>>;
   const wanted = {
     tenantCode: tenant_code,
     unionIds: union_ids,

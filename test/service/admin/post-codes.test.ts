@@ -73,16 +73,16 @@ it.each([
 
 it.each([
   ['not JSON', '{', 'the body is not JSON'],
-  ['nothing', 'null', 'the body is not an object'],
-  ['no tenant', {}, 'tenant_code is not text'],
-  ['an unknown field', { ...wanted, union_id: 'u1' }, 'unknown field "union_id"'],
-  ['no user', { ...wanted, union_ids: [] }, 'union_ids is not a list of 1 to 500 texts'],
-  ['too many', { ...wanted, union_ids: Array(501).fill('u1') }, 'union_ids is not a list of 1 to 500 texts'],
-  ['a number for an ID', { ...wanted, union_ids: [1] }, 'union_ids is not a list'],
+  ['nothing', 'null', 'the body: null was given, not an object'],
+  ['no tenant', {}, 'the body: tenant_code is missing'],
+  ['an unknown field', { ...wanted, union_id: 'u1' }, 'the body: "union_id" is unknown'],
+  ['no user', { ...wanted, union_ids: [] }, 'not a list of 1 to 500 texts'],
+  ['too many', { ...wanted, union_ids: Array(501).fill('u1') }, 'not a list of 1 to 500 texts'],
+  ['a number for an ID', { ...wanted, union_ids: [1] }, 'not a list of 1 to 500 texts'],
   ['an impossible ID', { ...wanted, union_ids: ['\0'] }, 'holds U+0000'],
   ['an invalid number of uses', { ...wanted, uses: 0.5 }, 'the number of uses is 0.5'],
-  ['a ttl of text', { ...wanted, ttl_seconds: '60' }, 'ttl_seconds is not a number'],
-  ['names that are no list', { ...wanted, info_names: 'mobile' }, 'info_names is not a list of texts'],
+  ['a ttl of text', { ...wanted, ttl_seconds: '60' }, 'ttl_seconds is text, not a number'],
+  ['names that are no list', { ...wanted, info_names: 'mobile' }, 'info_names is text, not a list of texts'],
 ])('refuses %s, and says why', async (_, body, message) => {
   const refused = await post(body);
   expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining(message)]);
