@@ -75,6 +75,8 @@ const printed: Readonly<Record<string, string>> = {
   'options, then the call':
     `const url = 'http://e.com/p';\nconst options = {\n  method: 'POST',\n  body: new URLSearchParams({` +
     `\n    a: '1',\n    sign: '${digest}'\n  })\n};`,
+  'a call of axios': `axios.post('http://e.com/p', {\n  a: '1',\n  sign: '${digest}'\n});`,
+  'a call in Python': `r = requests.post("http://e.com/p", data={"a": "1", "sign": "${digest}"})`,
   'a body that was parsed': `{"body":{"a":"1","sign":"${digest}"},"method":"POST","url":"http://e.com/p"}`,
   'a record of Node': `{\n  method: 'POST',\n  url: '/p',\n  headers: { host: 'e.com' },\n  body: { a: '1', sign: '${digest}' }\n}`,
   'names before the values': `method=POST scheme=http host=e.com uri=/p args="-" body="${pairs}" status=200`,
@@ -93,6 +95,11 @@ it.each([
 ])('an address %s', (_, text, expected) => {
   const { method, url } = readSample(text);
   expect(`${method} ${url}`).toBe(expected);
+});
+
+it('a call with an expression is refused', () => {
+  const text = `fetch("http://e.com/p?${pairs}", {method: "POST", body: JSON.stringify(x)})`;
+  expect(() => readSamples(text)).toThrow('there is an expression');
 });
 
 it('headers are no parameters', () => {

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { unescapeText } from './literal.js';
 import { SampleError } from './sample-error.js';
 
 /** Words before a command on its line: a prompt, `sudo`, a variable, a comment, a sentence, the path of the program. */
@@ -138,42 +139,7 @@ function onlyShellKnows(variable: string): SampleError {
   );
 }
 
-const controls: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  e: '\x1b',
-  E: '\x1b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-};
-
-const ansiEscape = /((?:\\x[\da-fA-F]{1,2}|\\[0-7]{1,3})+)|\\u([\da-fA-F]{1,4})|\\U([\da-fA-F]{1,8})|\\(.)/gs;
-
-/** The text of `$'…'`. Adjacent byte escapes form UTF-8; two `\\u` may form one character. */
+/** The text of `$'…'`. */
 function unescapeAnsi(text: string | undefined): string | undefined {
-  return text?.replace(ansiEscape, (whole, bytes?: string, short?: string, long?: string, other = '') => {
-    if (bytes !== undefined) return decodeBytes(bytes);
-    if (short !== undefined) return String.fromCharCode(Number.parseInt(short, 16));
-    if (long !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(long, 16), 0x10ffff));
-    return controls[other] ?? (/['"?\\]/.test(other) ? other : whole);
-  });
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function decodeBytes(escapes: string): string {
-  const bytes = escapes
-    .split('\\')
-    .slice(1)
-    .map((digits) =>
-      digits.startsWith('x') ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 8),
-    );
-  try {
-    return utf8.decode(Uint8Array.from(bytes));
-  } catch {
-    throw new SampleError("the bytes of a $'…' in the command are not UTF-8");
-  }
+  return text === undefined ? undefined : unescapeText(text, 'shell');
 }

@@ -2,7 +2,7 @@ import { encoders } from '../../signing/encodings.js';
 import { type CapturedRequest, type Header, withQuery, withScheme, withType } from './captured-request.js';
 import { commandsIn, onlyUrl, optionsIn, optionsWithValue } from './command-words.js';
 import { SampleError } from './sample-error.js';
-import { foundAll, type SampleFormat } from './sample-format.js';
+import type { SampleFormat } from './sample-format.js';
 
 /** Options with a value, with their short names where they have one. */
 const valueOptions =
@@ -23,7 +23,11 @@ const curlOptions = {
 export const curl: SampleFormat = {
   name: 'a curl command',
   from: 'shells, PowerShell; "Copy as cURL (bash)" of browsers, proxies, Postman',
-  find: ({ text }) => foundAll('command', commandsIn(text, 'curl'), readCurl),
+  find: ({ text }) =>
+    commandsIn(text, 'curl').map((command, index, { length }) => ({
+      place: length === 1 ? null : `command ${index + 1}`,
+      read: () => readCurl(command),
+    })),
 };
 
 const unreadable = ['form', 'form-string', 'upload-file', 'config'];

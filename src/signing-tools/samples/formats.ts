@@ -1,5 +1,4 @@
 import { curl } from './curl.js';
-import { fetchCall } from './fetch.js';
 import { httpText } from './http-text.js';
 import { jsonFormats } from './json-requests.js';
 import { address, logLines, parametersAlone } from './log-lines.js';
@@ -11,7 +10,6 @@ export const sampleFormats: readonly SampleFormat[] = [
   sampleFile,
   parametersAlone,
   ...jsonFormats,
-  fetchCall,
   curl,
   httpText,
   address,

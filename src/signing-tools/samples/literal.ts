@@ -113,13 +113,16 @@ export function constantOf(text: string): Literal | undefined {
   return ['', ';'].includes(text.slice(end).trim()) ? value : undefined;
 }
 
-/** The constant that begins at a place in a text, if there is one, and the end of what was read. */
-export function constantAt(text: string, start: number): { readonly value?: Literal; readonly end: number } {
+/** The constant that begins at a place in a text, or why there is none, and the end of what was read. */
+export function constantAt(
+  text: string,
+  start: number,
+): { readonly value?: Literal; readonly error?: SampleError; readonly end: number } {
   const reader = new LiteralReader(text, start);
   try {
     return { value: reader.value(), end: reader.at };
   } catch (error) {
-    if (error instanceof SampleError) return { end: reader.at };
+    if (error instanceof SampleError) return { error, end: reader.at };
     throw error;
   }
 }
@@ -165,34 +168,55 @@ export function jsonValueOf(text: string): unknown {
 }
 
 const controls: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  e: '\x1b',
+  f: '\f',
   n: '\n',
   r: '\r',
   t: '\t',
-  b: '\b',
-  f: '\f',
   v: '\v',
-  '0': '\0',
 };
+
+const escaped =
+  /((?:\\x[\da-fA-F]{1,2}|\\[0-7]{1,3})+)|\\(?:u\{([\da-fA-F]{1,6})\}|u([\da-fA-F]{1,4})|U([\da-fA-F]{1,8})|(\r?\n)|([\s\S]))/g;
 
 function unquote(quoted: string): string {
   return unescapeText(quoted.slice(1, -1));
 }
 
-/** A text without the escapes of JavaScript, Python, Go, Java and JSON. Escaped bytes may be UTF-8. */
-export function unescapeText(text: string): string {
+/**
+ * A text without the escapes of JavaScript, Python, Go, Java, JSON and of `$'…'` in a shell, which keeps those that it does
+ * not know. Escaped bytes may be UTF-8.
+ *
+ * @throws SampleError for bytes in a shell that are not UTF-8
+ */
+export function unescapeText(text: string, language: 'any' | 'shell' = 'any'): string {
   if (!text.includes('\\')) return text;
+  const isShell = language === 'shell';
   return text.replace(
-    /((?:\\x[\da-f]{2})+)|\\(?:u\{([\da-f]{1,6})\}|u([\da-f]{4})|(\r?\n)|([\s\S]))/gi,
-    (_, bytes?: string, point?: string, unit?: string, line?: string, other = '') => {
-      if (bytes !== undefined) return decodeBytes(Buffer.from(bytes.replaceAll('\\x', ''), 'hex'));
-      if (point !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(point, 16), 0x10ffff));
+    escaped,
+    (whole, bytes?: string, braced?: string, unit?: string, point?: string, line?: string, other = '') => {
+      if (bytes !== undefined) return decodeBytes(bytes, isShell);
+      const digits = braced ?? point;
+      if (digits !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(digits, 16), 0x10ffff));
       if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
-      return line === undefined ? (controls[other] ?? other) : '';
+      if (line !== undefined) return isShell ? whole : '';
+      return controls[other] ?? (isShell && !/['"?\\]/.test(other) ? whole : other);
     },
   );
 }
 
-function decodeBytes(bytes: Buffer): string {
+function decodeBytes(escapes: string, isShell: boolean): string {
+  const codes = escapes
+    .split('\\')
+    .slice(1)
+    .map((digits) =>
+      digits.startsWith('x') ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 8),
+    );
+  const bytes = Buffer.from(codes);
   const text = bytes.toString();
-  return text.includes('\ufffd') ? bytes.toString('latin1') : text;
+  if (!text.includes('\ufffd')) return text;
+  if (!isShell) return bytes.toString('latin1');
+  throw new SampleError("the bytes of a $'…' in the command are not UTF-8");
 }

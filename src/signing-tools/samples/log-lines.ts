@@ -9,7 +9,7 @@ import { signedAddresses, soleTarget, type Target, targetNear } from './signed-a
 /** Lines of any text that have a signed address, a signed form, or the parameters of a signed request. */
 export const logLines: SampleFormat = {
   name: 'lines of a log',
-  from: 'nginx, CloudFront, applications; a URL in a sentence or in HTML; options or parameters in code',
+  from: 'nginx, CloudFront, applications; a URL in a sentence or in HTML; "Copy as fetch", axios and requests in code',
   find({ text, signParam }) {
     // PowerShell writes characters beyond ASCII as $([char]24352).
     if (!text.includes(signParam) || text.includes('$([char]')) return [];
@@ -17,6 +17,7 @@ export const logLines: SampleFormat = {
     const elsewhere = soleTarget(text);
     let columns: readonly string[] | null = null;
     let budget = mostCharacters;
+    let next = -1;
     /** The end of the last constant, and of the line. */
     let [read, end] = [0, -1];
     let before = '';
@@ -32,9 +33,10 @@ export const logLines: SampleFormat = {
       if (taken.has(index) || start < read) return [];
       const found = (): LineRequest[] => {
         if (columns !== null) return line.includes(signParam) ? inColumns(line, columns, signParam) : [];
-        const isOpen = /[{[(]\s*$/.test(line.slice(-20));
-        const whole = line === raw && isOpen ? text.slice(start, start + mostOfConstant) : line;
-        if (budget < 0 || !whole.includes(signParam)) return [];
+        if (next < start) next = text.indexOf(signParam, start);
+        const isOpen = line === raw && line.includes('{') && next < start + mostOfConstant;
+        const whole = isOpen ? text.slice(start, start + mostOfConstant) : line;
+        if (budget < 0 || next < 0 || !(isOpen || line.includes(signParam))) return [];
         const [constant, size] = inConstant(whole, above, signParam, elsewhere);
         budget -= size;
         if (constant.length > 0) read = start + size;
@@ -56,7 +58,7 @@ interface LineRequest extends FoundRequest {
 }
 
 /** Characters that are read of one constant, and of all together. */
-const mostOfConstant = 100_000;
+const mostOfConstant = 1_000_000;
 const mostCharacters = 50_000_000;
 const mostColumns = 500;
 
@@ -67,9 +69,13 @@ const isAnswer = /\b(?:res(?:p|ponse|ult)?|answer|reply|received)\b[^{]{0,40}$/i
 /** Headers of any request, which parameters are not called. */
 const isHeaders = /^(?:host|user-agent|content-length|content-type|accept)$/i;
 
+/** What stands before the options of a call, such as `fetch("https://api.example.com/x", `. */
+const isCall = /[\w.]\(\s*["'`][^"'`]*["'`]\s*,\s*(?:\w+ ?= ?)?$/;
+
 /**
  * The request that the first constant of a text is: an object that describes one, or its parameters; what it does not say
- * is in front of it. Behind a signed address it is the answer. Also the number of characters that were read.
+ * is in front of it. Behind a signed address it is the answer, or the options of a call. Also the number of characters
+ * that were read.
  */
 function inConstant(
   text: string,
@@ -79,9 +85,18 @@ function inConstant(
 ): [found: LineRequest[], size: number] {
   const start = text.indexOf('{');
   const prefix = text.slice(Math.max(0, start - 1000), Math.max(0, start));
-  if (start < 0 || isAnswer.test(prefix) || signedAddresses(prefix, signParam).length > 0) return [[], 0];
-  const { value: literal, end } = constantAt(text, start);
-  if (literal?.kind !== 'object' || !literal.source.includes(signParam)) return [[], end - start];
+  const [signed] = signedAddresses(prefix, signParam);
+  const called = isCall.test(prefix);
+  if (start < 0 || isAnswer.test(prefix) || (signed !== undefined && !called)) return [[], 0];
+  const { value: literal, error, end } = constantAt(text, start);
+  if (error !== undefined && called) {
+    const read = () => {
+      throw error;
+    };
+    return [[{ place: null, read }], end];
+  }
+  if (literal?.kind !== 'object' || !(signed !== undefined || literal.source.includes(signParam)))
+    return [[], end - start];
   // Printed alone, it may follow a line with the target.
   const target = targetNear(/\S{8}/.test(prefix) ? prefix : `${above}\n${prefix}`, elsewhere);
   const names = literal.members.map(([name]) => name);
@@ -91,10 +106,11 @@ function inConstant(
     const isAlone = targetNear(`${above}\n${prefix}`).url === '';
     return [[{ ...asFound({ ...target, params: pairsOf(literal) }), isAlone }], end];
   }
-  const { url, method } = target;
-  const told = { ...(url !== '' && { url }), ...(prefix.includes(method) && { method }) };
+  const { method } = target;
+  const url = signed?.url ?? target.url;
+  const told = { ...(url !== '' && { url }), ...(method !== 'GET' && { method }) };
   const object = asObject(plainValue(literal)) ?? {};
-  const found = requestsInJson(object, signParam);
+  const found = called ? [] : requestsInJson(object, signParam);
   return [found.length > 0 ? found : requestsInJson({ ...told, ...object }, signParam), end];
 }
 

@@ -33,21 +33,3 @@ export interface SampleFormat {
   /** The requests in a text; none where the text has another format. */
   find(given: GivenText): FoundRequest[];
 }
-
-/** The requests of a text, each read by itself; numbered if there are several, such as `command 2`. */
-export function foundAll(
-  noun: string,
-  parts: readonly string[],
-  read: (part: string) => CapturedRequest,
-): FoundRequest[] {
-  const placeOf = (index: number) => (parts.length === 1 ? null : `${noun} ${index + 1}`);
-  return parts.map((part, index) => ({ place: placeOf(index), read: () => read(part) }));
-}
-
-/** The parts of a text from behind each match of a pattern to the next one. */
-export function partsBehind(start: RegExp, text: string): string[] {
-  const starts = [...text.matchAll(start)];
-  return starts.map(({ 0: found, index }, place) =>
-    text.slice(index + found.length, starts[place + 1]?.index),
-  );
-}

@@ -116,7 +116,8 @@ function formIn(word: string): string | null {
 /** The method that a text names, such as `method=POST`; else that of `elsewhere`, else GET. */
 function methodNear(around: string, elsewhere?: Target): string {
   const named = /\bmethod["']? ?[=:]? ?["']?([A-Za-z]{3,7})\b/i.exec(around)?.[1]?.toUpperCase() ?? '';
-  return method.exec(named)?.[1] ?? (elsewhere?.method || 'GET');
+  const called = /\.(get|post|put|patch|delete)\(/.exec(around)?.[1]?.toUpperCase();
+  return method.exec(named)?.[1] ?? called ?? (elsewhere?.method || 'GET');
 }
 
 /** The origin of the host that a text names. */
