@@ -93,10 +93,16 @@ describe('a refusal in the words of a gateway', () => {
 });
 
 describe('an answer that is not an envelope', () => {
-  it('is named by its code and messages', async () => {
+  it('is named by its code and messages, and printed with --json', async () => {
     const done = await run('read', 'letters');
     expect(done).toMatchObject({ status: 5, stdout: '' });
     expect(done.stderr).toContain('code "A001", message "bad sign", error "SIGN_INVALID"');
+    const json = await run('read', 'letters', '--json', '--mask');
+    expect(json.status).toBe(5);
+    expect(JSON.parse(JSON.parse(json.stdout).body)).toMatchObject({ code: 'A001', mobile: '138****8000' });
+    const page = await run('read', 'page', '--json');
+    expect(page.status).toBe(5);
+    expect(JSON.parse(page.stdout).body).toContain('Not here: /x?code=');
   });
 
   it('is printed with --verbose on stderr, masked and safe on a terminal', async () => {

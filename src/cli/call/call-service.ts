@@ -6,10 +6,10 @@ import { describeMissing, missingInfoNames } from '../../protocol/info-names.js'
 import { maskWords } from '../../protocol/masking.js';
 import { formatCount } from '../../support/count.js';
 import type { Call } from '../command.js';
-import { type Io, printMessage } from '../io.js';
+import { type Io, printMessage, write } from '../io.js';
 import { maskPersonalData } from '../output/print.js';
 import { printAnswer } from '../output/print-answer.js';
-import { warn } from '../output/style.js';
+import { type OutputStyle, warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
 import { clientOptions } from './client-options.js';
 import { describeProduction, listKeys, resolveDeployment } from './deployment.js';
@@ -18,8 +18,8 @@ import { isPreview, printPreview, type RequestOptions } from './preview.js';
 /**
  * Makes one call, from options to output: resolves settings, calls `beforeSending` (a warning), asks before a write to
  * production, sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope whose code is
- * not 200 is printed too, unless there is a query, before its RejectedError is thrown; with `--verbose` also an answer
- * that is not an envelope, to stderr. A preview sends nothing. The connection is left to the end of the process:
+ * not 200 is printed too, unless there is a query, before its RejectedError is thrown; so is an answer that is not an
+ * envelope, with `--json` or `--verbose`: its code may be used up. A preview sends nothing. The connection is left to the end of the process:
  * closing it takes 3 ms.
  */
 export async function callService(
@@ -44,8 +44,8 @@ export async function callService(
     const isQuery = error instanceof RejectedError && style.select !== undefined;
     if (error.answer !== undefined) {
       if (!isQuery) await printAnswer(error.answer, io, style);
-    } else if (error instanceof NoAnswerError && error.body !== undefined && options.verbose) {
-      await printUnknownBody(error.body, io);
+    } else if (error instanceof NoAnswerError && error.body !== undefined) {
+      await printUnknownBody(error.body, io, style, options.verbose);
     }
     const { explainFailure } = await import('./explain-failure.late.js');
     // The table above the error says the reason.
@@ -58,13 +58,21 @@ export async function callService(
 /** Maximum number of characters that are printed of an answer that is not an envelope. */
 const maxLength = 8_192;
 
-/** Prints the body of an answer that is not an envelope, masked, so that its reason can be read. */
-async function printUnknownBody(body: Uint8Array, io: Io): Promise<void> {
-  const received = new TextDecoder().decode(body).trim();
-  for (const line of masked(received.slice(0, maxLength)).split(/\r\n?|\n/))
-    await printMessage(io, `<   ${line}`);
-  if (received.length <= maxLength) return;
-  await printMessage(io, `<   … (the whole answer has ${formatCount(received.length)} characters)`);
+/** Prints the body of an answer that is not an envelope: to stdout as JSON, to stderr masked, where its reason is read. */
+async function printUnknownBody(
+  body: Uint8Array,
+  io: Io,
+  { format, select, mask }: OutputStyle,
+  verbose = false,
+): Promise<void> {
+  const whole = new TextDecoder().decode(body).trim();
+  const text = whole.slice(0, maxLength);
+  if (format === 'json' && select === undefined)
+    await write(io.stdout, `${JSON.stringify({ body: mask ? masked(text) : text })}\n`);
+  if (!verbose) return;
+  for (const line of masked(text).split(/\r\n?|\n/)) await printMessage(io, `<   ${line}`);
+  if (whole.length <= maxLength) return;
+  await printMessage(io, `<   … (the whole answer has ${formatCount(whole.length)} characters)`);
 }
 
 function masked(text: string): string {
