@@ -21,9 +21,8 @@ const table = completionTable(await buildProgram(context, []));
 beforeAll(async () => {
   const options =
     '--base-url http://127.0.0.1:9 --tenant-code acme --channel web --app-key a --app-secret-stdin';
-  await machine.shell(
-    `for name in shop shop-test 店铺; do printf %s ${secret} | userinfo profile add "$name" ${options}; done`,
-  );
+  for (const name of ['shop', 'shop-test', '店铺'])
+    await machine.run(['profile', 'add', name, ...options.split(' ')], { stdin: secret });
   writeFileSync(`${machine.folder}/users one.ndjson`, '');
 });
 afterAll(() => machine[Symbol.dispose]());

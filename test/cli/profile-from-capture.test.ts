@@ -110,23 +110,10 @@ const file = (name: string, text: string) => {
 };
 /** What the first share of a search has, which ends however late it is, is enough: the rest of the time lists what is rarer. */
 const quick = ['--max-time', '1ms'];
-const add = (from: string, ...more: readonly string[]) =>
-  machine.run(
-    [
-      'profile',
-      'add',
-      'shop',
-      '--environment',
-      'test',
-      '--from',
-      from,
-      '--app-secret-env',
-      'SHOP',
-      ...quick,
-      ...more,
-    ],
-    { env: { SHOP: secret } },
-  );
+const add = (from: string, ...more: readonly string[]) => {
+  const values = ['--environment', 'test', '--from', from, '--app-secret-env', 'SHOP', ...quick];
+  return machine.run(['profile', 'add', 'shop', ...values, ...more], { env: { SHOP: secret } });
+};
 const stored = () => JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.shop;
 const patient = { timeout: 60_000 };
 

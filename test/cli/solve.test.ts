@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deploymentFlags } from '../support/cli.js';
 import { httpServer, writtenBy } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 import { vectors } from '../support/signing-corpus.js';
@@ -59,16 +60,7 @@ describe('sign solve', () => {
     'finds both rules of an app from one captured request, and the next read is accepted',
     patient,
     async () => {
-      const app = [
-        '--tenant-code',
-        'acme',
-        '--channel',
-        'web',
-        '--app-key',
-        'odd',
-        '--base-url',
-        machine.url,
-      ];
+      const app = [...'--tenant-code acme --channel web --app-key odd --base-url'.split(' '), machine.url];
       await machine.admin([
         'app',
         'create',
@@ -168,16 +160,7 @@ describe('sign solve', () => {
   });
 
   it('saves the rule of the signature that was solved, and leaves the other', async () => {
-    const values = [
-      '--base-url',
-      'https://h.example',
-      '--tenant-code',
-      't',
-      '--channel',
-      'c',
-      '--app-key',
-      'k',
-    ];
+    const values = deploymentFlags('https://h.example');
     const preset = ['--signing-preset', 'app_sign=taobao'];
     await machine.run(['profile', 'add', 'half', ...values, '--app-secret-env', 'S', ...preset]);
     const signing = () =>

@@ -14,17 +14,8 @@ export class ServedMachine extends Machine {
     const machine = new ServedMachine();
     machine.database = database ?? machine.database;
     await machine.serve(serveArgs);
-    const app = [
-      '--tenant-code',
-      'acme',
-      '--channel',
-      'web',
-      '--profile',
-      'local',
-      '--base-url',
-      machine.url,
-    ];
-    await machine.admin(['app', 'create', ...app]);
+    const app = '--tenant-code acme --channel web --profile local --base-url'.split(' ');
+    await machine.admin(['app', 'create', ...app, machine.url]);
     await machine.#withStore((admin) => admin.putUsers([firstUser]));
     return machine;
   }

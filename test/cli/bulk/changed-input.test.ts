@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Machine } from '../../support/cli.js';
+import { deploymentFlags, Machine } from '../../support/cli.js';
 import { httpServer } from '../../support/raw-server.js';
 
 /** Changes the input while its first row is being sent. */
@@ -17,7 +17,7 @@ beforeAll(async () => {
     const code = Number(user.slice(1)) % 10 === 0 ? 40401 : 200;
     response.end(JSON.stringify({ code, msg: 'm', data: { union_id: user } }));
   });
-  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const values = deploymentFlags(server.url);
   await machine.run(['profile', 'add', 'local', ...values, '--app-secret-env', 'SECRET']);
 });
 

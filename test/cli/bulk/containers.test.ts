@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Machine } from '../../support/cli.js';
+import { deploymentFlags, Machine } from '../../support/cli.js';
 import { httpServer } from '../../support/raw-server.js';
 
 /** A container as far as it matters here: processes of its own, and the host name and the files of the machine. */
@@ -31,17 +31,8 @@ async function holding(name: string) {
     users.set(response, user);
   });
   servers.push(server);
-  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
-  await machine.run([
-    'profile',
-    'add',
-    name,
-    ...values,
-    '--app-secret-env',
-    'SECRET',
-    '--environment',
-    'test',
-  ]);
+  const values = [...deploymentFlags(server.url), '--app-secret-env', 'SECRET', '--environment', 'test'];
+  await machine.run(['profile', 'add', name, ...values]);
   const release = () => {
     for (const response of held ?? []) answer(response, users.get(response) ?? '');
     held = null;

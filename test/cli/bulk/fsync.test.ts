@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Machine } from '../../support/cli.js';
+import { deploymentFlags, Machine } from '../../support/cli.js';
 import { httpServer } from '../../support/raw-server.js';
 
 const machine = new Machine();
@@ -18,7 +18,7 @@ beforeAll(async () => {
     const isRefused = /(code|union_id)=c\d*0(&|$)/.test(query + body);
     response.end(`{"code":${isRefused ? 40106 : 200},"msg":"m","data":{"union_id":"u"}}`);
   });
-  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const values = deploymentFlags(server.url);
   await machine.run(['profile', 'add', 'local', ...values, '--app-secret-env', 'SECRET']);
 });
 

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { progressLine, withProgress } from '../../../src/cli/bulk/progress.js';
 import { formatDuration, formatRows } from '../../../src/cli/bulk/run-report.js';
-import { Machine } from '../../support/cli.js';
+import { deploymentFlags, Machine } from '../../support/cli.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../../support/raw-server.js';
 
 const machine = new Machine();
@@ -18,7 +18,7 @@ const env = { SECRET: 'never-to-be-seen-4711' };
 
 beforeAll(async () => {
   server = await httpServer((request, response) => answer(response, request));
-  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const values = deploymentFlags(server.url);
   const secret = ['--app-secret-env', 'SECRET'];
   await machine.run(['profile', 'add', 'shop', ...values, ...secret, '--environment', 'production']);
   const rows = Array.from({ length: 300 }, (_, i) => `u${i},x${i}`);

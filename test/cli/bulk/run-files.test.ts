@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { builtModule } from '../../support/built-module.js';
-import { type Finished, Machine } from '../../support/cli.js';
+import { deploymentFlags, type Finished, Machine } from '../../support/cli.js';
 import { lockRecord } from '../../support/lock-record.js';
 import { httpServer } from '../../support/raw-server.js';
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
     if (held === null) setTimeout(answer, 1);
     else held.push(Object.assign(response, { answer }));
   });
-  const values = ['--base-url', server.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
+  const values = deploymentFlags(server.url);
   await machine.run(['profile', 'add', 'local', ...values, '--app-secret-env', 'SECRET']);
 });
 
