@@ -72,7 +72,7 @@ export function command<Options, Arguments extends unknown[]>(
       const { io, args } = context;
       const unused = findUnused(command, common);
       if (unused !== undefined)
-        throw (await import('./command-line/unused-option.late.js')).unusedOption(command, unused, args);
+        throw (await import('./command-line/suggestions.late.js')).unusedOption(command, unused, args);
       const options = command.optsWithGlobals<CommonOptions & Options>();
       const style = await outputStyle(options, io);
       const print = (data: unknown) => printData(data, io, style);

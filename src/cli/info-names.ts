@@ -1,6 +1,7 @@
-import { parseInfoNames, specialInfoNames } from '../protocol/info-names.js';
+import { neutralName, parseInfoNames, specialInfoNames } from '../protocol/info-names.js';
 import { pasteFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
+import { basicInfoFields } from '../protocol/user-record.js';
 import { isSlipOf } from './call/pairs.js';
 import { commandOf, refusePasted, retyped } from './call/refuse-pasted.js';
 import type { CliContext } from './context.js';
@@ -56,14 +57,28 @@ export function checkQuery(
   asked: readonly string[],
 ): void {
   const known = Object.keys(specialNames(io));
+  const asIs = commandOf([...args, '--any-name']);
+  const withQuery = (text: string) =>
+    commandOf(
+      args.map((arg, at) =>
+        args[at - 1] === '--query' ? text : arg.replace(`--query=${query}`, () => `--query=${text}`),
+      ),
+    );
+  const [, path = ''] = /^(?:data\.)?(?:(?:basic|extension)_info\.)?(\w+)$/.exec(query) ?? [];
+  // §4.1: what is asked for by its name is a member of data itself.
+  const isBasic = asked.length === 0 && basicInfoFields.some((field) => field === neutralName(path));
+  const place = asked.includes(path) ? `data.${path}` : isBasic ? `data.basic_info.${path}` : query;
+  if (place !== query) {
+    const what = `does not look where the answer has ${quoteName(path)}`;
+    refusePasted('--query', { what }, withQuery(place), asIs);
+  }
   for (const name of looksFor) {
     if (asked.includes(name)) continue;
     const slip = known.includes(name) ? undefined : known.find((one) => isSlipOf(name, one));
-    const asIs = commandOf([...args, '--any-name']);
     const what = `the name ${quoteName(name)} in --query`;
     if (slip !== undefined) {
       const fault = { what: `has no special meaning: did you mean ${quoteName(slip)}?` };
-      refusePasted(what, fault, retyped(args, query, query.replace(name, slip)), asIs);
+      refusePasted(what, fault, withQuery(query.replace(name, slip)), asIs);
     }
     if (known.includes(name) && asked.length > 0)
       refusePasted(

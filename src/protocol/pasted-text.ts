@@ -30,16 +30,16 @@ export interface PasteFault {
   readonly hint: string | undefined;
 }
 
-interface Rule {
+type Rule = readonly [
   /** The kinds that it judges; one with `?` is warned of. */
-  readonly kinds: string;
-  readonly find: RegExp | ((text: string) => string | null);
-  /** What follows the name of the text; without it, what `find` returns. */
-  readonly what?: string;
+  kinds: string,
+  find: RegExp | ((text: string) => string | null),
+  /** What follows the name of the text; `null`: what `find` returns. */
+  what?: string | null,
   /** The text without it, or what takes the place of what was found; without it, the text cannot be restored. */
-  readonly restore?: string | ((text: string, found: RegExpExecArray) => string | null);
-  readonly hint?: string;
-}
+  restore?: string | null | ((text: string, found: RegExpExecArray) => string | null),
+  hint?: string,
+];
 
 const exact = 'code user name info setting special mobile';
 const all = `${exact} secret? pair? cell?`;
@@ -65,10 +65,11 @@ const noValue =
 /** A number as Excel shows it from 12 digits on, and one with the `.0` of a column of floating-point numbers. */
 const shortened = /^-?\d(?:[.,]\d+)?E\+\d{2}$/;
 const damaged = /^-?\d(?:[.,]\d+)?E\+?\d+$|^\d+\.0+$/i;
-const damagedNumber = {
-  what: 'is a number that a spreadsheet damaged, like 1.38E+10 or 138.0',
-  hint: 'Give all of its digits: format the column as text.',
-};
+const damagedNumber = [
+  'is a number that a spreadsheet damaged, like 1.38E+10 or 138.0',
+  null,
+  'Give all of its digits: format the column as text.',
+] as const;
 
 /** A text with its name before it, as JSON, YAML, a query and a form write it. */
 const behindName = (names: string) =>
@@ -77,187 +78,133 @@ const namedCode = /^([A-Za-z_ -]{0,30}?(?:code|bearer|token)["']?(?:\s*[:=：＝
 /** A word that looks like a code: long, and with a digit. */
 const codeWord = /[\w-]{12,}/g;
 
-const nameBefore = { what: 'begins with its name', restore: '' };
+const nameBefore = ['begins with its name', ''] as const;
 
 /** In the order in which they are looked for. */
 const rules: readonly Rule[] = [
-  {
-    kinds: all,
-    find: (text) => (spaceAround(text) === null ? null : `has ${spaceAround(text)}`),
-    restore: (text) => text.trim(),
-  },
-  {
-    kinds: `${exact} secret?`,
-    find: /[\r\n\u2028\u2029]/,
-    what: 'has a line break inside',
-    restore: (text) => text.replace(/=?[\r\n\u2028\u2029]/g, ''), // a mail breaks lines by =
-  },
-  {
-    kinds: `${exact} secret?`,
-    find: namesOfInvisible(invisible),
-    restore: (text) => text.replace(invisible, ''),
-  },
-  { kinds: 'pair? cell?', find: namesOfInvisible(invisibleInText) },
-  {
-    kinds: `${exact} secret?`,
-    find: /[\uff01-\uff5e]/,
-    what: 'has full-width characters',
-    restore: (text) =>
-      text.replace(/[\uff01-\uff5e]/g, (one) => String.fromCharCode(one.charCodeAt(0) - 0xfee0)),
-  },
-  { kinds: 'pair? cell?', find: /^[\uff10-\uff19]+$/, what: 'is written in full-width digits' },
-  {
-    kinds: `${names} special mobile secret? pair`,
-    find: /[,;]$/,
-    what: 'has a delimiter after it',
-    restore: '',
-  },
-  {
-    kinds: `${names} mobile`,
-    find: /(?<=[^.])[.。，；、…]$/,
-    what: 'ends with a punctuation mark',
-    restore: '',
-  },
-  {
-    kinds: 'code user name info setting mobile',
-    find: /^(?:[$%#>❯»•*-]|PS [^>]{0,80}>|export) (?=\S)/,
-    what: 'begins with a prompt or a mark',
-    restore: '',
-  },
-  {
-    kinds: 'code user name info setting mobile secret? pair?',
-    find: /^(\*{1,2}|~~)(?=[^\s*~]).*[^\s*~]\1$/s,
-    what: 'is in marks of Markdown',
-    restore: (text) => text.replace(/[*~]/g, ''),
-  },
-  { kinds: 'user', find: /^@(?=\w)/, what: 'begins with "@"', restore: '' },
-  {
-    kinds: `${exact} pair`,
-    find: /^(["'])[^"']*\1\s{1,9}#/,
-    what: 'has a comment after it',
-    restore: (text) => text.slice(0, text.lastIndexOf('#')).trimEnd(),
-  },
-  { kinds: 'pair?', find: /\s#\s/, what: 'has a comment after it' },
-  { kinds: 'cell', find: /^=[A-Z]{2,}\(/, what: 'is a formula' },
-  {
-    kinds: 'info',
-    find: /^(?:all|everything|\*)$/i,
-    what: 'is no name',
-    hint: 'Without names, everything is read.',
-  },
-  {
-    kinds: all,
-    find: /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s,
-    what: 'is in quotes',
-    restore: inner,
-  },
-  {
-    kinds: all,
-    find: /^["'`](?!\d)[^"'`]*$|^["`]\d[^"'`]*$/,
-    what: 'has a quote before it',
-    restore: (text) => text.slice(1),
-  },
-  {
-    kinds: all,
-    find: /^'(?=\d)/,
-    what: 'has an apostrophe before it, as spreadsheets mark text',
-    restore: '',
-  },
-  {
-    kinds: `${exact} secret pair cell`,
-    find: /\ufffd/,
-    what: 'has U+FFFD: it was read in another encoding',
-  },
-  { kinds: `${exact} secret pair cell`, find: noValue, what: 'stands for a missing value' },
-  { kinds: `${exact} secret pair? cell?`, find: /\*{3}|[•●]{3}/, what: 'is masked' },
-  { kinds: 'code user info setting secret', find: /^[{[]/, what: 'is JSON', restore: textsIn },
-  { kinds: `${exact} secret?`, find: /^<.+>$/s, what: 'is in angle brackets', restore: inner },
-  {
-    kinds: 'code',
-    find: /^(?:\S*[?&#]code=([^&#\s]+)|code=([^&#\s]+)&\S*)/i,
-    what: 'is a URL, with the code in its parameter "code"',
-    restore: (_, [, inUrl, inQuery]) => decoded(inUrl ?? inQuery ?? ''),
-  },
-  { kinds: names, find: /^[a-z][\w+.-]*:\/\//i, what: 'is a URL' },
-  { kinds: 'user', find: behindName('(?:union|user|open)_?id|uid'), ...nameBefore },
-  {
-    kinds: 'setting',
-    find: behindName('(?:tenant|channel)(?:[_ ]?code)?|app[_ ]?(?:key|id)'),
-    ...nameBefore,
-  },
-  { kinds: 'mobile', find: behindName('mobile|phone|tel'), ...nameBefore },
-  { kinds: 'secret?', find: /^(?:export\s+)?[A-Za-z_]\w*(?:=[^=]|: ?\S)/, what: 'begins with a name' },
-  { kinds: 'secret?', find: /[^\0-\x7f]/, what: 'has letters that are not ASCII' },
-  {
-    kinds: 'code',
-    find: (text) => {
+  [
+    all,
+    (text) => (spaceAround(text) === null ? null : `has ${spaceAround(text)}`),
+    null,
+    (text) => text.trim(),
+  ],
+  // A mail breaks lines by =.
+  [
+    `${exact} secret?`,
+    /[\r\n\u2028\u2029]/,
+    'has a line break inside',
+    (text) => text.replace(/=?[\r\n\u2028\u2029]/g, ''),
+  ],
+  [`${exact} secret?`, namesOfInvisible(invisible), null, (text) => text.replace(invisible, '')],
+  ['pair? cell?', namesOfInvisible(invisibleInText)],
+  [
+    `${exact} secret?`,
+    /[\uff01-\uff5e]/,
+    'has full-width characters',
+    (text) => text.replace(/[\uff01-\uff5e]/g, (one) => String.fromCharCode(one.charCodeAt(0) - 0xfee0)),
+  ],
+  ['pair? cell?', /^[\uff10-\uff19]+$/, 'is written in full-width digits'],
+  [`${names} special mobile secret? pair`, /[,;]$/, 'has a delimiter after it', ''],
+  [`${names} mobile`, /(?<=[^.])[.。，；、…]$/, 'ends with a punctuation mark', ''],
+  [
+    'code user name info setting mobile',
+    /^(?:[$%#>❯»•*-]|PS [^>]{0,80}>|export) (?=\S)/,
+    'begins with a prompt or a mark',
+    '',
+  ],
+  [
+    'code user name info setting mobile secret? pair?',
+    /^(\*{1,2}|~~)(?=[^\s*~]).*[^\s*~]\1$/s,
+    'is in marks of Markdown',
+    (text) => text.replace(/[*~]/g, ''),
+  ],
+  ['user', /^@(?=\w)/, 'begins with "@"', ''],
+  [
+    `${exact} pair`,
+    /^(["'])[^"']*\1\s{1,9}#/,
+    'has a comment after it',
+    (text) => text.slice(0, text.lastIndexOf('#')).trimEnd(),
+  ],
+  ['pair?', /\s#\s/, 'has a comment after it'],
+  ['cell', /^=[A-Z]{2,}\(/, 'is a formula'],
+  ['info', /^(?:all|everything|\*)$/i, 'is no name', null, 'Without names, everything is read.'],
+  [all, /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s, 'is in quotes', inner],
+  [all, /^["'`](?!\d)[^"'`]*$|^["`]\d[^"'`]*$/, 'has a quote before it', (text) => text.slice(1)],
+  [all, /^'(?=\d)/, 'has an apostrophe before it, as spreadsheets mark text', ''],
+  [`${exact} secret pair cell`, /\ufffd/, 'has U+FFFD: it was read in another encoding'],
+  [`${exact} secret pair cell`, noValue, 'stands for a missing value'],
+  [`${exact} secret pair? cell?`, /\*{3}|[•●]{3}/, 'is masked'],
+  ['code user info setting secret', /^[{[]/, 'is JSON', textsIn],
+  [`${exact} secret?`, /^<.+>$/s, 'is in angle brackets', inner],
+  [
+    'code',
+    /^(?:\S*[?&#]code=([^&#\s]+)|code=([^&#\s]+)&\S*)/i,
+    'is a URL, with the code in its parameter "code"',
+    (_, [, inUrl, inQuery]) => decoded(inUrl ?? inQuery ?? ''),
+  ],
+  [names, /^[a-z][\w+.-]*:\/\//i, 'is a URL'],
+  ['user', behindName('(?:union|user|open)_?id|uid'), ...nameBefore],
+  ['setting', behindName('(?:tenant|channel)(?:[_ ]?code)?|app[_ ]?(?:key|id)'), ...nameBefore],
+  ['mobile', behindName('mobile|phone|tel'), ...nameBefore],
+  ['secret?', /^(?:export\s+)?[A-Za-z_]\w*(?:=[^=]|: ?\S)/, 'begins with a name'],
+  ['secret?', /[^\0-\x7f]/, 'has letters that are not ASCII'],
+  [
+    'code',
+    (text) => {
       const [, before = ''] = namedCode.exec(text) ?? [];
       return before === '' ? null : `begins with ${JSON.stringify(before.trim())}`;
     },
-    restore: (text) => text.slice(namedCode.exec(text)?.[1]?.length),
-  },
-  { kinds: 'code', find: /^code(?=[\da-f]{16})/i, what: 'begins with "code"', restore: '' },
-  { kinds: 'code', find: /^(?:(?:the|your|my)[_-])?(?:auth[_-]?)?code$/i, what: 'is a word for a code' },
-  { kinds: 'code', find: /%[\da-f]{2}/i, what: 'is percent-encoded', restore: decoded },
-  {
-    kinds: 'code',
-    find: /^\S+ \S+$/,
-    what: 'has a space inside',
-    restore: (text) => onlyCode(text) ?? text.replace(' ', ''),
-  },
-  {
-    kinds: 'code',
-    find: /[\s,;，；。、]/,
-    what: 'is more than one word',
-    restore: (text) => onlyCode(text) ?? text.split(/[\s,;，；。、]/)[0] ?? null,
-  },
-  { kinds: 'name?', find: /\s/, what: 'has a space inside' },
-  { kinds: 'setting', find: /[\s,;]/, what: 'has a space or a delimiter inside' },
-  {
-    kinds: 'user',
-    find: /^[A-Za-z_]\w*:?=(?!=*$)/,
-    what: 'is a pair',
-    hint: 'Give the ID of the user after --union-id, then the pair.',
-  },
-  { kinds: 'user', find: /^\w+(?:[,;]\w+)+$/, what: 'has more than one user' },
-  { kinds: 'user mobile', find: damaged, ...damagedNumber },
-  { kinds: 'code pair cell', find: shortened, ...damagedNumber },
-  {
-    kinds: 'info',
-    find: /[;|\s、；[\]{}"]|^-|^(?:data|basic_info|extension_info)\./,
-    what: 'is not a name',
-  },
-  {
-    kinds: 'pair',
-    find: /^[^\s,;&=]*[,;&]\s?[A-Za-z_]\w*:?=/,
-    what: 'has another pair',
-    restore: (text) => text.replace(/[,;&]\s?(?=[A-Za-z_]\w*:?=)/g, '\0'),
-  },
-  {
-    kinds: 'pair special mobile',
-    find: / --?(?:union-id|primary-key)\b/,
-    what: 'contains an option',
-    restore: (text) => text.replace(/ (?=--)|(?<=--[a-z-]{1,20})[ =]/g, '\0'),
-  },
-  {
-    kinds: 'mobile',
-    find: /^\+(?=\d[\d ().-]*$)/,
-    what: 'begins with a dialling code, which has a key of its own',
-    restore: (text) => /^\+86(1\d{10})$/.exec(bareDigits(text))?.[1] ?? null,
-  },
-  {
-    kinds: 'mobile',
-    find: /\D/,
-    what: 'is not digits alone',
-    restore: (text) => (/^\d+$/.test(bareDigits(text)) ? bareDigits(text) : null),
-  },
-  {
-    kinds: 'pair',
-    find: /^=+\s*/,
-    what: 'begins with "="',
-    restore: '',
-    hint: 'Write key=text for text, key:=28 for JSON.',
-  },
+    null,
+    (text) => text.slice(namedCode.exec(text)?.[1]?.length),
+  ],
+  ['code', /^code(?=[\da-f]{16})/i, 'begins with "code"', ''],
+  ['code', /^(?:(?:the|your|my)[_-])?(?:auth[_-]?)?code$/i, 'is a word for a code'],
+  ['code', /%[\da-f]{2}/i, 'is percent-encoded', decoded],
+  ['code', /^\S+ \S+$/, 'has a space inside', (text) => onlyCode(text) ?? text.replace(' ', '')],
+  [
+    'code',
+    /[\s,;，；。、]/,
+    'is more than one word',
+    (text) => onlyCode(text) ?? text.split(/[\s,;，；。、]/)[0] ?? null,
+  ],
+  ['name?', /\s/, 'has a space inside'],
+  ['setting', /[\s,;]/, 'has a space or a delimiter inside'],
+  [
+    'user',
+    /^[A-Za-z_]\w*:?=(?!=*$)/,
+    'is a pair',
+    null,
+    'Give the ID of the user after --union-id, then the pair.',
+  ],
+  ['user', /^\w+(?:[,;]\w+)+$/, 'has more than one user'],
+  ['user mobile', damaged, ...damagedNumber],
+  ['code pair cell', shortened, ...damagedNumber],
+  ['info', /[;|\s、；[\]{}"]|^-|^(?:data|basic_info|extension_info)\./, 'is not a name'],
+  [
+    'pair',
+    /^[^\s,;&=]*[,;&]\s?[A-Za-z_]\w*:?=/,
+    'has another pair',
+    (text) => text.replace(/[,;&]\s?(?=[A-Za-z_]\w*:?=)/g, '\0'),
+  ],
+  [
+    'pair special mobile',
+    / --?(?:union-id|primary-key)\b/,
+    'contains an option',
+    (text) => text.replace(/ (?=--)|(?<=--[a-z-]{1,20})[ =]/g, '\0'),
+  ],
+  [
+    'mobile',
+    /^\+(?=\d[\d ().-]*$)/,
+    'begins with a dialling code, which has a key of its own',
+    (text) => /^\+86(1\d{10})$/.exec(bareDigits(text))?.[1] ?? null,
+  ],
+  [
+    'mobile',
+    /\D/,
+    'is not digits alone',
+    (text) => (/^\d+$/.test(bareDigits(text)) ? bareDigits(text) : null),
+  ],
+  ['pair', /^=+\s*/, 'begins with "="', '', 'Write key=text for text, key:=28 for JSON.'],
 ];
 
 const rulesOf = new Map<PastedKind, readonly (readonly [rule: Rule, isDoubt: boolean])[]>();
@@ -266,7 +213,7 @@ function rulesFor(kind: PastedKind): readonly (readonly [rule: Rule, isDoubt: bo
   const known = rulesOf.get(kind);
   if (known !== undefined) return known;
   const found = rules.flatMap((rule) => {
-    const [given] = rule.kinds.split(' ').filter((one) => one.replace('?', '') === kind);
+    const [given] = rule[0].split(' ').filter((one) => one.replace('?', '') === kind);
     return given === undefined ? [] : [[rule, given !== kind] as const];
   });
   rulesOf.set(kind, found);
@@ -283,7 +230,7 @@ const plain: Readonly<Partial<Record<PastedKind, RegExp>>> = {
 };
 
 /** What a rule finds in a text, and the text without it; `null` if it finds nothing. */
-function judge({ find, what, restore }: Rule, text: string): { what: string; rest: string | null } | null {
+function judge([, find, what, restore]: Rule, text: string): { what: string; rest: string | null } | null {
   const found = typeof find === 'function' ? find(text) : find.exec(text);
   if (found === null) return null;
   const words = what ?? String(found);
@@ -303,7 +250,7 @@ export function pasteFault(text: string, kind: PastedKind): PasteFault | null {
       const found: ReturnType<typeof judge> = meant === null ? null : judge(rule, meant);
       if (found === null) continue;
       if (fault === undefined || (fault.isDoubt && !isDoubt))
-        fault = { what: found.what, isDoubt, hint: rule.hint };
+        fault = { what: found.what, isDoubt, hint: rule[4] };
       meant = found.rest;
     }
     if (meant === before) break;

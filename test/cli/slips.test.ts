@@ -155,6 +155,16 @@ const refused: readonly Slip[] = [
     cause: 'the name "moblie" in --query has no special meaning: did you mean "mobile"?',
     next: 'Corrected, or as it is:\n',
   },
+  ...[
+    ['mobile --query data.basic_info.mobile', 'mobile --query data.mobile'],
+    ['mobile --query mobile', 'mobile --query data.mobile'],
+    ['--query basic_info.mobile', '--query data.basic_info.mobile'],
+    ['--query data.mobile', '--query data.basic_info.mobile'],
+  ].map(([typed, instead]) => ({
+    typed: `userinfo read abc ${typed}`,
+    cause: '--query does not look where the answer has "mobile"',
+    next: `Corrected, or as it is:\n  userinfo read abc ${instead}\n`,
+  })),
   {
     typed: 'userinfo read abc mobile --query data.chat_nickname',
     cause: 'the name "chat_nickname" in --query is none that the read asks for',
@@ -862,12 +872,7 @@ describe('a code', () => {
 
 describe('--query', () => {
   it.each<[string, string, number, RegExp]>([
-    [
-      'data.basic_info.mobile',
-      'null\n',
-      1,
-      /^error: --query selects nothing\nWithout it, all is printed.\n$/,
-    ],
+    ['data.nothing', 'null\n', 1, /^error: --query selects nothing\nWithout it, all is printed.\n$/],
     ['data.mobile', '138\n', 0, /^$/],
   ])('fails if it selects nothing: %s', async (query, printed, exit, says) => {
     const { env } = newRow();
@@ -879,7 +884,9 @@ describe('--query', () => {
   it('prints nothing of a refusal', async () => {
     const { env, name } = newRow();
     answers[name] = '{"code":40106,"msg":"code is used","data":{}}';
-    const { status, stdout, stderr } = await machine.run(['read', 'c1', '--query', 'data.mobile'], { env });
+    const { status, stdout, stderr } = await machine.run(['read', 'c1', 'mobile', '--query', 'data.mobile'], {
+      env,
+    });
     expect([status, stdout]).toEqual([4, '']);
     expect(stderr).toContain('40106 "code is used"');
     expect(stderr).not.toContain('selects nothing');

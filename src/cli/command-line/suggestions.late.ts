@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { type CommandLine, fullName, UsageError } from './command-line.js';
-import { bulkHeading } from './help-layout.js';
+import { bulkHeading, type CommonOption } from './help-layout.js';
 
 /** Options that are never suggested: who types another one does not mean to confirm, to replace or to weaken. */
 const never = /^--(?:yes|restart|allow-http|take-over|no-.*)$/;
@@ -182,4 +182,19 @@ export function suggest(typed: string, names: readonly string[]): string[] {
 function bareName(name: string): string {
   const words = name.replace(/^-+/, '').replace(/([a-z])([A-Z])/g, '$1-$2');
   return words.replaceAll('_', '-').toLowerCase();
+}
+
+/** The error of an option of all commands that this one has no use for, with what was probably meant. */
+export function unusedOption(
+  command: Command,
+  { short, long }: CommonOption,
+  args: readonly string[],
+): UsageError {
+  const isShort = short !== undefined && args.some((arg) => arg.startsWith(short) && !arg.startsWith('--'));
+  const own = command.options.flatMap((option) => option.long ?? []);
+  const [meant] = isShort ? suggest(short, own) : [];
+  const message = `"${fullName(command)}" has no use for ${isShort ? short : long}`;
+  if (long === '--profile' && command.registeredArguments[0]?.name() === 'name')
+    return new UsageError(message, `The profile is an argument: ${fullName(command)} NAME`);
+  return new UsageError(message, meant === undefined ? 'Leave it out.' : `Did you mean "${meant}"?`);
 }

@@ -31,25 +31,19 @@ export const declareExport = command({
   },
 });
 
-/** Members that an exported profile lacks. */
-function leftOut({
-  headers,
-  signing_module,
-  ca_file,
-  client_cert,
-  client_key,
-  proxy,
-  allow_http,
-}: Profile): string[] {
-  return [
-    'the app secret',
-    ...Object.keys(headers ?? {}).map((name) => `the value of the header ${name}`),
-    ...(signing_module === undefined ? [] : ['the signing module']),
-    ...(ca_file === undefined ? [] : ['the CA file']),
-    ...(client_cert === undefined && client_key === undefined ? [] : ['the client certificate']),
-    ...(proxy === undefined ? [] : ['the proxy']),
-    ...(allow_http === undefined ? [] : ['the permission for plain HTTP']),
-  ];
+/** Members that an exported profile lacks, besides the app secret and the values of headers. */
+const ownWords: Readonly<Record<string, string>> = {
+  signing_module: 'the signing module',
+  ca_file: 'the CA file',
+  client_cert: 'the client certificate',
+  proxy: 'the proxy',
+  allow_http: 'the permission for plain HTTP',
+};
+
+function leftOut(profile: Profile): string[] {
+  const headers = Object.keys(profile.headers ?? {}).map((name) => `the value of the header ${name}`);
+  const own = Object.entries(ownWords).flatMap(([field, words]) => (field in profile ? [words] : []));
+  return ['the app secret', ...headers, ...own];
 }
 
 interface ImportOptions extends SecretOptions {
