@@ -9,7 +9,7 @@ import { ca, caFile, certificates, tlsServer } from '../support/tls-server.js';
 
 let machine: ServedMachine;
 let secure: TestServer;
-const write = ['-p', 'local', 'passback', 'a=x', '--union-id', 'u001', '--json'];
+const write = ['-p', 'local', 'passback', 'a=x', '--union-id', 'u001', '--environment', 'test', '--json'];
 
 beforeAll(async () => {
   machine = await ServedMachine.create();
@@ -232,6 +232,8 @@ describe('a proxy that opens no tunnel', () => {
         '--from',
         'rows.csv',
         '--restart',
+        '--environment',
+        'test',
         '--base-url',
         'https://service.example',
       ];
