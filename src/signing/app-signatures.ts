@@ -31,17 +31,17 @@ export interface RequestSigners {
   readonly sign: RequestSigner;
 }
 
+/** Something of each of the two signatures. */
+type Pair<T> = Readonly<Record<'app_sign' | 'sign', T>>;
+
 /** The digests of both signatures. */
-export interface Digests {
-  readonly app_sign: Pick<Signature, 'digest'>;
-  readonly sign: Pick<Signature, 'digest'>;
-}
+export type Digests = Pair<Pick<Signature, 'digest'>>;
 
 /** Both signatures of a request, with their stages. */
-export interface SignaturePair {
-  readonly app_sign: Signature;
-  readonly sign: Signature;
-}
+export type SignaturePair = Pair<Signature>;
+
+/** Both signatures with their stages, the secret masked; see `Explanation`. */
+export type ExplanationPair = Pair<Explanation>;
 
 /** @throws RecipeError for an invalid recipe */
 export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
@@ -73,12 +73,6 @@ export function signBoth(
   };
   const appSign = signers.app_sign.sign(forAppSign(request), secret);
   return isPromise(appSign) ? appSign.then(signRest) : signRest(appSign);
-}
-
-/** Both signatures with their stages, the secret masked; see `Explanation`. */
-export interface ExplanationPair {
-  readonly app_sign: Explanation;
-  readonly sign: Explanation;
 }
 
 /** Explains what `signBoth` does. A non-empty `app_sign` of the request is kept. */
@@ -132,7 +126,7 @@ export interface SignerPair {
   readonly kind: 'pair';
   readonly signers: Signers;
   /** `null` where a module signs. */
-  readonly recipes: { readonly app_sign: Recipe | null; readonly sign: Recipe | null };
+  readonly recipes: Pair<Recipe | null>;
 }
 
 /** One signature of a request. */

@@ -26,7 +26,7 @@ export function describeRecipe(recipe: Recipe): string {
 }
 
 function describeKey({ tokens, decode }: Recipe['key']): string {
-  return describeEntries(tokens) + decodeWords[decode];
+  return describeEntries(tokens) + (decode === 'utf8' ? '' : `, decoded from ${decode}`);
 }
 
 const outputWords: Readonly<Record<Recipe['output'], string>> = {
@@ -35,13 +35,6 @@ const outputWords: Readonly<Record<Recipe['output'], string>> = {
   base64: ', in base64',
   base64url: ', in base64url',
   'base64-of-hex': ', as base64 of its hex',
-};
-
-const decodeWords: Readonly<Record<Recipe['key']['decode'], string>> = {
-  utf8: '',
-  hex: ', decoded from hex',
-  base64: ', decoded from base64',
-  base64url: ', decoded from base64url',
 };
 
 function describeMessage({ message, join, encode }: Recipe): string {

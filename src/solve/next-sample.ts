@@ -1,7 +1,6 @@
 import { compileRecipe } from '../signing/compile-recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import type { Signer } from '../signing/signer.js';
 import type { RecipeCandidate, Weighted } from './candidates/cost.js';
 import { roleOf } from './candidates/parameter-roles.js';
 import { probeNames, probeText, reordered, withOwnQuery } from './probes.js';
@@ -20,8 +19,12 @@ export interface NextSample {
 /** Maximum number of recipes that a sample is designed for, the likeliest first. */
 const considered = 300;
 
-interface Contender extends Weighted {
-  readonly signer: Signer;
+/** What recipes, the likeliest first, make of a request. */
+type Digests = (request: SignableRequest) => string[];
+
+function digestsBy(fits: readonly RecipeCandidate[], secret: Secret): Digests {
+  const signers = fits.slice(0, considered).map(({ recipe }) => compileRecipe(recipe));
+  return (request) => signers.map((signer) => signer.sign(request, secret).digest);
 }
 
 /**
@@ -33,29 +36,23 @@ export function designSample(
   fits: readonly RecipeCandidate[],
   secret: Secret,
 ): NextSample | null {
-  const contenders = fits
-    .slice(0, considered)
-    .map(({ recipe, bits }): Contender => ({ signer: compileRecipe(recipe), bits }));
+  const digestsOf = digestsBy(fits, secret);
+  const weights = fits.slice(0, considered).map(weightOf);
+  const judge = (judged: SignableRequest) => ({ request: judged, ...separation(digestsOf(judged), weights) });
   const changes: string[] = [];
   let open = changesFor(request);
-  let best = judge(request, contenders, secret);
-  while (best.groups < contenders.length) {
+  let best = judge(request);
+  while (best.groups < weights.length && open.length > 0) {
     const from = best.request;
-    const tried = open.map((change) => ({
-      change,
-      judged: judge(withOwnQuery({ ...from, ...change[1](from) }), contenders, secret),
-    }));
-    const most = tried.reduce<(typeof tried)[number] | null>(
-      (known, one) => (known === null || isBetter(one.judged, known.judged) ? one : known),
-      null,
-    );
-    if (most === null || !isBetter(most.judged, best)) break;
+    const tried = open.map((change) => ({ change, ...judge(changedBy(change, from)) }));
+    const most = tried.reduce((known, one) => (isBetter(one, known) ? one : known));
+    if (!isBetter(most, best)) break;
     changes.push(most.change[0]);
     open = open.filter((change) => change !== most.change);
-    best = most.judged;
+    best = most;
   }
   if (changes.length === 0) return null;
-  return { request: best.request, changes, groups: best.groups, candidates: contenders.length };
+  return { request: best.request, changes, groups: best.groups, candidates: weights.length };
 }
 
 /** Recipes that one change of the request tells from the first; null for those that none does. */
@@ -71,18 +68,17 @@ export function groupFits(
   fits: readonly RecipeCandidate[],
   secret: Secret,
 ): FitGroup[] {
-  const signers = fits.slice(0, considered).map(({ recipe }) => compileRecipe(recipe));
-  const separated = changesFor(request).map(([instruction, change]) => {
-    const changed = withOwnQuery({ ...request, ...change(request) });
-    const digests = signers.map((signer) => signer.sign(changed, secret).digest);
-    return { change: instruction, ranks: ranksWhere(digests, (digest) => digest !== digests[0]) };
+  const digestsOf = digestsBy(fits, secret);
+  const separated = changesFor(request).map((change) => {
+    const [first, ...others] = digestsOf(changedBy(change, request));
+    return { change: change[0], differs: others.map((digest) => digest !== first) };
   });
   const groups: FitGroup[] = [];
-  let open = ranksWhere(signers, (signer) => signer !== signers[0]);
+  let open = fits.slice(1, considered).map((_, index) => index + 2);
   while (open.length > 0) {
-    const left = separated.map(({ change, ranks }) => ({
+    const left = separated.map(({ change, differs }) => ({
       change,
-      ranks: ranks.filter((rank) => open.includes(rank)),
+      ranks: open.filter((rank) => differs[rank - 2]),
     }));
     const most = left.reduce((known, one) => (one.ranks.length > known.ranks.length ? one : known));
     groups.push(most.ranks.length === 0 ? { change: null, ranks: open } : most);
@@ -91,14 +87,9 @@ export function groupFits(
   return groups;
 }
 
-function ranksWhere<T>(items: readonly T[], is: (item: T) => boolean): number[] {
-  return items.flatMap((item, index) => (is(item) ? [index + 1] : []));
-}
-
 interface Separation {
-  readonly request: SignableRequest;
   readonly groups: number;
-  /** The information in its signature, in bits: the entropy of the groups. */
+  /** The information in a signature, in bits: the entropy of the groups. */
   readonly information: number;
 }
 
@@ -108,22 +99,19 @@ function isBetter(one: Separation, other: Separation): boolean {
   return one.information > other.information + minInformation;
 }
 
-function judge(request: SignableRequest, contenders: readonly Contender[], secret: Secret): Separation {
+function separation(digests: readonly string[], weights: readonly number[]): Separation {
   const groups = new Map<string, number>();
-  let sum = 0;
-  for (const { signer, bits } of contenders) {
-    const { digest } = signer.sign(request, secret);
-    const weight = weightOf(bits);
-    groups.set(digest, (groups.get(digest) ?? 0) + weight);
-    sum += weight;
-  }
-  let information = 0;
-  for (const weight of groups.values()) information -= (weight / sum) * Math.log2(weight / sum);
-  return { request, groups: groups.size, information };
+  digests.forEach((digest, index) => {
+    groups.set(digest, (groups.get(digest) ?? 0) + (weights[index] ?? 0));
+  });
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  const shares = [...groups.values()].map((weight) => weight / sum);
+  const information = shares.reduce((bits, share) => bits - share * Math.log2(share), 0);
+  return { groups: groups.size, information };
 }
 
 /** A likelier recipe counts more, but the others count too. */
-function weightOf(bits: number): number {
+function weightOf({ bits }: Weighted): number {
   return 2 ** (-bits / 4);
 }
 
@@ -132,6 +120,10 @@ type RequestChange = readonly [
   instruction: string,
   change: (request: SignableRequest) => Partial<SignableRequest>,
 ];
+
+function changedBy([, change]: RequestChange, request: SignableRequest): SignableRequest {
+  return withOwnQuery({ ...request, ...change(request) });
+}
 
 /** The changes that tell recipes apart, the easiest for a caller first. */
 function changesFor(request: SignableRequest): RequestChange[] {

@@ -1,10 +1,14 @@
 import { algorithms } from '../signing/digest-algorithms.js';
-import { parseDigest } from '../signing/digest-steps.js';
+import { digestName, parseDigest } from '../signing/digest-steps.js';
 import { type ParamsRule, RecipeError, type RecipeJson } from '../signing/recipe.js';
 import { parseRecipe } from '../signing/recipe-json.js';
-import { type Choice, choice, choices, sortByBits, type Weighted } from './candidates/cost.js';
+import { type Choice, choice, choices, combined, sortByBits } from './candidates/cost.js';
+import { readSignature } from './candidates/signature-reading.js';
 import { fieldChoices, tokensOf, withValueAt } from './changes.js';
-import type { SolveTask, TaskHints } from './tasks.js';
+import { type Pause, signs } from './fitting-recipes.js';
+import { withReading } from './neighbours.js';
+import { validRecipe } from './search/assemble-recipe.js';
+import type { Found, SolveTask, TaskHints } from './tasks.js';
 
 /** What a document says of a rule; each hint narrows the search, which then goes deeper. */
 export interface Hints extends TaskHints {
@@ -13,12 +17,12 @@ export interface Hints extends TaskHints {
 }
 
 /** A recipe in JSON, in which a value, an entry of a list, or a whole list may be open: `"?"`. */
-export type OpenRecipe = Readonly<Record<string, unknown>>;
+type OpenRecipe = Readonly<Record<string, unknown>>;
 
 const open = '?';
 
 /** The recipe of the hints: without one, all is open that they do not say. */
-export function openRecipe({ recipe, steps, join }: Hints): OpenRecipe {
+function openRecipe({ recipe, steps, join }: Hints): OpenRecipe {
   const given = (recipe ?? {}) as OpenRecipe;
   const isOpen = given.message === undefined || given.message === open;
   return {
@@ -31,7 +35,7 @@ export function openRecipe({ recipe, steps, join }: Hints): OpenRecipe {
   };
 }
 
-export function isOpen(value: unknown): boolean {
+function isOpen(value: unknown): boolean {
   return value === open;
 }
 
@@ -45,7 +49,7 @@ export function withHints(tasks: readonly SolveTask[], hints: Hints): SolveTask[
     headers,
     constants,
     join: typeof join === 'string' && !isOpen(join) ? join : undefined,
-    steps: digests?.map(({ algorithm, hmac }) => (hmac ? `hmac-${algorithm}` : algorithm)),
+    steps: digests?.map(digestName),
   };
   return tasks.map((task) => ({ ...task, hints: own }));
 }
@@ -93,23 +97,20 @@ function tokenChoices(task: SolveTask, constants: readonly string[]): Choice<unk
   ];
 }
 
-const digestChoices = algorithms.flatMap((algorithm, rank) => [
-  choice(algorithm as string, rank),
+const plainDigests = algorithms.flatMap((algorithm, rank) => [
+  choice<string>(algorithm, rank),
   choice(`hmac-${algorithm}`, rank + 0.5),
-  ...['HEX', 'raw', 'base64'].flatMap((format) => [
-    choice(`${algorithm}:${format}`, rank + 3),
-    choice(`hmac-${algorithm}:${format}`, rank + 3.5),
-  ]),
 ]);
+const formats = choices([0, ''], [3, ':HEX', ':raw', ':base64']);
+const digestChoices = combined(plainDigests, formats, (digest, format) => digest + format);
 
-const plainDigests = digestChoices.filter(({ value }) => !value.includes(':'));
+const between = choices<readonly string[]>([4, []], [5, ['append:$secret']]);
 const chainChoices: Choice<readonly string[]>[] = sortByBits([
   ...plainDigests.map(({ value, bits }) => choice([value], bits)),
-  ...plainDigests.flatMap((last) =>
-    digestChoices.flatMap((first) => [
-      choice([first.value, last.value], 4 + first.bits + last.bits),
-      choice([first.value, 'append:$secret', last.value], 5 + first.bits + last.bits),
-    ]),
+  ...combined(
+    combined(digestChoices, between, (first, steps) => [first, ...steps]),
+    plainDigests,
+    (steps, last) => [...steps, last],
   ),
 ]).filter(({ bits }) => bits <= 12);
 
@@ -119,36 +120,58 @@ const keyChoices = choices<unknown>(
   [6, { decode: 'base64url' }, { tokens: ['$secret.md5'] }, { tokens: ['$secret.sha256'] }],
 );
 
-/** A recipe with its open values filled in. */
-interface Filled extends Weighted {
-  readonly recipe: RecipeJson;
-}
-
 /** Maximum number of ways to fill the open values. */
 const mostFilled = 50_000;
 
 /** The ways to fill the open values, the likeliest first. */
-export function fill(recipe: OpenRecipe, task: SolveTask, hints: Hints): Filled[] {
-  let filled: Filled[] = [{ recipe: recipe as unknown as RecipeJson, bits: 0 }];
+async function fill(
+  recipe: OpenRecipe,
+  task: SolveTask,
+  hints: Hints,
+  pause: Pause,
+): Promise<Choice<RecipeJson>[]> {
+  let filled = [choice(recipe as unknown as RecipeJson, 0)];
   for (const path of holesIn(recipe)) {
+    await pause();
     const values = choicesFor(path, task, hints);
-    const all = filled.flatMap((one) =>
-      values.map(({ value, bits }) => ({
-        recipe: withValueAt(one.recipe, path, value),
-        bits: one.bits + bits,
-      })),
-    );
+    const all = combined(filled, values, (json, value) => withValueAt(json, path, value));
     filled = sortByBits(all).slice(0, mostFilled);
   }
   return filled;
 }
 
 /** @throws RecipeError for a recipe that is wrong however it is filled */
-export function checkOpenRecipe(recipe: OpenRecipe, task: SolveTask, hints: Hints): void {
+function checkOpenRecipe(recipe: OpenRecipe, task: SolveTask, hints: Hints): void {
   const closed = holesIn(recipe).reduce(
     (json, path) =>
       withValueAt(json, path, path === 'message' ? ['$params'] : choicesFor(path, task, hints)[0]?.value),
     recipe,
   );
   parseRecipe(closed);
+}
+
+const betweenPauses = 256;
+
+/**
+ * The likeliest recipe by which all samples are signed, of those that fill in the recipe of the hints. None where its
+ * message is open: then the hints are for the search. `pause` may throw.
+ *
+ * @throws RecipeError for hints that no recipe has
+ */
+export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pause: Pause): Promise<Found> {
+  const [task] = tasks;
+  const wanted = openRecipe(hints);
+  let tried = 0;
+  if (task === undefined) return { tried, hit: null };
+  checkOpenRecipe(wanted, task, hints);
+  if (isOpen(wanted.message)) return { tried, hit: null };
+  for (const { value: json, bits } of await fill(wanted, task, hints, pause)) {
+    if (tried % betweenPauses === 0) await pause();
+    tried += 1;
+    const recipe = validRecipe(json);
+    const read = recipe === null ? [] : readSignature(task).map((reading) => withReading(recipe, reading));
+    const hit = read.find((one) => tasks.every((sample) => signs(one, sample)));
+    if (hit !== undefined) return { tried, hit: { recipe: hit, bits } };
+  }
+  return { tried, hit: null };
 }

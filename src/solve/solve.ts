@@ -3,10 +3,10 @@ import { SampleError } from '../signing-tools/samples/sample-error.js';
 import type { RecipeCandidate } from './candidates/cost.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { type FittingRecipes, fittingRecipes, type Listing, type Pause } from './fitting-recipes.js';
-import { findByHints } from './hinted.js';
+
 import { findNeighbour } from './neighbours.js';
 import { designSample, type FitGroup, groupFits, type NextSample } from './next-sample.js';
-import { type Hints, withHints } from './open-recipe.js';
+import { findByHints, type Hints, withHints } from './open-recipe.js';
 import type { SearchEnd } from './search/shares.js';
 import type { Found, SolveTask } from './tasks.js';
 
@@ -40,7 +40,7 @@ const leastSlack = 2;
  * `pause` may throw `TimeOver`. The sample with the fewest parameters is searched first; the recipe that is found, and
  * its variants, are then tested with the others.
  *
- * @throws SampleError for a signature that no recipe can write; RecipeError for hints that no recipe has
+ * @throws SampleError for a signature that no recipe can write, or a request that is too large; RecipeError for hints that no recipe has
  */
 export async function solve(
   tasks: readonly SolveTask[],
@@ -48,7 +48,7 @@ export async function solve(
   pause: Pause,
   hints: Hints = {},
 ): Promise<Solution> {
-  tasks.forEach(checkSignature);
+  tasks.forEach(checkTask);
   const bySize = withHints(tasks, hints).sort((a, b) => a.request.params.length - b.request.params.length);
   let end: SearchEnd = { tried: 0, hit: null, bits: 0, isComplete: false };
   let isDivided = false;
@@ -111,7 +111,19 @@ function ignoreTimeOver(error: unknown): void {
   if (!(error instanceof TimeOver)) throw error;
 }
 
-function checkSignature(task: SolveTask): void {
+/** Maximum number of parameters and of characters in a request: with more, a search would take minutes to begin. */
+const mostParams = 100;
+const mostCharacters = 65_536;
+
+function checkTask(task: SolveTask): void {
+  const { params, url, body, extra } = task.request;
+  const length = [...params, ...Object.entries(extra), [url, body ?? '']].flat().join('').length;
+  if (params.length > mostParams || length > mostCharacters) {
+    throw new SampleError(
+      `a request of ${params.length} parameters and ${length} characters is too large to search`,
+      `At most ${mostParams} parameters and ${mostCharacters} characters: take a smaller request, signed by the same rule.`,
+    );
+  }
   if (readSignature(task).length > 0) return;
   throw new SampleError(
     `a signature of ${task.signature.length} characters is not a digest that a recipe can write`,

@@ -230,6 +230,13 @@ describe('profile add --from', () => {
       'U+200B',
       '',
     ],
+    [
+      'before the search, a header with a control character',
+      () =>
+        `GET ${request().replace(/&sign=.{8}/, '&sign=00000000')} HTTP/1.1\nHost: e.com\nX-Region: e\x1bu\n\n`,
+      'X-Region',
+      '',
+    ],
   ];
 
   it.each(refused)('refuses %s, and stores nothing', async (_, capture, says, next) => {

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Search } from '../../solve/search/search.js';
-import { type Share, ShareQueue, slicesOf, type Tally } from '../../solve/search/shares.js';
+import { type Share, ShareQueue, type Tally } from '../../solve/search/shares.js';
 import type { Searcher } from '../../solve/solve.js';
 import type { SolveTask } from '../../solve/tasks.js';
 
@@ -18,9 +18,6 @@ interface SearchOptions {
 /** Below this cost the calling thread searches alone: most rules are found before other threads have started. */
 const soloBits = 18;
 
-/** Slices of a share in the calling thread beside workers: a hit of theirs, Ctrl-C and the time limit wait for one. */
-const slicesBesideWorkers = 4;
-
 /** The time that is left is looked at this often while workers search, in milliseconds. */
 const timerMs = 50;
 
@@ -30,10 +27,7 @@ export function searchOnThreads(options: SearchOptions): Searcher {
   return async (task) => {
     const queue = new ShareQueue();
     const search = new Search(task);
-    await searchHere(search, queue, options, {
-      toBits: jobs === 1 ? Number.POSITIVE_INFINITY : soloBits,
-      slices: 1,
-    });
+    await searchHere(search, queue, options, jobs === 1 ? Number.POSITIVE_INFINITY : soloBits);
     if (jobs > 1 && !isOver(queue, options)) await searchTogether(task, search, queue, options);
     signal.throwIfAborted();
     return queue.end;
@@ -45,28 +39,21 @@ function isOver({ total }: ShareQueue, { signal, timeLeft }: SearchOptions): boo
   return total.hit !== null || signal.aborted || timeLeft() <= 0;
 }
 
-/** Searches shares that begin below `toBits` in the calling thread. Before each slice it yields to other work. */
+/** Searches shares that begin below `toBits` in the calling thread. Before each it yields to other work. */
 async function searchHere(
   search: Search,
   queue: ShareQueue,
   options: SearchOptions,
-  { toBits, slices }: { readonly toBits: number; readonly slices: number },
+  toBits: number,
 ): Promise<void> {
   // The first share takes milliseconds, and has the likeliest rules: it is searched however little time there is.
   const isEnough = () => (queue.total.tried > 0 || options.signal.aborted) && isOver(queue, options);
   while (queue.from < toBits && !isEnough()) {
+    await yieldToOthers();
+    if (isEnough()) return;
     const share = queue.take();
     if (share === null) return;
-    const tally: Tally = { tried: 0, hit: null };
-    for (const slice of slicesOf(share, slices)) {
-      await yieldToOthers();
-      if (isEnough()) return;
-      const { tried, hit } = search.run(slice);
-      tally.tried += tried;
-      tally.hit = hit;
-      if (hit !== null) break;
-    }
-    queue.note(share, tally);
+    queue.note(share, search.run(share, isEnough));
     options.onProgress(queue.total.tried);
   }
 }
@@ -94,10 +81,7 @@ async function searchTogether(
   signal.addEventListener('abort', stop);
   const together = { ...options, signal: halt.signal };
   const here = async () => {
-    await searchHere(search, queue, together, {
-      toBits: Number.POSITIVE_INFINITY,
-      slices: slicesBesideWorkers,
-    });
+    await searchHere(search, queue, together, Number.POSITIVE_INFINITY);
     if (isOver(queue, together)) await stop();
   };
   try {

@@ -3,7 +3,7 @@ import { type Empty, isByPair, type Order, type ParamsRule, recipeDefaults } fro
 import type { Param } from '../../signing/request.js';
 import { memoize } from '../../support/memoize.js';
 import type { SolveTask } from '../tasks.js';
-import { type Choice, choice, choices, distinctBy, oneIn, sortByBits, type Weighted } from './cost.js';
+import { type Choice, choice, choices, combined, distinctBy, oneIn, sortByBits } from './cost.js';
 import { type Add, LazyList } from './lazy-list.js';
 import { isProof, type ParameterRole, roleOf } from './parameter-roles.js';
 import type { SearchSpace } from './search-space.js';
@@ -44,30 +44,34 @@ const maxArrangementBits = 15;
 type Arrangements = (kind: BlockKind, keyed: boolean) => LazyList<Arrangement>;
 
 export function arrangementsOf(space: SearchSpace): Arrangements {
-  const { paramNames, secretNames, task } = space;
-  const chosen = selections(
-    paramNames.map(({ value }) => value),
-    maxArrangementBits,
-  );
+  const { paramNames, secretNames, task, room } = space;
+  const names = paramNames.map(({ value }) => value);
+  const chosen = sortByBits(combined(selections(names), emptyChoices, (rule, empty) => ({ ...rule, empty })));
   const fixed = fixedOrders(space);
   const named = secretNames
     .filter(({ bits }) => bits <= maxNameBits)
     .map(({ value, bits }) => choice({ [value]: '$secret' }, bits + secretAsBits));
   const unsent = unsentParams(task);
   const arrangements = (kind: BlockKind, keyed: boolean) =>
-    new LazyList(maxArrangementBits, identityOf, (_, to, add: Add<Arrangement>) => {
+    new LazyList(maxArrangementBits, identityOf, room, (from, to, add: Add<Arrangement>) => {
+      const arrangeAll = (
+        rule: Partial<ParamsRule>,
+        bits: number,
+        all: readonly Choice<Order | FixedOrder>[],
+      ) => {
+        for (const order of all)
+          if (bits + order.bits >= from && bits + order.bits < to)
+            add(arrange(task, { ...rule, order: order.value }), bits + order.bits);
+      };
       for (const { value: own, bits: ownBits } of keyed ? named : kind === 'pairs' ? unsent : nothingAdded) {
-        for (const { rule, bits } of chosen) {
+        for (const { value: rule, bits } of chosen) {
           if (bits + ownBits >= to) break;
-          arrange(task, { ...rule, add: own }, bits + ownBits, orderChoices[kind], to, add);
+          arrangeAll({ ...rule, add: own }, bits + ownBits, orderChoices[kind]);
         }
       }
       if (keyed) return;
-      for (const order of fixed) {
-        if (order.bits >= to) break;
-        arrange(task, { empty: 'keep' }, 0.6, [order], to, add);
-        arrange(task, { empty: 'drop' }, 1.6, [order], to, add);
-      }
+      arrangeAll({ empty: 'keep' }, 0.6, fixed);
+      arrangeAll({ empty: 'drop' }, 1.6, fixed);
     });
   const made = memoize((keyed: boolean) => memoize((kind: BlockKind) => arrangements(kind, keyed)));
   return (kind, keyed) => made(keyed)(kind);
@@ -79,25 +83,10 @@ function identityOf({ rule, entries }: Arrangement): string {
   return `${order}\0${entries.map(([name, value]) => `${name}\0${value}`).join('\0')}`;
 }
 
-function arrange(
-  task: SolveTask,
-  chosen: Partial<ParamsRule>,
-  bits: number,
-  orders: readonly Choice<Order | FixedOrder>[],
-  to: number,
-  add: Add<Arrangement>,
-): void {
-  for (const order of orders) {
-    const total = bits + order.bits;
-    if (total >= to) return;
-    const rule = { ...chosen, order: order.value };
-    const select = compileSelection({ ...recipeDefaults.params, ...rule });
-    const entries = select(task.request.params, addedEntries(rule, task));
-    add(
-      { rule, entries: isByPair(order.value) ? entries : compileOrder(order.value, () => '')(entries) },
-      total,
-    );
-  }
+function arrange(task: SolveTask, rule: Partial<ParamsRule>): Arrangement {
+  const whole = { ...recipeDefaults.params, ...rule };
+  const entries = compileSelection(whole)(task.request.params, addedEntries(rule, task));
+  return { rule, entries: isByPair(whole.order) ? entries : compileOrder(whole.order, () => '')(entries) };
 }
 
 /** The parameters that a rule adds: the secret, or a header. */
@@ -108,31 +97,22 @@ export function addedEntries({ add = {} }: Partial<ParamsRule>, { request, secre
   ]);
 }
 
+const nothingAdded: readonly Choice<ParamsRule['add']>[] = [choice({}, 0)];
+
+const addedNames = choices<(name: string) => string>(
+  [0.5, (name) => name],
+  [2, (name) => name.toLowerCase(), (name) => name.replace(/^x-/i, '').toLowerCase().replaceAll('-', '_')],
+);
+
 /** Nothing added; or all headers or one of them among the parameters, under their names or a part of these. */
 function unsentParams({ request }: SolveTask): Choice<ParamsRule['add']>[] {
   const names = Object.keys(request.extra).filter((name) => /^[\w-]+$/.test(name));
-  const forms: readonly Choice<(name: string) => string>[] = [
-    choice((name) => name, 0.5),
-    choice((name) => name.toLowerCase(), 2),
-    choice((name) => name.replace(/^x-/i, '').toLowerCase().replaceAll('-', '_'), 2),
-  ];
-  const lists = [
-    choice(names, 2),
-    ...(names.length > 1 ? names.map((name) => choice([name], 3 + oneIn(names.length))) : []),
-  ];
-  const added = lists.flatMap((list) =>
-    forms.map((form) =>
-      choice(
-        Object.fromEntries(list.value.map((name) => [form.value(name), `$extra:${name}`])),
-        list.bits + form.bits,
-      ),
-    ),
+  const lists = [choice(names, 2), ...names.map((name) => choice([name], 3 + oneIn(names.length)))];
+  const added = combined(names.length === 0 ? [] : lists, addedNames, (list, nameOf) =>
+    Object.fromEntries(list.map((name) => [nameOf(name), `$extra:${name}`])),
   );
-  const distinct = distinctBy(names.length === 0 ? [] : added, ({ value }) => JSON.stringify(value));
-  return [...nothingAdded, ...distinct];
+  return [...nothingAdded, ...distinctBy(added, ({ value }) => JSON.stringify(value))];
 }
-
-const nothingAdded: readonly Choice<ParamsRule['add']>[] = [choice({}, 0)];
 
 /** Fixed lists of names, the likeliest first. A client often sends the parameters in the order of the list. */
 function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {
@@ -145,9 +125,8 @@ function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {
   return sortByBits(lists);
 }
 
-interface Selection extends Weighted {
-  readonly rule: Pick<ParamsRule, 'exclude' | 'include' | 'empty'>;
-}
+/** Which parameters are in a block. */
+type Selection = Choice<Pick<ParamsRule, 'exclude' | 'include'>>;
 
 /** The cost of excluding a parameter of this role by name. */
 const exclusionBitsOf: Readonly<Record<ParameterRole, number>> = {
@@ -162,37 +141,29 @@ const exclusionBitsOf: Readonly<Record<ParameterRole, number>> = {
 /** Names of signatures. Whether one signature covers another is about as likely as not. */
 const signatureName = /sign|^sig$/i;
 
-/** The selections with a cost within `bound`, the likeliest first; `names` are those of all samples. */
-function selections(names: readonly string[], bound: number): Selection[] {
-  const found = [...exclusions(names, bound), ...inclusions(names, bound)].flatMap(
-    ({ exclude, include, bits }) =>
-      emptyChoices.map(({ value, bits: emptyBits }) => ({
-        rule: { exclude, include, empty: value },
-        bits: bits + emptyBits,
-      })),
-  );
-  return sortByBits(found.filter(({ bits }) => bits <= bound));
-}
-
 export const emptyChoices = choices<Empty>([1.1, 'keep'], [0.9, 'drop']);
 
-/** The names that a rule excludes or includes. */
-interface NameLists extends Weighted, Pick<ParamsRule, 'exclude' | 'include'> {}
-
-/** No exclusion, then one, two and three names; then all parameters that serve the call alone. */
-function exclusions(names: readonly string[], bound: number): NameLists[] {
-  const costs = names.map((name) => choice(name, exclusionBits(name, names)));
-  const lists: NameLists[] = [{ exclude: [], include: null, bits: 0.3 }];
-  for (const { value, bits } of subsets(costs, 3, 0.3, bound)) {
-    lists.push({ exclude: value, include: null, bits });
-  }
+/**
+ * All names but up to three, those that serve the call alone, or up to four names and no others; `names` are those of
+ * all samples.
+ */
+function selections(names: readonly string[]): Selection[] {
+  const excluded = names.map((name) => choice(name, exclusionBits(name, names)));
+  const included = names.map((name) => choice(name, isProof(roleOf(name)) ? 1.2 : 1 + oneIn(names.length)));
   const system = names.filter((name) => roleOf(name) !== 'other');
-  if (system.length > 1 && system.length < names.length) {
-    lists.push({ exclude: system, include: null, bits: 4 });
-    const proof = names.filter((name) => isProof(roleOf(name)));
-    if (proof.length > 0) lists.push({ exclude: proof, include: null, bits: 4 });
-  }
-  return lists;
+  const proof = names.filter((name) => isProof(roleOf(name)));
+  const isSystem = system.length > 1 && system.length < names.length;
+  const lists = [
+    choice([], 0.3),
+    ...subsets(excluded, 3, 0.3),
+    ...(isSystem ? [system, proof].filter(({ length }) => length > 0).map((list) => choice(list, 4)) : []),
+  ];
+  return [
+    ...lists.map(({ value, bits }) => choice({ exclude: value, include: null }, bits)),
+    ...subsets(included, 4, 4)
+      .filter(({ value }) => value.length < names.length)
+      .map(({ value, bits }) => choice({ exclude: [], include: value }, bits)),
+  ];
 }
 
 export function exclusionBits(name: string, names: readonly string[]): number {
@@ -202,24 +173,12 @@ export function exclusionBits(name: string, names: readonly string[]): number {
   return exclusionBitsOf[role] + oneIn(alike) * 0.7;
 }
 
-/** Up to four of the names, but not all. */
-function inclusions(names: readonly string[], bound: number): NameLists[] {
-  const costs = names.map((name) => choice(name, inclusionBits(name, names)));
-  return subsets(costs, 4, 4, bound)
-    .filter(({ value }) => value.length < names.length)
-    .map(({ value, bits }) => ({ exclude: [], include: value, bits }));
-}
-
-function inclusionBits(name: string, names: readonly string[]): number {
-  return isProof(roleOf(name)) ? 1.2 : 1 + oneIn(names.length);
-}
-
-/** The selections of one to `most` items, in their order, that cost at most `bound` on top of `spent`. */
-function subsets<T>(items: readonly Choice<T>[], most: number, spent: number, bound: number): Choice<T[]>[] {
+/** The selections of one to `most` items, in their order, that are cheap enough on top of `spent`. */
+function subsets<T>(items: readonly Choice<T>[], most: number, spent: number): Choice<T[]>[] {
   return items.flatMap(({ value, bits }, index) => {
     const total = spent + bits;
-    if (most === 0 || total > bound) return [];
-    const longer = subsets(items.slice(index + 1), most - 1, total, bound);
+    if (most === 0 || total > maxArrangementBits) return [];
+    const longer = subsets(items.slice(index + 1), most - 1, total);
     return [choice([value], total), ...longer.map((rest) => choice([value, ...rest.value], rest.bits))];
   });
 }

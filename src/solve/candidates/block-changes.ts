@@ -1,7 +1,7 @@
 import { compileMessageEncoding } from '../../signing/compile-recipe.js';
 import { type BlockEncoding, encoders, type TextEncoding } from '../../signing/encodings.js';
 import type { EncodeRule } from '../../signing/recipe.js';
-import type { Weighted } from './cost.js';
+import { choices, combined, sortByBits, type Weighted } from './cost.js';
 import { modifierNamed } from './pieces.js';
 
 /** A transformation of a text before it is signed. */
@@ -20,45 +20,45 @@ export interface BlockChange extends Change {
   readonly digests: boolean;
 }
 
-/** A transformation of the whole message. It works character by character, so it can be applied part by part. */
+/** A transformation of the whole message. */
 export interface MessageChange extends Change {
   readonly rule: Pick<EncodeRule, 'message' | 'lower'>;
 }
 
-export const blockChanges: readonly BlockChange[] = [
-  encodedBlock('none', 0.1),
-  encodedBlock('rfc3986', 4),
-  digestedBlock('md5', 4),
-  encodedBlock('form', 5),
-  encodedBlock('base64', 5),
-  digestedBlock('MD5', 5.5),
-  digestedBlock('sha256', 6),
-  digestedBlock('sha1', 7),
-  encodedBlock('form-dotnet', 7.5),
-];
+export const wholeBlockEncodings = choices<BlockEncoding>(
+  [0.1, 'none'],
+  [4, 'rfc3986'],
+  [5, 'form', 'base64'],
+  [7.5, 'form-dotnet'],
+);
+const blockDigests = choices<string>([4, 'md5'], [5.5, 'MD5'], [6, 'sha256'], [7, 'sha1']);
 
-export const messageChanges: readonly MessageChange[] = [
-  changedMessage('none', false, 0.15),
-  changedMessage('none', true, 5),
-  changedMessage('form', false, 5),
-  changedMessage('form-dotnet', false, 6),
-  changedMessage('rfc3986', false, 6),
-  changedMessage('form', true, 6.5),
-  changedMessage('rfc3986', true, 7),
-];
+export const blockChanges: readonly BlockChange[] = sortByBits([
+  ...wholeBlockEncodings.map(({ value: encode, bits }) => {
+    const changes = encode !== 'none';
+    return { token: '$params', encode, apply: encoders[encode], changes, digests: false, bits };
+  }),
+  ...blockDigests.map(({ value: name, bits }): BlockChange => {
+    const apply = modifierNamed(name);
+    return { token: `$params.${name}`, encode: 'none', apply, changes: true, digests: true, bits };
+  }),
+]);
 
-function encodedBlock(encode: BlockEncoding, bits: number): BlockChange {
-  const apply = encoders[encode];
-  return { token: '$params', encode, apply, changes: encode !== 'none', digests: false, bits };
-}
+export const messageEncodings = choices<TextEncoding>(
+  [0.1, 'none'],
+  [5, 'form'],
+  [6, 'rfc3986', 'form-dotnet'],
+);
+export const lowerings = choices([0.05, false], [5, true]);
+const maxMessageBits = 8;
 
-function digestedBlock(name: string, bits: number): BlockChange {
-  const apply = modifierNamed(name);
-  return { token: `$params.${name}`, encode: 'none', apply, changes: true, digests: true, bits };
-}
-
-function changedMessage(message: TextEncoding, lower: boolean, bits: number): MessageChange {
-  const rule = { message, lower };
-  const { apply } = compileMessageEncoding(rule);
-  return { rule, apply, changes: lower || message !== 'none', bits };
-}
+export const messageChanges: readonly MessageChange[] = sortByBits(
+  combined(messageEncodings, lowerings, (message, lower) => ({ message, lower })),
+)
+  .filter(({ bits }) => bits <= maxMessageBits)
+  .map(({ value: rule, bits }) => ({
+    rule,
+    apply: compileMessageEncoding(rule).apply,
+    changes: rule.lower || rule.message !== 'none',
+    bits,
+  }));

@@ -4,16 +4,12 @@ import { isByPair, type ParamsRule, recipeDefaults } from '../../signing/recipe.
 import type { Param } from '../../signing/request.js';
 import { memoize } from '../../support/memoize.js';
 import type { Arrangement } from './arrangements.js';
-import type { BlockChange, MessageChange } from './block-changes.js';
 import { type BlockShape, writeShape } from './block-shapes.js';
 import { choices, distinctBy, type Weighted } from './cost.js';
-import { LazyList } from './lazy-list.js';
+import { LazyList, type Room } from './lazy-list.js';
 import type { SearchSpace } from './search-space.js';
 
 const maxBlockBits = 17;
-
-/** Maximum cost of a block before it is changed as a whole, alone or with the message. */
-const maxChangedBits = 12;
 
 /** A parameter block, and the rule by which it is written. */
 export interface BlockText {
@@ -31,22 +27,14 @@ interface BlockParts {
   readonly shape: BlockShape;
   readonly arrangements: LazyList<Arrangement>;
   readonly writings: readonly Writing[];
-  readonly secret: string;
+  readonly space: SearchSpace;
 }
 
-/** Distinct blocks, the likeliest first, each at its lowest cost, and their changed forms. */
-export interface BlockTexts {
-  /** Unchanged. The cost includes the shape. */
-  readonly plain: LazyList<BlockText>;
-  /**
-   * In the message. Texts that the change of the block leaves as they are are left out: they are among the plain
-   * ones.
-   */
-  readonly changed: (block: BlockChange) => (message: MessageChange) => LazyList<BlockText>;
-}
-
-export function blockTexts({ shape, arrangements, writings, secret }: BlockParts): BlockTexts {
-  const plain = new LazyList<BlockText>(maxBlockBits, textOf, (from, to, add) => {
+/** Distinct blocks of one shape, the likeliest first, each at its lowest cost. The cost includes the shape. */
+export function blockTexts({ shape, arrangements, writings, space }: BlockParts): LazyList<BlockText> {
+  const { room, task } = space;
+  const secret = task.secret.reveal();
+  return new LazyList(maxBlockBits, textOf, room, (from, to, add) => {
     arrangements.visit(0, to - shape.bits, (arrangement, arranged) => {
       for (const writing of writings) {
         const bits = shape.bits + arranged + writing.bits;
@@ -58,7 +46,6 @@ export function blockTexts({ shape, arrangements, writings, secret }: BlockParts
       }
     });
   });
-  return withChanges(plain);
 }
 
 function textOf({ text }: BlockText): string {
@@ -67,40 +54,19 @@ function textOf({ text }: BlockText): string {
 
 function inOrder(
   { rule, entries }: Arrangement,
-  { shows, kvSep }: BlockShape,
+  { value: { names, values, kvSep } }: BlockShape,
   write: Writing['write'],
 ): readonly Param[] {
   if (!isByPair(rule.order)) return entries;
-  const key = shows === 'pairs' ? (name: string) => write(name) + kvSep : () => '';
+  const key = names && values ? (name: string) => write(name) + kvSep : () => '';
   return compileOrder(rule.order, ([name, value]) => key(name) + write(value))([...entries]);
 }
 
-/** The texts of several shapes in one list. */
-export function pooledTexts(all: readonly BlockTexts[]): BlockTexts {
-  const pool = new LazyList<BlockText>(maxBlockBits, textOf, (from, to, add) => {
-    for (const { plain } of all) plain.visit(from, to, add);
+/** The blocks of several shapes in one list. */
+export function pooledTexts(all: readonly LazyList<BlockText>[], room: Room): LazyList<BlockText> {
+  return new LazyList(maxBlockBits, textOf, room, (from, to, add) => {
+    for (const blocks of all) blocks.visit(from, to, add);
   });
-  return withChanges(pool);
-}
-
-function withChanges(plain: LazyList<BlockText>): BlockTexts {
-  const inBlock = memoize(({ changes, apply }: BlockChange) => {
-    if (!changes) return plain;
-    return plain.map(maxChangedBits, ({ text, rule }) => {
-      const changed = apply(text);
-      return changed === text ? null : { text: changed, rule };
-    });
-  });
-  return {
-    plain,
-    changed: memoize((block) =>
-      memoize(({ changes, apply }) =>
-        changes
-          ? inBlock(block).map(maxChangedBits, ({ text, rule }) => ({ text: apply(text), rule }))
-          : inBlock(block),
-      ),
-    ),
-  };
 }
 
 /** The encoding of names and values. */

@@ -1,7 +1,7 @@
 import { type Algorithm, algorithmFacts, algorithms } from '../../signing/digest-algorithms.js';
-import type { DigestStep } from '../../signing/digest-steps.js';
+import { type DigestStep, digestName } from '../../signing/digest-steps.js';
 import type { SubRule } from '../../signing/recipe.js';
-import { type Choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
+import { type Choice, choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
 import { glue, literal, type Piece, separators } from './pieces.js';
 import type { RequestPieces } from './request-pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
@@ -20,6 +20,9 @@ export interface Chain extends Weighted {
 /** One step of a chain; the format of a digest is that of the input of the next link. */
 type Link = DigestStep | AffixLink;
 
+/** The steps that put the secret between two digests. */
+type Affix = Choice<readonly AffixLink[]>;
+
 interface AffixLink {
   readonly kind: 'append' | 'prepend';
   readonly piece: Piece;
@@ -32,8 +35,7 @@ export function stepsOf({ links, reading }: Chain): string[] {
 
 function stepsOfLink(link: Link, isLast: boolean): string[] {
   if (link.kind !== 'digest') return stepsOfAffix(link);
-  const name = link.hmac ? `hmac-${link.algorithm}` : link.algorithm;
-  return [isLast || link.format === 'hex' ? name : `${name}:${link.format}`];
+  return [isLast || link.format === 'hex' ? digestName(link) : `${digestName(link)}:${link.format}`];
 }
 
 /**
@@ -59,9 +61,7 @@ export function subOf({ links, key }: Chain): SubRule | undefined {
 
 /** The digests of a chain, such as `hmac-sha256`, in any format. */
 export function digestsOf({ links }: Chain): string[] {
-  return links.flatMap((link) =>
-    link.kind === 'digest' ? [link.hmac ? `hmac-${link.algorithm}` : link.algorithm] : [],
-  );
+  return links.flatMap((link) => (link.kind === 'digest' ? [digestName(link)] : []));
 }
 
 /** Equal for chains that give the same digest of every message. */
@@ -108,11 +108,6 @@ function digestCount(links: readonly Link[]): number {
   return links.reduce((count, link) => count + (link.kind !== 'digest' ? 0 : link.hmac ? 2 : 1), 0);
 }
 
-interface Affix {
-  readonly links: readonly AffixLink[];
-  readonly bits: number;
-}
-
 function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: readonly Affix[]): Chain[] {
   const chains: Chain[] = [];
   const { algorithm } = reading;
@@ -122,14 +117,6 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
     const total = bits + reading.bits + (key?.bits ?? 0) + oneIn(digestCount(links));
     if (total <= maxChainBits) chains.push({ links, key, keyed, reading, bits: total });
   };
-  /** Skips what would be too costly even between the two cheapest links. */
-  const withEach = <T extends Weighted>(things: readonly T[], bits: number, take: (thing: T) => void) => {
-    for (const thing of things) {
-      if (bits + reading.bits + thing.bits + oneIn(2) > maxChainBits) return;
-      take(thing);
-    }
-  };
-
   add(0.35, [last]);
   for (const key of keys) add(2.2, [keyedLast], key);
   for (const { value: inner, bits: innerBits } of innerAlgorithms) {
@@ -138,13 +125,11 @@ function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: 
       const first = digest(inner, format);
       const keyedFirst = digest(inner, format, true);
       add(bits + 5, [first, last]);
-      withEach(affixes, bits + 4, (affix) => {
-        add(bits + 4 + affix.bits, [first, ...affix.links, last], null, true);
-      });
-      withEach(keys, bits + 4.5, (key) => {
+      for (const affix of affixes) add(bits + 4 + affix.bits, [first, ...affix.value, last], null, true);
+      for (const key of keys) {
         add(bits + 6.5 - (format === 'raw' ? 2 : 0), [keyedFirst, last], key);
         add(bits + 6.5, [first, keyedLast], key);
-      });
+      }
       for (const { value: second, bits: secondBits } of innerAlgorithms)
         add(bits + secondBits + 7, [first, digest(second, format), last]);
     }
@@ -158,38 +143,25 @@ function digest(algorithm: Algorithm, format: DigestStep['format'] = 'hex', hmac
 
 /** The ways to put the secret between two digests. */
 function secretAffixes({ forms, pieces, names }: ChainParts): Affix[] {
-  const glued = separators.map(({ value, bits }) => literal(value, bits + 1.5));
-  const named = names
-    .filter(({ bits }) => bits + 4.5 <= maxAffixBits)
-    .map(({ value, bits }) => literal(`&${value}=`, bits + 3.5));
-  const values = [...pieces.values, ...pieces.extras].map((piece) => ({ ...piece, bits: piece.bits + 2.5 }));
-  const affixes: Affix[] = [];
-  const add = (kind: AffixLink['kind'], bits: number, ...parts: readonly Piece[]) => {
-    const total = parts.reduce((sum, part) => sum + part.bits, bits);
-    if (total <= maxAffixBits) affixes.push({ links: [{ kind, piece: glue(...parts) }], bits: total });
+  const plain = [
+    ...separators.map(({ value, bits }) => literal(value, bits + 1.5)),
+    ...[...pieces.values, ...pieces.extras].map((piece) => ({ ...piece, bits: piece.bits + 2.5 })),
+  ];
+  const named = names.map(({ value, bits }) => literal(`&${value}=`, bits + 3.5));
+  const affix = (kind: AffixLink['kind'], own: number, ...parts: readonly Piece[]): Affix => {
+    const piece = glue(...parts);
+    return choice([{ kind, piece }], own + piece.bits);
   };
-  for (const form of forms) {
-    if (form.bits > maxAffixBits) break;
-    add('append', 0.7, form);
-    add('prepend', 2, form);
-    const both = form.bits + 4;
-    if (both <= maxAffixBits) {
-      affixes.push({
-        links: [
-          { kind: 'prepend', piece: form },
-          { kind: 'append', piece: form },
-        ],
-        bits: both,
-      });
-    }
-    for (const before of [...glued, ...named]) add('append', 1, before, form);
-    for (const after of glued) add('prepend', 2, form, after);
-    for (const value of values) {
-      add('append', 1.5, value, form);
-      add('append', 2.5, form, value);
-      add('prepend', 3, form, value);
-      add('prepend', 3, value, form);
-    }
-  }
-  return sortByBits(affixes);
+  const affixes = forms.flatMap((form): Affix[] => {
+    const isLikely = ({ bits }: Weighted) => bits + form.bits <= maxAffixBits;
+    const both = (['prepend', 'append'] as const).map((kind) => ({ kind, piece: form }));
+    return [
+      affix('append', 0.7, form),
+      affix('prepend', 2, form),
+      choice(both, form.bits + 4),
+      ...[...plain, ...named].filter(isLikely).map((before) => affix('append', 1.2, before, form)),
+      ...plain.filter(isLikely).map((after) => affix('prepend', 2.2, form, after)),
+    ];
+  });
+  return sortByBits(affixes.filter(({ bits }) => bits <= maxAffixBits));
 }

@@ -24,6 +24,17 @@ export function choices<T>(...table: readonly (readonly [bits: number, ...values
   return table.flatMap(([bits, ...values]) => values.map((value) => choice(value, bits)));
 }
 
+/** Every pair of choices, made into one; their costs add up. */
+export function combined<A, B, C>(
+  ones: readonly Choice<A>[],
+  others: readonly Choice<B>[],
+  make: (one: A, other: B) => C,
+): Choice<C>[] {
+  return ones.flatMap((one) =>
+    others.map((other) => choice(make(one.value, other.value), one.bits + other.bits)),
+  );
+}
+
 /** The cheapest first; a stable sort. */
 export function sortByBits<T extends Weighted>(things: readonly T[]): T[] {
   return [...things].sort((a, b) => a.bits - b.bits);
@@ -66,6 +77,3 @@ export interface CostRange {
 export function lessSpent({ from, to }: CostRange, spent: number): CostRange {
   return { from: from - spent, to: to - spent };
 }
-
-/** Tolerance for sums of costs, which depend on the order of addition. */
-export const roundingBits = 1e-6;

@@ -1,23 +1,71 @@
 import { memoize } from '../../support/memoize.js';
-import type { BlockChange, MessageChange } from './block-changes.js';
-import { type Choice, type CostRange, firstFrom, roundingBits, sortByBits, type Weighted } from './cost.js';
-import { LazyList } from './lazy-list.js';
-import { literal, nothing, type Piece, separators, textOf } from './pieces.js';
+import { type Choice, type CostRange, choice, choices, sortByBits, type Weighted } from './cost.js';
+import { type Item, itemsIn, sequences } from './items.js';
+import { LazyList, type Room } from './lazy-list.js';
+import { glue, literal, nothing, type Piece, separators, textOf } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
-import { byJoiner, type Surroundings, surroundings } from './surroundings.js';
 
 /** The parts of the message before and after the parameter block. */
 interface Layout extends Weighted {
-  readonly before: readonly Piece[];
-  readonly after: readonly Piece[];
+  readonly before: Item;
+  readonly after: Item;
   /** Whether it contains nothing but the secret. */
   readonly bare: boolean;
 }
 
-/** The punctuation of the pairs in a block, and of the secret as one more pair. */
-export interface PairStyle {
-  readonly kvSep: string;
-  readonly pairSep: string;
+/** A layout without the secret. What joins its items to the block is among them. */
+interface Surroundings extends Layout {
+  readonly joiner: string;
+}
+
+/** The possible surroundings of the block, the likeliest first; see `itemsIn` for `isEncoded`. */
+function surroundings(space: SearchSpace, isEncoded: boolean): Surroundings[] {
+  const { pieces, hasBody } = space;
+  const fronts = frontsOf(space, isEncoded);
+  const tails = sortByBits(sequences(itemsIn('tail', space), hasBody ? 1 : 0.3, maxSideBits));
+  const none = (fronts[0]?.bits ?? 0) + (tails[0]?.bits ?? 0);
+  const found: Surroundings[] = [{ before: [], after: [], joiner: '', bare: true, bits: none }];
+  for (const { value: joiner, bits: joinerBits } of isEncoded ? encodedJoiners : joiners) {
+    const between = literal(joiner);
+    const joinedTails = tails.map(({ value, bits }) =>
+      choice(value.length === 0 ? [] : [glue(...value.flatMap((piece) => [between, piece]))], bits),
+    );
+    for (const { value, separator = joiner, bits } of fronts) {
+      // A method is usually a line of its own.
+      const usual = joiner === '\n' && value.includes(pieces.method) ? lineBits : 0;
+      const joined = value.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece]));
+      const before = value.length === 0 && separator === joiner ? [] : [glue(...joined, literal(separator))];
+      for (const tail of joinedTails) {
+        const total = bits + joinerBits - usual + tail.bits;
+        if (total > maxLayoutBits) break;
+        if (before.length + tail.value.length === 0) continue;
+        found.push({ before, after: tail.value, joiner, bare: false, bits: total });
+      }
+    }
+  }
+  return sortByBits(found);
+}
+
+const joiners = [choice('', 0.9), ...separators.map(({ value, bits }) => choice(value, bits + 1.5))];
+const encodedJoiners = [choice('&', 0.7), ...joiners.filter(({ value }) => value !== '&')];
+/** How much likelier a line break is to join a method. */
+const lineBits = 3;
+
+/** Items, and the separator between them and the block, where it is not the joiner. */
+interface Front extends Choice<Item> {
+  readonly separator?: string;
+}
+
+function frontsOf(space: SearchSpace, isEncoded: boolean): Front[] {
+  const { path, url } = space.pieces;
+  const fronts = sequences(itemsIn('front', space, isEncoded), 0.3, maxSideBits);
+  const places = fronts.filter(({ value }) => [path, url].some((at) => at === value.at(-1)));
+  return sortByBits<Front>([
+    ...fronts,
+    ...places.map(({ value, bits }) => ({ value, separator: '?', bits: bits + 1 })),
+    { value: [], separator: '&', bits: 5.5 },
+    { value: [], separator: '?', bits: 8 },
+  ]);
 }
 
 /** The text that separates the secret from the rest. */
@@ -30,114 +78,83 @@ interface SecretStyle extends Weighted {
   readonly end: Piece;
 }
 
-function openLayouts(
+/** Adds the layouts within a range of costs that these surroundings are a part of. */
+type MakeLayouts = (
   around: readonly Surroundings[],
-  { from, to }: CostRange,
-  take: (layout: Layout) => void,
-): void {
-  for (const { front, tail, bare, bits } of around) {
-    if (bits >= to) return;
-    if (bits >= from) take({ before: [front], after: [tail], bare, bits });
-  }
-}
-
-/** The styles of the secret where the rest is joined with this text. */
-type StylesBeside = (joiner: string) => readonly SecretStyle[];
-
-interface KeyedParts {
-  readonly around: readonly Surroundings[];
-  readonly stylesBeside: StylesBeside;
-  /** Texts that can be in the place of the secret. */
-  readonly forms: readonly Piece[];
-}
-
-function keyedLayouts(
-  { around, stylesBeside, forms }: KeyedParts,
   range: CostRange,
   take: (layout: Layout) => void,
-): void {
-  for (const [joiner, places] of byJoiner(around)) {
-    const least = places[0]?.bits ?? 0;
-    for (const style of stylesBeside(joiner)) {
-      if (least + style.bits >= range.to) break;
-      for (const form of forms) {
-        if (least + style.bits + form.bits >= range.to) break;
-        for (const spot of spots) layAround(places, spot, style, form, range, take);
+) => void;
+
+const openLayouts: MakeLayouts = (around, { from, to }, take) => {
+  for (const layout of around) {
+    if (layout.bits >= to) return;
+    if (layout.bits >= from) take(layout);
+  }
+};
+
+/** With one of the forms of the secret; `stylesBeside` are the styles where the rest is joined with a text. */
+function keyedLayouts(
+  forms: readonly Piece[],
+  stylesBeside: (joiner: string) => readonly SecretStyle[],
+): MakeLayouts {
+  return (around, { from, to }, take) => {
+    for (const { joiner, bare, before, after, bits } of around) {
+      if (bits >= to) return;
+      for (const style of stylesBeside(joiner)) {
+        if (bits + style.bits >= to) break;
+        for (const form of forms) {
+          const secretBits = style.bits + form.bits;
+          if (bits + secretBits >= to) break;
+          for (const spot of spots) {
+            const total = bits + secretBits + spot.bits;
+            if (total < from || total >= to) continue;
+            const placed = spot.value(before, after, style, form);
+            if (placed !== null) take({ before: placed[0], after: placed[1], bare, bits: total });
+          }
+        }
       }
     }
-  }
+  };
 }
 
-function layAround(
-  places: readonly Surroundings[],
-  spot: Spot,
+/** Puts the secret into a layout; null where it would be in another spot. */
+type Spot = (
+  before: Item,
+  after: Item,
   style: SecretStyle,
-  form: Piece,
-  { from, to }: CostRange,
-  take: (layout: Layout) => void,
-): void {
-  const { needs } = spot;
-  const secretBits = style.bits + form.bits + spot.bits;
-  for (let index = firstFrom(places, from - secretBits - roundingBits); index < places.length; index++) {
-    const place = places[index] as Surroundings;
-    const bits = place.bits + secretBits;
-    if (bits >= to) return;
-    if (bits < from || (needs !== null && place[needs] === nothing)) continue;
-    const before = partsBefore(spot, place.front, style, form);
-    const after = partsAfter(spot, place.tail, style, form);
-    take({ before, after, bare: place.bare, bits });
-  }
-}
+  secret: Piece,
+) => readonly [before: Item, after: Item] | null;
 
-/** A place for the secret. */
-interface Spot extends Weighted {
-  /** Whether the message begins with the secret. */
-  readonly opens: boolean;
-  /** Whether the message ends with the secret. */
-  readonly closes: boolean;
-  /** The neighbour of a secret inside the message. Without it, the secret would be in one of the other spots. */
-  readonly needs: 'front' | 'tail' | null;
-}
-
-const spots: readonly Spot[] = [
-  { bits: 0, opens: false, closes: true, needs: null },
-  { bits: 2, opens: true, closes: false, needs: null },
-  { bits: 2.9, opens: true, closes: true, needs: null },
-  { bits: 2.9, opens: false, closes: false, needs: 'tail' },
-  { bits: 3.5, opens: false, closes: false, needs: 'front' },
-];
-
-function partsBefore(
-  { opens, needs }: Spot,
-  front: Piece,
-  { first, end }: SecretStyle,
-  form: Piece,
-): Piece[] {
-  if (opens) return [first, form, end, front];
-  return needs === 'front' ? [front, first, form, end] : [front];
-}
-
-function partsAfter({ closes, needs }: Spot, tail: Piece, { last }: SecretStyle, form: Piece): Piece[] {
-  if (closes) return [tail, last, form];
-  return needs === 'tail' ? [last, form, tail] : [tail];
-}
+const spots = choices<Spot>(
+  [0, (before, after, { last }, secret) => [before, [...after, last, secret]]],
+  [2, (before, after, { first, end }, secret) => [[first, secret, end, ...before], after]],
+  [
+    2.9,
+    (before, after, { first, last, end }, secret) => [
+      [first, secret, end, ...before],
+      [...after, last, secret],
+    ],
+    (before, after, { last }, secret) => (after.length === 0 ? null : [before, [last, secret, ...after]]),
+  ],
+  [
+    3.5,
+    (before, after, { first, end }, secret) =>
+      before.length === 0 ? null : [[...before, first, secret, end], after],
+  ],
+);
 
 const gluedBits = 1.3;
 const glued: SecretStyle = { last: nothing, first: nothing, end: nothing, bits: gluedBits };
-const gluedBySeparators = [
-  glued,
-  ...separators.map(({ value, bits }) => setOff(literal(value), bits + 2.5 + gluedBits)),
-];
 
 /** Separators between the secret and the rest: the joiner of the rest, or nothing; where the rest has none, any. */
-function gluedStyles(joiner: string): readonly SecretStyle[] {
-  return joiner === ''
-    ? gluedBySeparators
-    : [setOff(literal(joiner), gluedBits), { ...glued, bits: gluedBits + 2 }];
-}
+const gluedStyles = memoize((joiner: string): readonly SecretStyle[] =>
+  joiner === ''
+    ? [glued, ...separators.map(({ value, bits }) => setOff(literal(value), bits + 2.5 + gluedBits))]
+    : [setOff(literal(joiner), gluedBits), { ...glued, bits: gluedBits + 2 }],
+);
 
 /** The secret as one more pair, under one of the names, or separated as pairs are. */
-function pairedStyles(names: readonly Choice<string>[], { kvSep, pairSep }: PairStyle): SecretStyle[] {
+function pairedStyles(names: readonly Choice<string>[], kvSep: string, pairSep: string): SecretStyle[] {
   const end = literal(pairSep);
   const named = names.map(({ value, bits }) => ({
     last: literal(pairSep + value + kvSep),
@@ -153,9 +170,8 @@ function setOff(separator: Piece, bits: number): SecretStyle {
 }
 
 const maxLayoutBits = 14;
-
-/** Maximum cost of a layout before its message is changed as a whole. */
-const maxChangedBits = 10;
+/** Maximum cost of the items before or after the block. */
+const maxSideBits = 11;
 
 /** The cost of a secret that is in the layout, the block or the digest chain more than once, or nowhere. */
 export function secretCost(...places: readonly boolean[]): number {
@@ -177,57 +193,38 @@ export interface LayoutText {
 export interface LayoutKind {
   /** Whether the layouts contain the secret. */
   readonly keyed: boolean;
-  /** The layouts around a block with this change, in a message with this change. */
-  readonly around: (block: BlockChange) => (message: MessageChange) => LazyList<LayoutText>;
+  /** The layouts around a block; see `itemsIn` for `isEncoded`. */
+  readonly around: (isEncoded: boolean) => LazyList<LayoutText>;
 }
 
 export function layoutKinds(space: SearchSpace) {
-  const { forms, secretNames } = space;
-  const places = memoize((encoded: boolean) => surroundings(space, encoded, maxLayoutBits));
-  const kind = (keyed: boolean, make: MakeLayouts): LayoutKind => {
-    const all = memoize((encoded: boolean) => layoutTexts(places(encoded), make));
-    const around = memoize((block: BlockChange) => {
-      const list = all(block.encode === 'rfc3986');
-      const possible = block.digests
-        ? list.map(maxLayoutBits, (layout) => (layout.layout.bare ? null : layout))
-        : list;
-      return memoize((message: MessageChange) => changeLayouts(possible, message));
-    });
-    return { keyed, around };
-  };
-  const withSecret = (stylesBeside: StylesBeside) =>
-    kind(true, (around, range, take) => keyedLayouts({ around, stylesBeside, forms }, range, take));
+  const { forms, secretNames, room } = space;
+  const places = memoize((isEncoded: boolean) => surroundings(space, isEncoded));
+  const kind = (keyed: boolean, make: MakeLayouts): LayoutKind => ({
+    keyed,
+    around: memoize((isEncoded) => layoutTexts(places(isEncoded), room, make)),
+  });
   return {
     open: kind(false, openLayouts),
-    glued: withSecret(gluedStyles),
-    paired: memoize((style: PairStyle) => {
-      // Most searches end before they need the names in every style.
-      const styles = memoize((names: readonly Choice<string>[]) => pairedStyles(names, style));
-      return withSecret(() => styles(secretNames));
-    }),
+    glued: kind(true, keyedLayouts(forms, gluedStyles)),
+    /** For a block of pairs with these separators. Most searches end before they need the names in every style. */
+    paired: memoize((kvSep: string) =>
+      memoize((pairSep: string) => {
+        const styles = memoize((names: readonly Choice<string>[]) => pairedStyles(names, kvSep, pairSep));
+        return kind(
+          true,
+          keyedLayouts(forms, () => styles(secretNames)),
+        );
+      }),
+    ),
   };
 }
 
-type MakeLayouts = (
-  around: readonly Surroundings[],
-  range: CostRange,
-  take: (layout: Layout) => void,
-) => void;
-
-function layoutTexts(around: readonly Surroundings[], make: MakeLayouts): LazyList<LayoutText> {
+function layoutTexts(around: readonly Surroundings[], room: Room, make: MakeLayouts): LazyList<LayoutText> {
   const key = ({ before, after }: LayoutText) => `${before}\0${after}`;
-  return new LazyList<LayoutText>(maxLayoutBits, key, (from, to, add) => {
+  return new LazyList<LayoutText>(maxLayoutBits, key, room, (from, to, add) => {
     make(around, { from, to }, (layout) => {
       add({ before: textOf(layout.before), after: textOf(layout.after), layout }, layout.bits);
     });
   });
-}
-
-function changeLayouts(list: LazyList<LayoutText>, { changes, apply }: MessageChange): LazyList<LayoutText> {
-  if (!changes) return list;
-  return list.map(maxChangedBits, ({ before, after, layout }) => ({
-    before: apply(before),
-    after: apply(after),
-    layout,
-  }));
 }

@@ -3,6 +3,17 @@ export type Add<T> = (item: T, bits: number) => void;
 /** Adds the items that cost from `from` to below `to`, in any order; others are ignored. */
 type Make<T> = (from: number, to: number, add: Add<T>) => void;
 
+/** What the lists of a search may still hold, in characters: it bounds their memory, and the time to make them. */
+export interface Room {
+  left: number;
+}
+
+/** Thrown by a list that would hold more. */
+export class NoRoom extends Error {}
+
+/** What an item takes besides its text, in characters. */
+const itemCharacters = 100;
+
 /** Resolution of costs: an eighth of a bit. */
 const steps = 8;
 
@@ -20,14 +31,16 @@ export class LazyList<T> {
   readonly bits: number[] = [];
   readonly #make: Make<T>;
   readonly #maxBits: number;
-  readonly #key: ((item: T) => string) | null;
+  readonly #key: (item: T) => string;
+  readonly #room: Room;
   readonly #known = new Set<string>();
   /** The number of items below each step of the cost. */
   readonly #cheaper: number[] = [0];
   #made = 0;
 
   /** `maxBits` bounds the cost; of items with the same `key` only the cheapest is kept. */
-  constructor(maxBits: number, key: ((item: T) => string) | null, make: Make<T>) {
+  constructor(maxBits: number, key: (item: T) => string, room: Room, make: Make<T>) {
+    this.#room = room;
     this.#maxBits = maxBits;
     this.#key = key;
     this.#make = make;
@@ -63,16 +76,6 @@ export class LazyList<T> {
     }
   }
 
-  /** A list of the changed items, up to a cost, each at its own cost; null leaves one out. */
-  map<U>(maxBits: number, change: (item: T) => U | null): LazyList<U> {
-    return new LazyList<U>(Math.min(maxBits, this.#maxBits), null, (from, to, add) => {
-      this.visit(from, to, (item, bits) => {
-        const changed = change(item);
-        if (changed !== null) add(changed, bits);
-      });
-    });
-  }
-
   #extend(from: number, to: number): void {
     const found: { readonly items: T[]; readonly bits: number[] }[] = [];
     this.#make(from, to, (item, bits) => {
@@ -94,10 +97,11 @@ export class LazyList<T> {
   }
 
   #isKnown(item: T): boolean {
-    if (this.#key === null) return false;
     const key = this.#key(item);
     if (this.#known.has(key)) return true;
     this.#known.add(key);
+    this.#room.left -= key.length + itemCharacters;
+    if (this.#room.left < 0) throw new NoRoom();
     return false;
   }
 }

@@ -1,6 +1,6 @@
 import { hostOf, paramOf, pathOf, type SignableRequest } from '../../signing/request.js';
-import { choices } from './cost.js';
-import { type HeaderList, headerLists, headerValues } from './header-values.js';
+import { type Choice, choices } from './cost.js';
+import { headerLists, headerValues } from './header-values.js';
 import { weighNames } from './parameter-roles.js';
 import { changed, namedToken, type Piece } from './pieces.js';
 
@@ -19,7 +19,7 @@ export interface RequestPieces {
   /** Extra values of the sample, each with the cost of choosing it. */
   readonly extras: readonly Piece[];
   /** Two or more of them together, or one with its name, each with the cost of choosing it. */
-  readonly extraLists: readonly HeaderList[];
+  readonly extraLists: readonly Choice<readonly Piece[]>[];
   /** The query as it was sent; empty where it is not known. */
   readonly query: Piece;
 }

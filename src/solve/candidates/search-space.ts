@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SolveTask } from '../tasks.js';
 import { type Chain, chainIdentity, digestChains, digestsOf } from './chains.js';
 import { type Choice, distinctBy } from './cost.js';
+import type { Room } from './lazy-list.js';
 import { weighNames } from './parameter-roles.js';
 import { distinctPieces, type Piece } from './pieces.js';
 import { type RequestPieces, requestPieces } from './request-pieces.js';
@@ -19,7 +20,11 @@ export interface SearchSpace {
   readonly forms: readonly Piece[];
   readonly secretNames: readonly Choice<string>[];
   readonly chains: readonly Chain[];
+  readonly room: Room;
 }
+
+/** Characters: with what else there is, a search takes less than 300 MB. */
+const allRoom = 80_000_000;
 
 /** Collects the possible parts of a rule: of parts with the same text in this request only the likeliest. */
 export function searchSpace(task: SolveTask): SearchSpace {
@@ -44,6 +49,7 @@ export function searchSpace(task: SolveTask): SearchSpace {
     paramNames: weighNames(params),
     forms,
     secretNames: names,
+    room: { left: allRoom },
     chains: distinctBy(chains.filter(isKnown), chainIdentity),
   };
 }

@@ -1,10 +1,9 @@
-import { type Algorithm, digestText } from '../../signing/digest-algorithms.js';
 import { decodeKey } from '../../signing/digest-steps.js';
 import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
-import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './cost.js';
-import { changed, glue, joinPieces, literal, nothing, type Piece } from './pieces.js';
+import { type Choice, choice, choices, combined, distinctBy, sortByBits, type Weighted } from './cost.js';
+import { changed, glue, joinPieces, literal, modifierNamed, type Piece } from './pieces.js';
 import type { RequestPieces } from './request-pieces.js';
 
 const maxFormBits = 11;
@@ -18,58 +17,47 @@ const modifiersOfSecrets = choices<string>(
 );
 
 /**
- * Texts that can be in the place of the secret: the secret, a digest of it, a digest of it with one or two values.
+ * Texts that can be in the place of the secret: the secret, a digest of it, a digest of it with one or two values. The
+ * key of a `$sub` digest is rarely anything but the secret with what identifies the app, the session or the time.
  */
 export function secretForms(secret: Secret, pieces: RequestPieces): Piece[] {
   const text = secret.reveal();
   const plain: Piece = { tokens: ['$secret'], text, bits: 0.1 };
   const modified = modifiersOfSecrets.map(({ value, bits }) => changed('$secret', text, value, bits));
-  const subs = subMessages(plain, pieces).flatMap(digestsOf);
+  const subs = [plain, changed('$secret', text, 'upper', 4)].flatMap((form) =>
+    withValues(form, pieces, choices([0, ''], [3, '&'])).flatMap(digestsOf),
+  );
   return sortByBits([plain, ...modified, ...subs.filter(({ bits }) => bits <= maxFormBits)]);
 }
 
-/**
- * The key of a `$sub` digest is rarely anything but the secret with what identifies the app, the session or the
- * time.
- */
-function subMessages(plain: Piece, { values, extras }: RequestPieces): Piece[] {
-  const upper = changed('$secret', plain.text, 'upper', 4);
-  const around = [nothing, ...values, ...extras.map((extra) => ({ ...extra, bits: extra.bits + 1 }))];
-  return [plain, upper].flatMap((secret) =>
-    around.flatMap((one) =>
-      around.flatMap((two) => {
-        if (one === two) return [];
-        if (two === nothing) return glued([one, secret], [secret, one]);
-        return one === nothing ? [] : glued([one, two, secret], [secret, one, two], [one, secret, two]);
-      }),
-    ),
-  );
+/** The secret with one or two values before, behind or around it, and a text between them. */
+function withValues(
+  secret: Piece,
+  { values, extras }: RequestPieces,
+  between: readonly Choice<string>[],
+): Piece[] {
+  const known = [...values, ...extras.map((extra) => ({ ...extra, bits: extra.bits + 1 }))];
+  const orders = known.flatMap((one) => [
+    choice([one, secret], 0),
+    choice([secret, one], 1),
+    ...known
+      .filter((two) => two !== one)
+      .flatMap((two) => choices([1, [one, two, secret]], [2, [secret, one, two]], [3, [one, secret, two]])),
+  ]);
+  return combined(orders, between, joinPieces).map(({ value, bits }) => ({
+    ...value,
+    bits: value.bits + bits,
+  }));
 }
 
-function glued(...orders: readonly (readonly Piece[])[]): Piece[] {
-  return orders.flatMap((order, rank) => {
-    const close = joinPieces(order, '');
-    const apart = joinPieces(order, '&');
-    return [
-      { ...close, bits: close.bits + rank + (order.length - 2) },
-      { ...apart, bits: apart.bits + rank + (order.length - 2) + 3 },
-    ];
-  });
-}
-
-const subDigests: readonly (readonly [algorithm: Algorithm, format: 'hex' | 'HEX', bits: number])[] = [
-  ['md5', 'hex', 5],
-  ['md5', 'HEX', 6],
-  ['sha1', 'hex', 7.5],
-  ['sha256', 'hex', 7.5],
-];
+const subDigests = choices<string>([5, 'md5:hex'], [6, 'md5:HEX'], [7.5, 'sha1:hex', 'sha256:hex']);
 
 function digestsOf({ tokens, text, bits }: Piece): Piece[] {
-  return subDigests.map(([algorithm, format, own]) => ({
+  return subDigests.map(({ value: step, bits: own }) => ({
     tokens: ['$sub'],
-    text: digestText(algorithm, text, format),
+    text: modifierNamed(step)(text),
     bits: bits + own,
-    sub: { message: tokens, steps: [`${algorithm}:${format}`] },
+    sub: { message: tokens, steps: [step] },
   }));
 }
 
@@ -135,22 +123,16 @@ const decodings = choices<KeyDecoding>([4, 'hex'], [4.5, 'base64'], [6.5, 'base6
 /** Digests of the secret whose bytes are the key. */
 const rawDigests = choices<string>([6.5, 'sha256'], [7, 'md5'], [8, 'sha1']);
 
-/** The keys of HMAC steps: the secret as it is or decoded, its other forms, and these with a suffix. */
-export function keyForms(forms: readonly Piece[], { extras, values }: RequestPieces): KeyForm[] {
+/** The keys of HMAC steps: the secret as it is or decoded, its other forms, and the secret with values. */
+export function keyForms(forms: readonly Piece[], pieces: RequestPieces): KeyForm[] {
   const [plain, ...others] = forms;
   if (plain === undefined) return [];
-  const ampersand = glue(plain, literal('&', 4));
   const texts = [
     plain,
     ...others.map((form) => ({ ...form, bits: form.bits + 1 })),
-    ampersand,
-    ...extras.map((extra) => glue(ampersand, extra, literal('', 1))),
-    ...[...values, ...extras].flatMap((value) => [
-      glue(plain, value, literal('', 6)),
-      glue(value, plain, literal('', 6)),
-      glue(value, literal('\n', 7), plain),
-    ]),
-  ];
+    glue(plain, literal('&', 4)),
+    ...withValues(plain, pieces, choices([4.5, '&'], [6, ''], [7, '\n'])),
+  ].filter(({ bits }) => bits <= maxFormBits);
   const raw = rawDigests.flatMap(({ value, bits }) =>
     asKey(changed('$secret', plain.text, value, bits), 'hex', bits),
   );

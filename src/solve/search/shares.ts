@@ -6,22 +6,39 @@ export interface Share extends CostRange {
   readonly parts: number;
 }
 
-/** Divides a share into smaller ones of the same band. */
-export function slicesOf(share: Share, count: number): Share[] {
-  const { part, parts } = share;
-  return Array.from({ length: count }, (_, index) => ({
-    ...share,
-    part: part + index * parts,
-    parts: parts * count,
-  }));
-}
-
 /** The result of searching a share. */
 export interface Tally {
   /** The number of candidates digested and compared. */
-  tried: number;
+  readonly tried: number;
   /** A recipe that gives the signature. */
-  hit: RecipeCandidate | null;
+  readonly hit: RecipeCandidate | null;
+  /** Whether the search ended before all candidates of the share were tried, without a hit. */
+  readonly isCut: boolean;
+}
+
+/** A search asks after so many candidates whether its time is over. */
+const betweenLooks = 1024;
+
+/** The work on a share. */
+export class Work implements Tally {
+  tried = 0;
+  hit: RecipeCandidate | null = null;
+  isCut = false;
+  readonly #isOver: () => boolean;
+
+  constructor(isOver: () => boolean) {
+    this.#isOver = isOver;
+  }
+
+  /** Counts a candidate. */
+  count(): void {
+    this.tried += 1;
+    if (this.tried % betweenLooks === 0 && this.#isOver()) this.isCut = true;
+  }
+
+  get isDone(): boolean {
+    return this.isCut || this.hit !== null;
+  }
 }
 
 /** Bounds of the first bands, which are not split: there is little to try yet. */
@@ -40,7 +57,7 @@ const shareSize = 300_000;
 export const maxBits = 44;
 
 /** The extent of a search. */
-export interface SearchEnd extends Readonly<Tally> {
+export interface SearchEnd extends Omit<Tally, 'isCut'> {
   /**
    * Every candidate up to this cost was tried: every rule likelier than one in 2^bits. All candidates where
    * `isComplete`.
@@ -51,7 +68,7 @@ export interface SearchEnd extends Readonly<Tally> {
 
 /** Hands out the shares of a search, the cheapest first, and adds up their results. */
 export class ShareQueue {
-  readonly #total: Tally = { tried: 0, hit: null };
+  #total: Tally = { tried: 0, hit: null, isCut: false };
   /** The shares handed out and not yet noted. */
   readonly #open = new Set<Share>();
   #band = { from: 0, to: 0, parts: 0 };
@@ -68,19 +85,20 @@ export class ShareQueue {
     return this.#band.from;
   }
 
-  get total(): Readonly<Tally> {
+  get total(): Tally {
     return this.#total;
   }
 
   get end(): SearchEnd {
     const isComplete = this.#total.hit === null && this.#isEmpty && this.#open.size === 0;
     const open = [...this.#open].map(({ from }) => from);
-    return { ...this.#total, bits: isComplete ? maxBits : Math.min(this.from, ...open), isComplete };
+    const { tried, hit } = this.#total;
+    return { tried, hit, bits: isComplete ? maxBits : Math.min(this.from, ...open), isComplete };
   }
 
   /** The next share; null where none is left. */
   take(): Share | null {
-    if (this.#next === this.#band.parts && !this.#openBand()) return null;
+    if (this.#total.isCut || (this.#next === this.#band.parts && !this.#openBand())) return null;
     const share = { ...this.#band, part: this.#next };
     this.#next += 1;
     this.#open.add(share);
@@ -88,10 +106,11 @@ export class ShareQueue {
   }
 
   /** Records the result of a share. The number of its candidates determines how the next bands are split. */
-  note(share: Share, { tried, hit }: Tally): void {
+  note(share: Share, { tried, hit, isCut }: Tally): void {
+    const { total } = this;
+    this.#total = { tried: total.tried + tried, hit: total.hit ?? hit, isCut: total.isCut || isCut };
+    if (isCut) return;
     this.#open.delete(share);
-    this.#total.tried += tried;
-    this.#total.hit ??= hit;
     if (share.from !== this.from) return;
     this.#tried += tried;
     this.#done += 1;

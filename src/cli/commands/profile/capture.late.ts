@@ -138,6 +138,8 @@ export async function completeProfile(
   given: ProfilePatch,
 ): Promise<Pick<ProfilePatch, 'platform' | 'headers'>> {
   const { name } = profile;
+  // Refuses headers that cannot be stored before the search.
+  const { plain, left } = headersOf(capture);
   const secret = await readSecret(profile.secret, io.env);
   const report = await searchRules(
     context,
@@ -150,7 +152,6 @@ export async function completeProfile(
     throw notFound(context.args, fault.message, capture, profile);
   }
   const rules = likeliest(report);
-  const { plain, left } = headersOf(capture);
   const { platform = defaultPlatform, headers = {} } = given;
   const whereOf = (field: keyof Values) => (field === 'base_url' ? 'the address' : `parameter ${field}`);
   const taken = [
