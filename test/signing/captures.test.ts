@@ -70,7 +70,7 @@ const printed: Readonly<Record<string, string>> = {
   'a map behind the address': `INFO: POST http://e.com/p params={a=1, sign=${digest}}`,
   'an object on several lines': `[API] POST http://e.com/p {\n  a: '1',\n  sign: '${digest}'\n}\n${answer}`,
   'the address on the line before': `POST http://e.com/p\n$VAR1 = {\n 'a' => '1',\n 'sign' => '${digest}'\n};`,
-  'the answer on a line of its own': `send url=http://e.com/p method=POST data={'a': '1', 'sign': '${digest}'}\nresponse ${answer}`,
+  'the answer on a line of its own': `send url=http://e.com/p method=POST data={'a': '1', 'sign': '${digest}'}\nresponse of http://e.com/p ${answer}`,
   'the answer behind the form': `POST http://e.com/p ${pairs} -> 200 ${answer}`,
   'options, then the call':
     `const url = 'http://e.com/p';\nconst options = {\n  method: 'POST',\n  body: new URLSearchParams({` +
