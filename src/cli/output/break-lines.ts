@@ -1,4 +1,4 @@
-// Only a line that may be too long for a terminal loads it.
+// Only a line that may be too long for a terminal, and the topics of help, load it.
 import wrapAnsi from 'wrap-ansi';
 
 /** Breaks a line between words; what follows is indented as the line is. */

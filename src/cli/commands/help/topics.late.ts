@@ -11,14 +11,14 @@ import { sectionOf } from '../../command-line/command-texts.late.js';
 import { formatColumns } from '../../command-line/help-layout.js';
 import { addConnectionOptions } from '../../command-line/options.js';
 import { type ExitStatus, exitStatus } from '../../exit-status.js';
+import { breakText } from '../../output/break-lines.js';
 import { addServeOptions } from '../serve/index.js';
 import topics from './topics.txt?raw';
 
 /** The meaning of each exit status. */
 export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.success]: "success: the envelope's code is 200",
-  [exitStatus.fault]:
-    'the output cannot be written, --query selects nothing, or a bug; --verbose shows where',
+  [exitStatus.fault]: 'no output, --query selects nothing, or a bug; --verbose shows where',
   [exitStatus.usage]: 'bad usage or input; nothing was sent',
   [exitStatus.profile]: 'profile or credentials',
   [exitStatus.rejected]: 'the service answered with another code',
@@ -51,7 +51,8 @@ const parts: Readonly<Record<string, (prefix: ChatPrefix) => string>> = {
   seconds: () => String(defaultClockWindowSeconds),
   settings: () => settings.join('\n'),
   exits: () => formatColumns(Object.entries(exitMeanings)),
-  formats: () => sampleFormats.map(({ name, from }) => `  ${name}\n      ${from}\n`).join(''),
+  formats: () =>
+    sampleFormats.map(({ name, from }) => `  ${name}\n${breakText(`      ${from}`, 80)}\n`).join(''),
   connection: () => describeOptions(addConnectionOptions, 'Connection:'),
   operation: () => describeOptions(addServeOptions, 'Operation:'),
   bulk: () => describeOptions(addBulkOptions, 'Bulk runs:'),
