@@ -135,6 +135,21 @@ describe('probe', () => {
   });
 });
 
+it.each([['USERINFO_CONFIG_DIR'], ['-p test']])(
+  'an address elsewhere that no profile has is asked about: %s',
+  async (by) => {
+    const elsewhere = { ...secret, USERINFO_BASE_URL: 'https://api.example.invalid' };
+    const env =
+      by === '-p test' ? elsewhere : { ...elsewhere, USERINFO_CONFIG_DIR: join(machine.folder, 'none') };
+    const chosen = by === '-p test' ? by.split(' ') : values;
+    const write = ['passback', 'a=x', '--union-id', 'u1', '--no-input', '--attempts', '1', ...chosen];
+    const asked = await machine.run(write, { env });
+    expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('Add --yes') });
+    const said = await machine.run([...write, '--environment', 'test'], { env });
+    expect(said).toMatchObject({ status: 5, stderr: expect.not.stringContaining('production') });
+  },
+);
+
 it('a production profile becomes a test one only after a question', async () => {
   const at = ['--base-url', listeners.unknown.url, '--environment', 'production'];
   await machine.run(['profile', 'add', 'live', ...values, ...at, '--app-secret-env', 'SECRET']);

@@ -90,6 +90,8 @@ const har = (...urls: readonly string[]) =>
             { name: 'Host', value: '127.0.0.1' },
             { name: 'User-Agent', value: 'Mozilla/5.0' },
             { name: 'X-Region', value: 'cn-east' },
+            { name: 'X-Pin', value: '4711' },
+            { name: 'X-User', value: 'zhang' },
             { name: 'Cookie', value: 'session=1' },
           ],
           queryString: [...new URL(url).searchParams].map(([name, value]) => ({ name, value })),
@@ -157,11 +159,12 @@ describe('profile add --from', () => {
     expect(done).toMatchObject({ status: 0, stderr: expect.not.stringContaining('base URL:') });
   });
 
-  it('takes of a HAR file headers that every request has alike, and no secret one', patient, async () => {
+  it('takes of a HAR file headers that every request has alike, and no private one', patient, async () => {
     const done = await add(file('a.har', har(request(), request({ random: 'b01d77aa03' }))), '--yes');
     expect(stored().headers).toEqual({ 'X-Region': 'cn-east' });
     expect(received.at(-1)?.region).toBe('cn-east');
-    expect(done.stderr).toContain('userinfo profile set shop --header Cookie=env:COOKIE\n');
+    for (const source of ['Cookie=env:COOKIE', 'X-Pin=env:X_PIN', 'X-User=env:X_USER'])
+      expect(done.stderr).toContain(`userinfo profile set shop --header ${source}\n`);
     expect(done.stderr).not.toContain('session=1');
   });
 

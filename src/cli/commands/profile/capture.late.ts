@@ -209,11 +209,11 @@ function notFound(
     return args.some((arg) => arg.split('=')[0] === flag) ? [] : [flag, profile[field]];
   });
   const file = from === '-' ? 'request.txt' : quoteWhereNeeded(from);
-  const kept = from === '-' ? ' Save the request as a file first:' : '';
+  const kept = from === '-' ? ', and the request as request.txt' : '';
   return new CheckFailedError(message, {
     hint:
       'Nothing was stored. A wrong app secret is the likeliest cause: enter it again. Or search for longer: --max-time 5m.\n' +
-      `To search with what the document says (--steps, --join, --headers, --constant), store the profile without the rule:${kept}`,
+      `To search with what the document says (--steps, --join, --headers, --constant), store the profile without the rule${kept}:`,
     commands: [
       ...commandOf([...without, ...values]),
       `userinfo sign solve -p ${name} --save ${name} --sample ${file}`,
