@@ -122,13 +122,14 @@ function namesChanges({ params }: Recipe, task: SolveTask): Change[] {
   });
   const names = [...new Set([...task.request.params, ...task.otherParams].map(([name]) => name))];
   const isOpen = include === null && !Array.isArray(order);
+  const spent = orderChoices.pairs.find(({ value }) => value === order)?.bits ?? 0;
   return [
     ...(Array.isArray(order)
       ? orderChoices.values.flatMap(({ value, bits }) => [
           change('params.order', bits + 1, { order: value, include: listed }),
           change('params.order', bits - 2, { order: value }),
         ])
-      : [change('params.order', fixedListBits + 2, { order: listed, exclude: [], include: null })]),
+      : [change('params.order', fixedListBits + 2 - spent, { order: listed, exclude: [], include: null })]),
     include === null
       ? change('params.include', 3 + 1.5 * listed.length, { include: listed, exclude: [] })
       : change('params.include', -1, { include: null }),

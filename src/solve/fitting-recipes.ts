@@ -75,10 +75,11 @@ function asList({ recipe, bits }: RecipeCandidate, task: SolveTask): RecipeCandi
   const { pairSep } = params;
   const entries = entriesOf(recipe);
   const place = entries.indexOf('$params');
-  if (place < 0 || params.names || (join !== '' && join !== pairSep)) return [];
   const selected = compileParams(params).select(task.request.params, addedEntries(params, task));
+  const isGlued = join === '' || join === pairSep || selected.length === 1;
+  if (place < 0 || params.names || !isGlued) return [];
   const tokens = selected.map(([name]) => params.add[name] ?? namedToken('param', name) ?? '');
-  const separated = join === pairSep ? tokens : tokens.flatMap((token) => [pairSep, token]).slice(1);
+  const separated = join !== '' ? tokens : tokens.flatMap((token) => [pairSep, token]).slice(1);
   const message = entries.toSpliced(place, 1, ...separated);
   return [{ recipe: { ...recipe, params: recipeDefaults.params, message }, bits: bits + listBits }];
 }
