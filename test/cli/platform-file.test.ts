@@ -37,7 +37,7 @@ const platformFile = {
 } as const;
 
 /** Where one's own profile has the values of these headers. */
-const sources = ['--header', 'X-Gateway-Key=env:GATEWAY_KEY', '--header', `Authorization=${basic}`];
+const sources = ['--header', 'X-Gateway-Key=env:GATEWAY_KEY', '--header', 'Authorization=env:BASIC'];
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
@@ -111,8 +111,10 @@ afterAll(async () => {
   await server.close();
 });
 
-const run = (args: readonly string[], env: Record<string, string> = { GATEWAY_KEY: gatewayKey }) =>
-  machine.run([...args], { env });
+const run = (
+  args: readonly string[],
+  env: Record<string, string> = { GATEWAY_KEY: gatewayKey, BASIC: basic },
+) => machine.run([...args], { env });
 
 it('reads, and takes what the file says without a warning', async () => {
   php.busy = 1;
@@ -174,7 +176,9 @@ it('is understood by doctor, explain, profile show and openapi', async () => {
   const shown = await run(['profile', 'show', '--json']);
   expect(JSON.parse(shown.stdout)).toMatchObject({
     chat_prefix: { value: 'wx_', origin: 'profile "php"' },
-    headers: { value: 'X-Gateway-Key (from the variable GATEWAY_KEY), Authorization (set)' },
+    headers: {
+      value: 'X-Gateway-Key (from the variable GATEWAY_KEY), Authorization (from the variable BASIC)',
+    },
   });
   const exported = await run(['profile', 'export', 'php']);
   expect(JSON.parse(exported.stdout).platform.headers).toEqual(platformFile.headers);
@@ -198,10 +202,13 @@ it('sends its headers with every request, and never shows their values', async (
   expect(missing.stderr).toContain(
     'the environment variable GATEWAY_KEY, which should hold the header X-Gateway-Key',
   );
-  const wrong = await run(['read', 'good', '--verbose', '--json'], { GATEWAY_KEY: 'another-key-4711' });
+  const wrong = await run(['read', 'good', '--verbose', '--json'], {
+    GATEWAY_KEY: 'another-key-4711',
+    BASIC: basic,
+  });
   expect(wrong).toMatchObject({ status: 4 });
   expect(wrong.stderr).toContain('no key');
-  const broken = await run(['read', 'good', '--verbose'], { GATEWAY_KEY: 'line-4711\nbreak' });
+  const broken = await run(['read', 'good', '--verbose'], { GATEWAY_KEY: 'line-4711\nbreak', BASIC: basic });
   expect(broken.stderr).toContain('the option headers: "X-Gateway-Key" is not the value of a header');
   const printed = machine.printed.replace(revealed.stdout, '');
   for (const hidden of [gatewayKey, basic, 'another-key-4711', 'line-4711'])
@@ -235,7 +242,7 @@ it.each<[object, string]>([
 });
 
 it('needs its headers: what lacks is named, with the command that sets it', async () => {
-  const env = { USERINFO_PLATFORM: file, GATEWAY_KEY: gatewayKey };
+  const env = { USERINFO_PLATFORM: file, GATEWAY_KEY: gatewayKey, BASIC: basic };
   const lacking = await run(['profile', 'set', 'php', '--header', 'authorization=']);
   expect(lacking.status).toBe(0);
   const count = php.requests.length;
@@ -274,7 +281,7 @@ it('sends the headers of a profile to its own base URL alone', async () => {
     [[...read, '--base-url', foreign.url], {}],
     [[...read, '-p', 'php'], { USERINFO_BASE_URL: foreign.url }],
   ] as const) {
-    const done = await run(args, { GATEWAY_KEY: gatewayKey, ...env });
+    const done = await run(args, { GATEWAY_KEY: gatewayKey, BASIC: basic, ...env });
     expect(done.stderr).toContain(
       'warning: the headers of profile "php" are sent to its own base URL alone\n',
     );
