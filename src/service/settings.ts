@@ -15,6 +15,7 @@ import {
 } from '../protocol/members.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
+import type { SigningRecipes } from '../signing/recipe.js';
 import type { Secret } from '../signing/secret.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import type { Log } from './log.js';
@@ -198,16 +199,17 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
 /** @throws InvalidInputError for an invalid platform */
 function servedPlatform(settings: ServiceSettings): Pick<CheckedSettings, 'platform' | 'signers'> {
   const platform = parsePlatform(settings.platform ?? {}, 'platform');
-  const [header] = [platform.signing.app_sign, platform.signing.sign].flatMap(signedHeaders);
-  if (header !== undefined) {
-    throw new InvalidInputError(
-      `platform: signing: the service reads no header ${quoteName(header)} to sign`,
-      {
-        hint: 'Requests of §4 sign parameters. Take $extra out of the recipe.',
-      },
-    );
-  }
+  refuseHeaders(platform.signing, 'platform: signing');
   return { platform, signers: compileRecipes(platform.signing) };
+}
+
+/** @throws InvalidInputError that begins with `label`, for recipes that sign a header, which requests of §4 have not */
+export function refuseHeaders({ app_sign, sign }: SigningRecipes, label: string): void {
+  const [header] = [app_sign, sign].flatMap(signedHeaders);
+  if (header === undefined) return;
+  throw new InvalidInputError(`${label}: the service reads no header ${quoteName(header)} to sign`, {
+    hint: 'Requests of §4 sign parameters. Take $extra out of the recipe.',
+  });
 }
 
 function isAddressRange(text: string): boolean {

@@ -39,5 +39,5 @@ it('a service does not start with such a rule, and takes no app with it', async 
   await expect(start()).rejects.toThrow('the service reads no header "x-time" to sign');
   const created = await machine.run(['admin', 'app', 'create', ...app, '--platform', file]);
   expect(created.status).not.toBe(0);
-  expect(created.stderr).toContain('$extra:X-Time');
+  expect(created.stderr).toContain('the service reads no header "x-time" to sign');
 });

@@ -4,6 +4,7 @@ import { quoteName } from '../../protocol/unsafe-text.js';
 import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
+import { refuseHeaders } from '../settings.js';
 import type { AddedApp, Changed, StoredApp } from '../store/apps.js';
 import type { Records } from '../store/operations.js';
 import {
@@ -226,6 +227,7 @@ function credentialsOf({ tenant_code, channel, app_key, app_secret }: AddedApp):
  */
 function writeRecipes(recipes: NonNullable<NewApp['recipes']>): string {
   const { app_sign, sign } = parseSigningRecipes(recipes);
+  refuseHeaders({ app_sign, sign }, 'recipes');
   return JSON.stringify({ app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) });
 }
 
