@@ -111,17 +111,19 @@ function ignoreTimeOver(error: unknown): void {
   if (!(error instanceof TimeOver)) throw error;
 }
 
-/** Maximum number of parameters and of characters in a request: with more, a search would take minutes to begin. */
+/** Maximum number of parameters, of headers and of characters in a request: with more, a search would take minutes to begin. */
 const mostParams = 100;
+const mostHeaders = 30;
 const mostCharacters = 65_536;
 
 function checkTask(task: SolveTask): void {
   const { params, url, body, extra } = task.request;
   const length = [...params, ...Object.entries(extra), [url, body ?? '']].flat().join('').length;
-  if (params.length > mostParams || length > mostCharacters) {
+  const headers = Object.keys(extra).length;
+  if (params.length > mostParams || headers > mostHeaders || length > mostCharacters) {
     throw new SampleError(
-      `a request of ${params.length} parameters and ${length} characters is too large to search`,
-      `At most ${mostParams} parameters and ${mostCharacters} characters: take a smaller request, signed by the same rule.`,
+      `a request of ${params.length} parameters, ${headers} headers and ${length} characters is too large to search`,
+      `At most ${mostParams} parameters, ${mostHeaders} headers and ${mostCharacters} characters: take a smaller request, signed by the same rule.`,
     );
   }
   if (readSignature(task).length > 0) return;

@@ -51,10 +51,13 @@ it.each<[string, Partial<SignableRequest>]>([
 
 it.each<[string, Partial<SignableRequest>]>([
   ['500 parameters', { params: manyParams(500, 5) }],
+  ['100 headers', { extra: manyHeaders(100, 5) }],
   ['a body of a megabyte', { body: 'x'.repeat(1_000_000) }],
 ])('a request with %s is refused before anything is tried', async (_, change) => {
   const search = solve([taskOf(change)], searchUpTo(0), async () => {});
-  await expect(search).rejects.toThrow(/^a request of \d+ parameters and \d+ characters is too large/);
+  await expect(search).rejects.toThrow(
+    /^a request of \d+ parameters, \d+ headers and \d+ characters is too large/,
+  );
 });
 
 it('a search whose lists have no more room ends, and says how far it came', () => {

@@ -61,7 +61,7 @@ export function itemsIn(place: Place, { pieces, hasBody }: SearchSpace, isEncode
     ...bodies.map((body): Row => ['body', choice([body], body.bits + bodyBits), 4, 0.5, 2 - signed]),
     ...values.map((value): Row => [undefined, choice([value], value.bits), 3, 3.5, 0.5]),
     ...extras.map((extra): Row => [undefined, choice([extra], extra.bits), 1, 1, 0.8]),
-    ...extraLists.map((list): Row => ['headers', list, 1.5, 2, 1]),
+    ...extraLists.map((list): Row => ['headers', list, 1.5, 2, values.length === 0 ? 1 : 4]),
   ];
   const items = rows.map(([group, { value, bits }, ...more]) => ({
     value,
