@@ -50,7 +50,7 @@ export function compileRecipe(recipe: RecipeJson, field = ''): Signer {
       return signAsIs(request, secret);
     },
     explain(request, secret) {
-      const renderer = new Renderer(secret, true);
+      const renderer = new Renderer(secret, request, true);
       const texts = textsOf(compiled, request, secret, renderer);
       const message = renderer.change(texts.text(template), encodeMessage);
       return {
@@ -109,7 +109,7 @@ function textsOf(
   parts: RecipeParts,
   request: SignableRequest,
   secret: Secret,
-  renderer = new Renderer(secret, false),
+  renderer = new Renderer(secret, request),
 ): RequestTexts {
   const { params, recipe } = parts;
   let block = '';

@@ -176,8 +176,6 @@ export const recipeLimits = {
   modifiers: 8,
   /** Characters of all its texts and names together. */
   characters: 8192,
-  /** Characters of a text that is signed, or of a part of it: tokens and modifiers multiply what a request has. */
-  signed: 2_097_152,
 } as const;
 
 /** Fills in the defaults of a recipe. The type is trusted; `parseRecipe` checks untrusted data. */

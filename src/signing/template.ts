@@ -2,6 +2,7 @@ import { type Algorithm, algorithms, digestText, type Output } from './digest-al
 import { decodePercent, encoders, folds, reverse } from './encodings.js';
 import { checkLimit, RecipeError } from './recipe.js';
 import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
+import type { SignableRequest } from './request.js';
 import { type Secret, secretLabel } from './secret.js';
 
 /** A change of text. A `local` one works character by character, so it can be applied part by part. */
@@ -163,17 +164,33 @@ const secretMark = '\udc00';
 /** Placeholder of `$sub`. */
 const subMark = '\udc01';
 
+/** Maximum length of a text that is signed, or of a part of it, in characters; to it comes this times the request's. */
+const longestSigned = 2_097_152;
+const growth = 8;
+
 /**
  * Renders the text of a recipe, either to sign it or, masked, to show it. The secret is masked where it is inserted,
  * never searched for afterwards.
  */
 export class Renderer {
   readonly #secret: string;
+  readonly #request: SignableRequest;
   readonly isMasked: boolean;
 
-  constructor(secret: Secret, isMasked: boolean) {
+  constructor(secret: Secret, request: SignableRequest, isMasked = false) {
     this.#secret = secret.reveal();
+    this.#request = request;
     this.isMasked = isMasked;
+  }
+
+  /** @throws RecipeError for a text that is much longer than the request: tokens and modifiers multiply what it has */
+  checkLength({ length }: string): void {
+    if (length <= longestSigned) return;
+    const { url, query = '', body, params } = this.#request;
+    const sizes = params.map(([name, value]) => name.length + value.length);
+    const size = url.length + query.length + (body ?? '').length + sizes.reduce((sum, one) => sum + one, 0);
+    if (length > longestSigned + growth * size)
+      throw new RecipeError('message', 'makes too long a text of this request', 'Sign by a module.');
   }
 
   /** A text that may be shown. */
@@ -210,9 +227,12 @@ export class Renderer {
 
   /** A changed text. No change reaches a mark: a digest of the secret is masked as the secret is. */
   change(text: string, { apply, local }: TextChange): string {
-    checkLimit(text.length, 'signed', 'message', 'characters with the values of this request');
+    this.checkLength(text);
     if (!this.isMasked) return apply(text);
-    if (local) return text.replace(/[^\udc00\udc01]+/gu, (open) => apply(open));
+    if (local) {
+      const parts = text.split(/([\udc00\udc01])/u);
+      return parts.map((part, index) => (index % 2 === 1 ? part : apply(part))).join('');
+    }
     return /[\udc00\udc01]/u.exec(text)?.[0] ?? apply(text);
   }
 }
@@ -237,7 +257,7 @@ export function renderTemplate(
       for (const change of part.changes) value = renderer.change(value, change);
       text += value;
     }
-    checkLimit(text.length, 'signed', 'message', 'characters with the values of this request');
+    renderer.checkLength(text);
   }
   return text;
 }
