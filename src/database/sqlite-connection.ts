@@ -4,7 +4,7 @@ import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructur
 import { isSystemError } from '../support/errors.js';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
 import { checkValues, type SqlParameter, type SqlRow } from './sql-driver.js';
-import { translateSqliteError } from './sqlite-errors.js';
+import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
 
 /** `node:sqlite`, or the package that has the same interface. */
 export type SqliteLibrary = Pick<typeof import('@photostructure/sqlite'), 'DatabaseSync'>;
@@ -39,10 +39,12 @@ const settings = `
  * detached at any time.
  */
 export class SqliteConnection {
+  readonly #library: SqliteLibrary;
   readonly #path: string;
   /** Device and inode of the file; `null` in memory. */
   readonly #identity: string | null;
   readonly #database: DatabaseSyncInstance;
+  #isBroken = false;
   readonly #prepared = new Map<string, Prepared>();
 
   /**
@@ -53,6 +55,7 @@ export class SqliteConnection {
    * @throws StartError for a missing file, or a database of another application
    */
   constructor(library: SqliteLibrary, file: string, create: boolean) {
+    this.#library = library;
     const inMemory = file === ':memory:';
     // A resolved path is never a file: URI.
     this.#path = inMemory ? file : resolve(file);
@@ -74,7 +77,7 @@ export class SqliteConnection {
 
   /**
    * Closes the connection if the file is gone or replaced: what is written would be lost, and another program may
-   * remove its -wal file. It stays closed.
+   * remove its -wal file.
    *
    * @throws StoreUnavailableError in that case
    */
@@ -86,6 +89,26 @@ export class SqliteConnection {
     throw new StoreUnavailableError(
       found === null ? 'the database file is gone' : 'the database file was replaced while it was in use',
     );
+  }
+
+  /** Whether the connection is closed, or may have read wrong data. */
+  get isUnusable(): boolean {
+    return this.#isBroken || !this.#database.isOpen;
+  }
+
+  /**
+   * Opens a new connection in place of an unusable one.
+   *
+   * @throws StoreUnavailableError if the file cannot be used
+   */
+  reopen(): SqliteConnection {
+    this.close();
+    try {
+      return new SqliteConnection(this.#library, this.#path, false);
+    } catch (cause) {
+      if (cause instanceof StoreUnavailableError) throw cause;
+      throw new StoreUnavailableError('the database file is not the one that was opened', { cause });
+    }
   }
 
   get inTransaction(): boolean {
@@ -117,7 +140,7 @@ export class SqliteConnection {
   /** Leaves the database in one file, unless another connection is open. */
   close(): void {
     const isOurs = this.#identity === null || fileIdentity(this.#path) === this.#identity;
-    if (isOurs) this.checkpoint();
+    if (isOurs && !this.isUnusable) this.checkpoint();
     this.#detach();
   }
 
@@ -155,6 +178,7 @@ export class SqliteConnection {
       if (values.length !== wanted) throw new RangeError(`${wanted} values wanted, ${values.length} given`);
       return use(statement);
     } catch (error) {
+      if (needsReconnect(error)) this.#isBroken = true;
       throw translateSqliteError(error);
     }
   }

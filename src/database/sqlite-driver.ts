@@ -75,7 +75,7 @@ class SqliteDriver implements SqlDriver {
   readonly engine = 'sqlite';
   /** A statement blocks the event loop. */
   readonly purgeRows = 128;
-  readonly #connection: SqliteConnection;
+  #connection: SqliteConnection;
   readonly #sql: Sql = {
     run: async (statement, values) => this.#connection.run(statement, values),
     all: async (statement, values) => this.#connection.all(statement, values),
@@ -95,7 +95,7 @@ class SqliteDriver implements SqlDriver {
     return await whenFree(this.#busyTimeoutMs, async () => {
       // The connection is shared: inside another's transaction, its uncommitted rows would be visible.
       while (this.#connection.inTransaction) await nextTurn();
-      this.#connection.checkFile();
+      this.#renew();
       return await work(this.#sql);
     });
   }
@@ -173,9 +173,16 @@ class SqliteDriver implements SqlDriver {
 
   async #begin(): Promise<void> {
     await whenFree(this.#busyTimeoutMs, async () => {
-      this.#connection.checkFile();
+      this.#renew();
       this.#connection.run('BEGIN IMMEDIATE');
     });
+  }
+
+  /** Replaces an unusable connection as soon as the database can be used again. */
+  #renew(): void {
+    if (this.#closed) return;
+    this.#connection.checkFile();
+    if (this.#connection.isUnusable) this.#connection = this.#connection.reopen();
   }
 }
 

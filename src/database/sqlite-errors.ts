@@ -21,9 +21,17 @@ const unavailable: Readonly<Record<number, readonly [message: string, fault: str
 const busy = [5, 6];
 const full = 13;
 
+/** Errors after which the connection may have cached wrong data, or stays read-only. */
+const breaking = [8, 10, 11, 14, 26];
+
 /** Whether another connection holds the lock: waiting may help. */
 export function isBusy(error: unknown): boolean {
   return error instanceof StoreUnavailableError && busy.includes(primaryCode(error.cause) ?? 0);
+}
+
+/** Whether the connection is unusable: a new one may find the file intact. */
+export function needsReconnect(error: unknown): boolean {
+  return breaking.includes(primaryCode(error) ?? 0);
 }
 
 /** Translates an error of the library, unless the statement is at fault. */

@@ -255,14 +255,15 @@ describe('the SQLite driver', () => {
     expect(await count()).toBe(1);
   });
 
-  it('fails once its file is missing', async () => {
+  it('fails while its file is missing, and continues once it is back', async () => {
     await createStore(driver);
     await add('kept');
     await rename(database.file, `${database.file}.away`);
     await expect(add('lost')).rejects.toThrow(new StoreUnavailableError('the database file is gone'));
     await expect(count()).rejects.toThrow('the database file is gone');
     await rename(`${database.file}.away`, database.file);
-    await expect(add('lost, too')).rejects.toThrow('the database is closed');
+    await add('kept too');
+    expect(await count()).toBe(2);
   });
 
   it.each(['is of another application', 'has none of its tables', 'is no database'])(
@@ -282,10 +283,13 @@ describe('the SQLite driver', () => {
       await expect(add('lost')).rejects.toThrow(replaced);
       await expect(count()).rejects.toThrow(replaced);
       expect(await readFile(database.file)).toEqual(before);
+      await rename(`${database.file}.away`, database.file);
+      await add('kept too');
+      expect(await count()).toBe(2);
     },
   );
 
-  it('reports an overwritten file every time', async () => {
+  it('reports an overwritten file every time, and continues once it is restored', async () => {
     await createStore(driver);
     await add('kept');
     await driver.read((sql) => sql.all('PRAGMA store.wal_checkpoint(TRUNCATE)'));
@@ -295,6 +299,10 @@ describe('the SQLite driver', () => {
     const damaged = new StoreUnavailableError('the file is not a database');
     await expect(count()).rejects.toThrow(damaged);
     await expect(count()).rejects.toThrow(damaged);
+    await writeFile(database.file, whole);
+    expect(await count()).toBe(1);
+    await add('kept too');
+    expect(await count()).toBe(2);
   });
 
   it('refuses a statement with the wrong number of values', async () => {
