@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileRecipe, defaultRecipes, type RecipeJson, UserInfoClient } from '../../src/index.js';
 import { createService } from '../../src/service/index.js';
+import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { deploymentFlags, Machine } from '../support/cli.js';
 
@@ -138,52 +139,35 @@ it('a recipe with as much as it may have is taken', () => {
   expect(compileRecipe(full).digestLength).toBe(32);
 });
 
-const long = 'a'.repeat(100_000);
 const escaping = { escape: { a: '%'.repeat(16) }, encode: 'rfc3986' } as const;
-const multiplying: Readonly<Record<string, [Partial<RecipeJson>, size?: number]>> = {
-  'a block of pairs': [{ params: escaping, message: many(60, '$params') }],
-  'an encoded block': [{ params: escaping, encode: { block: 'rfc3986', message: 'rfc3986' } }],
-  values: [{ params: escaping, message: many(60, '$values') }],
-  'a value of its own': [{ params: { add: { x: '$body'.repeat(60) } } }],
-  modifiers: [{ message: many(60, '$body.base64.base64.base64.base64') }],
-  'a key': [{ key: { tokens: many(60, '$body') }, steps: ['hmac-sha256'] }],
-  sub: [{ message: ['$sub'], sub: { message: many(60, '$body'), steps: ['md5'] } }],
+const multiplying: Readonly<Record<string, Partial<RecipeJson>>> = {
+  'a block of pairs': { params: escaping, message: many(60, '$params') },
+  'an encoded block': { params: escaping, encode: { block: 'rfc3986', message: 'rfc3986' } },
+  values: { params: escaping, message: many(60, '$values') },
+  'a value of its own': { params: { add: { x: '$body'.repeat(60) } } },
+  modifiers: { message: many(60, '$body.base64.base64.base64.base64') },
+  'a key': { key: { tokens: many(60, '$body') }, steps: ['hmac-sha256'] },
+  sub: { message: ['$sub'], sub: { message: many(60, '$body'), steps: ['md5'] } },
 };
+
+/** A request with a body and a parameter of so many characters. */
+function requestOf(size: number): SignableRequest {
+  const text = 'a'.repeat(size);
+  return { method: 'PUT', url: 'http://a/b', query: '', params: [['a', text]], body: text, extra: {} };
+}
 
 it.each([
   ['a body', { message: ['$body.form'] }],
   ['a parameter', { message: ['$params', '$secret'], encode: { block: 'rfc3986' } }],
 ] as const)('a request of 9 MB is signed and explained: %s', (_, recipe) => {
   const signer = compileRecipe({ ...right, ...recipe });
-  const text = 'a'.repeat(9_000_000);
-  const request = {
-    method: 'PUT',
-    url: 'http://a/b',
-    query: '',
-    params: [['a', text]],
-    body: text,
-    extra: {},
-  } as const;
-  expect(signer.explain?.(request, new Secret('s')).digest).toBe(
-    signer.sign(request, new Secret('s')).digest,
-  );
+  const [request, secret] = [requestOf(9_000_000), new Secret('s')];
+  expect(signer.explain?.(request, secret).digest).toBe(signer.sign(request, secret).digest);
 });
 
-it.each(Object.entries(multiplying))(
-  'a request that a recipe makes too long is refused: %s',
-  (_, [change, size = long.length]) => {
-    const signer = compileRecipe({ ...right, ...change } as RecipeJson);
-    const text = 'a'.repeat(size);
-    const request = {
-      method: 'PUT',
-      url: 'http://a/b',
-      query: '',
-      params: [['a', text]],
-      body: text,
-      extra: {},
-    } as const;
-    const secret = new Secret('s');
-    for (const sign of [() => signer.sign(request, secret), () => signer.explain?.(request, secret)])
-      expect(sign).toThrow(/message: makes too long a text of this request/);
-  },
-);
+it.each(Object.entries(multiplying))('a request that a recipe makes too long is refused: %s', (_, change) => {
+  const signer = compileRecipe({ ...right, ...change });
+  const [request, secret] = [requestOf(100_000), new Secret('s')];
+  for (const sign of [() => signer.sign(request, secret), () => signer.explain?.(request, secret)])
+    expect(sign).toThrow(/message: makes too long a text of this request/);
+});
