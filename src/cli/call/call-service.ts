@@ -17,10 +17,10 @@ import { isPreview, printPreview, type RequestOptions } from './preview.js';
 
 /**
  * Makes one call, from options to output: resolves settings, calls `beforeSending` (a warning), asks before a write to
- * production, sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope whose code is
- * not 200 is printed too, unless there is a query, before its RejectedError is thrown; so is an answer that is not an
- * envelope, with `--json` or `--verbose`: its code may be used up. A preview sends nothing. The connection is left to the end of the process:
- * closing it takes 3 ms.
+ * production, sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope
+ * whose code is not 200 is printed too, unless there is a query, before its RejectedError is thrown; so is an answer
+ * that is not an envelope, with `--json` or `--verbose`: its code may be used up. A preview sends nothing. The
+ * connection is left to the end of the process: closing it takes 3 ms.
  */
 export async function callService(
   call: Call<RequestOptions>,
