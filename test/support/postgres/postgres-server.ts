@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../free-port.js';
 import {
@@ -43,7 +44,6 @@ export class PostgresServer {
   readonly #settings: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
   #process: ChildProcess | null = null;
-  #log = '';
 
   private constructor(
     binaries: Binaries,
@@ -137,14 +137,20 @@ export class PostgresServer {
       stdio: ['pipe', 'ignore', 'pipe'],
     });
     this.#process = started;
-    await new Promise<void>((resolve, reject) => {
+    let log = '';
+    const isReady = await new Promise<boolean>((resolve) => {
       started.stderr.setEncoding('utf8').on('data', (text: string) => {
-        this.#log += text;
-        if (/ready to accept (?:read-only )?connections/.test(this.#log)) resolve();
+        log += text;
+        if (/ready to accept (?:read-only )?connections/.test(log)) resolve(true);
       });
-      started.once('exit', () => reject(new Error(`PostgreSQL ended while it started:\n${this.#log}`)));
+      started.once('close', () => resolve(false));
     });
-    this.#log = '';
+    started.stderr.removeAllListeners('data').resume();
+    if (isReady) return;
+    // After kill -9: processes of the one before end a moment later.
+    if (!log.includes('is still in use')) throw new Error(`PostgreSQL ended while it started:\n${log}`);
+    await wait(100);
+    await this.start();
   }
 
   /** Shuts down: connections are ended, what runs is broken off. */
