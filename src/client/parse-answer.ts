@@ -192,15 +192,16 @@ function describeBody(
   return parts.join(', ');
 }
 
-/** `code "A001"`, `errmsg "bad sign"`; of an `error` that is an object, its members. A user's data is not shown. */
+/** `code "A001"`, `errmsg "bad sign"`; of an `error` that is an object, its members. No user's data, no JSON. */
 function describeMembers(
   members: Readonly<Record<string, unknown>>,
   hide: (text: string) => string,
 ): string[] {
-  if (namesUser(members)) return [];
+  if (namesUser(members) || Object.keys(members).some(isPersonalName)) return [];
   const told = Object.entries(members).flatMap(([name, value]) => {
-    const isTelling = /^\w{1,30}$/.test(name) && !isPersonalName(name) && !/name$/i.test(name);
-    if (isTelling && typeof value === 'string' && value.length <= tellingLimits.characters)
+    const isTelling = /^\w{1,30}$/.test(name) && !/^data$|name$/i.test(name);
+    const isJson = /^\s*[[{]/.test(String(value));
+    if (isTelling && typeof value === 'string' && value.length <= tellingLimits.characters && !isJson)
       return [`${name} ${quoteName(maskWords(hide(value)))}`];
     if (isTelling && (typeof value === 'number' || typeof value === 'boolean'))
       return [`${name} ${maskWords(String(value))}`];

@@ -72,6 +72,22 @@ describe('a client that gets no valid answer', () => {
     expect((error as Error).message).not.toContain('13800');
   });
 
+  const record = JSON.stringify({ chat_nickname: 'Zhang San', address: 'Zhang Street' });
+  const quoted = JSON.stringify(record);
+  it.each([
+    ['JSON in the text "data"', `{"code":200,"msg":"ok","data":${quoted}}`],
+    ['text in "data"', '{"code":200,"msg":"ok","data":"Zhang San"}'],
+    ['a list in "data"', `{"code":200,"msg":"ok","data":[${record}]}`],
+    ['JSON in the text "result"', `{"status":"ok","result":${quoted}}`],
+    ['the answer itself', record],
+    ['JSON in the text "error"', `{"error":${quoted}}`],
+    ['a text behind the answer', `{"code":200,"msg":"ok","data":{}} ${record}`],
+  ])('a record as %s is not in the error', async (_, body) => {
+    const server = keep(await tcpServer(reply('200 OK', body)));
+    const error = await failure(clientFor(server.url).read({ code: 'c' }));
+    expect(inspect(error)).not.toContain('Zhang');
+  });
+
   it.each([
     ['a closed connection', (socket: Socket) => socket.destroy(), 'reset'],
     ['a truncated answer', reply('200 OK\r\nContent-Length: 999', half), 'reset'],
