@@ -73,9 +73,9 @@ const recipes = [
   completeRecipe({ message: ['$method', '$path', '$body', '$secret'], join: '\n', steps: ['hmac-sha256'] }),
 ];
 const secret = new Secret('s3cret');
-const size = 100_000;
-/** CPU seconds. The slowest shape takes a tenth; one that is read in quadratic time takes ten times as long. */
-const mostSeconds = 5;
+const size = 40_000;
+/** CPU seconds. The slowest shape takes a tenth; one that is read in quadratic time takes longer each time. */
+const mostSeconds = 1;
 
 function read(text: string, isJudged: boolean): void {
   const { samples } = readSamples(text, { pick: [1] });
@@ -91,7 +91,15 @@ function read(text: string, isJudged: boolean): void {
     }
 }
 
-function secondsFor(text: string, isJudged = false): number {
+/** The seconds for a text: of those that take too long on a busy machine, the least of three times. */
+function leastSecondsFor(text: string, isJudged = false): number {
+  let seconds = secondsFor(text, isJudged);
+  for (let time = 1; time < 3 && seconds >= mostSeconds; time += 1)
+    seconds = Math.min(seconds, secondsFor(text, isJudged));
+  return seconds;
+}
+
+function secondsFor(text: string, isJudged: boolean): number {
   const before = process.cpuUsage();
   try {
     read(text, isJudged);
@@ -111,7 +119,10 @@ const shapes = Object.entries(contexts).map(
 
 it.each(shapes)('a text that repeats is read in its time: %s', (_, [open, close], units) => {
   const slow = units.flatMap((unit) => {
-    const seconds = secondsFor(open + unit.repeat(size / unit.length) + close, judged.includes(unit));
+    const textOf = (length: number) => open + unit.repeat(length / unit.length) + close;
+    // A judgement tries hundreds of mistakes.
+    const judgement = judged.includes(unit) ? leastSecondsFor(textOf(size / 5), true) : 0;
+    const seconds = Math.max(leastSecondsFor(textOf(size)), judgement);
     return seconds < mostSeconds ? [] : [`${JSON.stringify(unit)} takes ${seconds} s`];
   });
   expect(slow).toEqual([]);
@@ -123,16 +134,16 @@ const variables = (count: number, of: number) =>
   parts(count, (index) => `{"key":"v${of}-${index}","value":"x"}`);
 
 it.each([
-  ['objects in an object', `{${parts(30_000, (index) => `"k${index}":{"url":"/y"}`)}}`],
+  ['objects in an object', `{${parts(12_000, (index) => `"k${index}":{"url":"/y"}`)}}`],
   [
     'requests below headers',
-    `{"headers":{${parts(15_000, (index) => `"h${index}":"v"`)}},"list":[${parts(15_000, () => '{"url":"/y"}')}]}`,
+    `{"headers":{${parts(6_000, (index) => `"h${index}":"v"`)}},"list":[${parts(6_000, () => '{"url":"/y"}')}]}`,
   ],
   [
     'folders with variables',
-    `{"variable":[${variables(20_000, 0)}],"item":[${parts(10_000, (index) => `{"variable":[${variables(1, index)}],"item":[]}`)}]}`,
+    `{"variable":[${variables(8_000, 0)}],"item":[${parts(4_000, (index) => `{"variable":[${variables(1, index)}],"item":[]}`)}]}`,
   ],
-  ['lines of columns', `#Fields: ${'a '.repeat(100_000)}\n${'/x?sign=a\n'.repeat(30_000)}`],
+  ['lines of columns', `#Fields: ${'a '.repeat(40_000)}\n${'/x?sign=a\n'.repeat(12_000)}`],
 ])('a text of many parts is read in its time: %s', (_, text) => {
-  expect(secondsFor(text)).toBeLessThan(mostSeconds);
+  expect(leastSecondsFor(text)).toBeLessThan(mostSeconds);
 });
