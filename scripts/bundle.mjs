@@ -84,6 +84,9 @@ const rawFiles = {
       : null,
 };
 
+/** Names stay, for stack traces, and line breaks: a failed assertion in undici parses its line for the message. */
+const minify = { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } };
+
 await build({
   platform: 'node',
   input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
@@ -99,8 +102,7 @@ await build({
     dynamicImportInCjs: true,
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name].cjs',
-    // Names stay, for stack traces, and line breaks: a failed assertion in undici parses its line for the message.
-    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
+    minify,
     comments: false,
     codeSplitting: {
       // Each with all that it imports: a read opens few files, and what answers at once opens the first two.
@@ -158,6 +160,7 @@ for (const [format, dir, folderOfSqlite] of [
       entryFileNames: '[name].js',
       chunkFileNames: '[name].js',
       sourcemap: true,
+      minify,
       // undici comes with the client: a program that takes the errors or the signing alone is bundled without it.
       // The SDK loads these two files; what the service alone needs is in others.
       codeSplitting: {
