@@ -71,6 +71,11 @@ export abstract class CallError extends UserInfoError {
   }
 }
 
+/** Adds what neither a log of the error nor its JSON shows. */
+function addHidden(error: CallError, values: object): void {
+  for (const [name, value] of Object.entries(values)) Object.defineProperty(error, name, { value });
+}
+
 /**
  * No valid answer came. Whether the service acted on the request is unknown, unless `received` is false.
  *
@@ -87,9 +92,15 @@ export class NoAnswerError extends CallError {
   readonly received: boolean;
   /** The HTTP status, if an answer came; also that of a proxy that refused. */
   readonly httpStatus: number | undefined;
-  readonly #headers: AnswerHeaders | undefined;
-  readonly #body: Uint8Array | undefined;
-  readonly #answer: Answer | undefined;
+  /** The headers, if an answer came. A log of the error does not show them. */
+  declare readonly headers: AnswerHeaders | undefined;
+  /**
+   * The body, if a whole answer came: whatever the platform, or something before it, sent. UTF-8, unless it could not be
+   * decoded. A log of the error does not show it: it may hold personal data.
+   */
+  declare readonly body: Uint8Array | undefined;
+  /** The envelope, if the reason is `wrong-data`. A log of the error does not show it: it may hold personal data. */
+  declare readonly answer: Answer | undefined;
 
   /** The client sets the details of the call; a test of your program gives those that matter to it. */
   constructor(
@@ -108,30 +119,11 @@ export class NoAnswerError extends CallError {
     this.reason = options.reason;
     this.received = options.received;
     this.httpStatus = options.httpStatus;
-    this.#headers = options.headers;
-    this.#body = options.body;
-    this.#answer = options.answer;
+    const { headers, body, answer } = options;
+    addHidden(this, { headers, body, answer });
     const { operation = 'read', attempts = 1, requestId, retryAfterMs } = options;
     const { retryable = !options.received || endpointNamed[operation].repeatable } = options;
     this.withDetails({ operation, attempts, requestId, retryAfterMs, retryable });
-  }
-
-  /** The headers, if an answer came. A log of the error does not show them. */
-  get headers(): AnswerHeaders | undefined {
-    return this.#headers;
-  }
-
-  /**
-   * The body, if a whole answer came: whatever the platform, or something before it, sent. UTF-8, unless it could not be
-   * decoded. A log of the error does not show it: it may hold personal data.
-   */
-  get body(): Uint8Array | undefined {
-    return this.#body;
-  }
-
-  /** The envelope, if the reason is `wrong-data`. A log of the error does not show it: it may hold personal data. */
-  get answer(): Answer | undefined {
-    return this.#answer;
   }
 
   /** @internal An earlier attempt of the call may have reached the service. */
@@ -196,8 +188,12 @@ export class RejectedError extends CallError {
    */
   readonly msg: string;
   readonly httpStatus: number;
-  readonly #answer: Answer;
-  readonly #entry: ResultCodeEntry | undefined;
+  /** The whole answer. A log of the error does not show it: it may hold personal data. */
+  declare readonly answer: Answer;
+  /** The headers of the answer. A log of the error does not show them. */
+  declare readonly headers: AnswerHeaders;
+  /** @internal The entry of the code; undefined for a code that is not in the table. */
+  declare readonly entry: ResultCodeEntry | undefined;
 
   /** As a test of your program makes one. */
   constructor(rejection: RejectionDetails);
@@ -215,27 +211,11 @@ export class RejectedError extends CallError {
     this.means = entry?.means;
     this.msg = msg;
     this.httpStatus = answer.httpStatus;
-    this.#answer = answer;
-    this.#entry = entry;
+    addHidden(this, { answer, headers: answer.headers, entry });
     if ('envelope' in given) return;
     const { operation = 'read', retryable = mayRepeat(entry, endpointNamed[operation].repeatable) } = given;
     const { attempts, requestId } = answer;
     this.withDetails({ operation, retryable, attempts, requestId, retryAfterMs: given.retryAfterMs });
-  }
-
-  /** The whole answer. A log of the error does not show it: it may hold personal data. */
-  get answer(): Answer {
-    return this.#answer;
-  }
-
-  /** The headers of the answer. A log of the error does not show them. */
-  get headers(): AnswerHeaders {
-    return this.#answer.headers;
-  }
-
-  /** @internal The entry of the code; undefined for a code that is not in the table. */
-  get entry(): ResultCodeEntry | undefined {
-    return this.#entry;
   }
 }
 
