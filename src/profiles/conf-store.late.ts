@@ -6,15 +6,15 @@ import { isSystemError } from '../support/errors.js';
 import { findJsonFault } from '../support/json-fault.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileFileError } from './errors.js';
-import { faultyJson, howToRepair, parseProfileJson, readProfileText } from './profile-file.js';
-import { fileSchema, formatProfileList, type ProfileList } from './profile-json.js';
+import { faultyJson, parseProfileJson, readProfileText } from './profile-file.js';
+import { formatProfileList, type ProfileList } from './profile-json.js';
 
 /** Maximum time to wait for other commands that change the file, in milliseconds. Each of them needs a few. */
 const lockMs = 5_000;
 
 /**
- * Changes the profile file through conf, which checks it by its schema, and replaces it atomically: a new file of mode
- * 0600 and of the same owner, synced before it takes the place of the old one. A symbolic link stays.
+ * Changes the profile file through conf, which replaces it atomically: a new file of mode 0600 and of the same owner,
+ * synced before it takes the place of the old one. A symbolic link stays.
  *
  * While a file `….lock` is there, another command is at it. From its creation to its removal nothing is awaited: only
  * a kill leaves one behind.
@@ -35,8 +35,16 @@ export async function changeProfileFile(
     // JSON.parse keeps the last of duplicate keys: writing would lose the others.
     const fault = findJsonFault(text);
     if (fault !== null) throw faultyJson(fault, path);
-    const list = change(parseProfileJson(JSON.parse(text), path));
-    const conf = openConf(path);
+    const list = change(parseProfileJson(JSON.parse(text), path, false));
+    const conf = new Conf({
+      cwd: dirname(path),
+      configName: basename(path),
+      fileExtension: '',
+      configFileMode: 0o600,
+      accessPropertiesByDotNotation: false,
+      serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,
+      deserialize: (text) => JSON.parse(text.replace(/^\ufeff/, '')),
+    });
     const before = conf.store;
     conf.store = formatProfileList(list);
     try {
@@ -50,27 +58,6 @@ export async function changeProfileFile(
     return list;
   } finally {
     rmSync(lock, { force: true });
-  }
-}
-
-/** @throws ProfileFileError for a file that breaks the schema */
-function openConf(path: string) {
-  try {
-    return new Conf({
-      cwd: dirname(path),
-      configName: basename(path),
-      fileExtension: '',
-      configFileMode: 0o600,
-      schema: fileSchema as never,
-      rootSchema: { additionalProperties: false },
-      ajvOptions: { validateSchema: false }, // it is constant, and the check takes 25 ms
-      accessPropertiesByDotNotation: false,
-      serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,
-      deserialize: (text) => JSON.parse(text.replace(/^\ufeff/, '')),
-    });
-  } catch (cause) {
-    if (isSystemError(cause)) throw cause;
-    throw new ProfileFileError(`${path}: ${(cause as Error).message}`, { hint: howToRepair });
   }
 }
 

@@ -13,46 +13,52 @@ export interface Setting<T> {
   readonly origin: Origin;
 }
 
-/** The command-line options that select the deployment and the application. There is none for the secret. */
-export interface SettingFlags {
-  readonly profile?: string | undefined;
-  readonly environment?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly tenantCode?: string | undefined;
-  readonly channel?: string | undefined;
-  readonly appKey?: string | undefined;
-  readonly caFile?: string | undefined;
-  readonly clientCert?: string | undefined;
-  readonly clientKey?: string | undefined;
-  readonly proxy?: string | undefined;
-  /** A platform file; empty for the defaults. */
-  readonly platform?: string | undefined;
-  /** Without an environment variable: one that stays set would allow plain HTTP everywhere. */
-  readonly allowHttp?: boolean | undefined;
-}
-
-/** The names of a setting: in messages, as an option, as a flag and as an environment variable. */
-function names<Option extends keyof SettingFlags>(
+/** A setting: its name in messages, as an option, as a flag and as an environment variable, and how its text is parsed. */
+function setting<Option extends string, T>(
   title: string,
   option: Option,
   flag: string,
   variable: string,
+  parse: (text: string, label: string) => T,
 ) {
-  return { title, option, flag, variable };
+  return { title, option, flag, variable, parse };
 }
 
 export const settingNames = {
-  profile: names('profile', 'profile', '--profile', 'USERINFO_PROFILE'),
-  environment: names('environment', 'environment', '--environment', 'USERINFO_ENVIRONMENT'),
-  base_url: names('base URL', 'baseUrl', '--base-url', 'USERINFO_BASE_URL'),
-  tenant_code: names('tenant code', 'tenantCode', '--tenant-code', 'USERINFO_TENANT_CODE'),
-  channel: names('channel', 'channel', '--channel', 'USERINFO_CHANNEL'),
-  app_key: names('app key', 'appKey', '--app-key', 'USERINFO_APP_KEY'),
-  ca_file: names('CA file', 'caFile', '--ca-file', 'USERINFO_CA_FILE'),
-  client_cert: names('client certificate', 'clientCert', '--client-cert', 'USERINFO_CLIENT_CERT'),
-  client_key: names('client key', 'clientKey', '--client-key', 'USERINFO_CLIENT_KEY'),
-  proxy: names('proxy', 'proxy', '--proxy', 'USERINFO_PROXY'),
-  platform: names('platform', 'platform', '--platform', 'USERINFO_PLATFORM'),
+  profile: setting('profile', 'profile', '--profile', 'USERINFO_PROFILE', requireText),
+  environment: setting(
+    'environment',
+    'environment',
+    '--environment',
+    'USERINFO_ENVIRONMENT',
+    parseEnvironment,
+  ),
+  base_url: setting('base URL', 'baseUrl', '--base-url', 'USERINFO_BASE_URL', parseBaseUrl),
+  tenant_code: setting('tenant code', 'tenantCode', '--tenant-code', 'USERINFO_TENANT_CODE', parseIdentifier),
+  channel: setting('channel', 'channel', '--channel', 'USERINFO_CHANNEL', parseIdentifier),
+  app_key: setting('app key', 'appKey', '--app-key', 'USERINFO_APP_KEY', parseIdentifier),
+  ca_file: setting('CA file', 'caFile', '--ca-file', 'USERINFO_CA_FILE', requireText),
+  client_cert: setting(
+    'client certificate',
+    'clientCert',
+    '--client-cert',
+    'USERINFO_CLIENT_CERT',
+    requireText,
+  ),
+  client_key: setting('client key', 'clientKey', '--client-key', 'USERINFO_CLIENT_KEY', requireText),
+  proxy: setting('proxy', 'proxy', '--proxy', 'USERINFO_PROXY', requireText),
+  /** A platform file; empty for the defaults. */
+  platform: setting('platform', 'platform', '--platform', 'USERINFO_PLATFORM', String),
+};
+
+type SettingNames = typeof settingNames;
+
+/** The command-line options that select the deployment and the application. There is none for the secret. */
+export type SettingFlags = {
+  readonly [Field in keyof SettingNames as SettingNames[Field]['option']]?: string | undefined;
+} & {
+  /** Without an environment variable: one that stays set would allow plain HTTP everywhere. */
+  readonly allowHttp?: boolean | undefined;
 };
 
 /** The environment variable of the app secret, which has no flag. */
@@ -71,38 +77,24 @@ export function misnamedVariables(env: EnvironmentVariables): string[] {
 }
 
 /** The values of flags and environment variables; `null` for those not set. */
-export type GivenValues = ReturnType<typeof readGivenValues>;
+export type GivenValues = {
+  readonly [Field in keyof SettingNames]: Setting<ReturnType<SettingNames[Field]['parse']>> | null;
+};
 
 /**
  * Reads flags and environment variables. A flag overrides a variable; an empty variable counts as not set.
  *
  * @throws InvalidInputError for an invalid value; the message names its flag or variable
  */
-export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables) {
-  const read = <T>(
-    field: keyof typeof settingNames,
-    parse: (text: string, label: string) => T,
-  ): Setting<T> | null => {
-    const { option, flag, variable } = settingNames[field];
-    const given = flags[option];
-    if (given !== undefined) return { value: parse(given, flag), origin: { kind: 'flag', name: flag } };
-    const text = env[variable];
-    if (!text) return null;
-    return { value: parse(text, variable), origin: { kind: 'environment', name: variable } };
-  };
-  return {
-    profile: read('profile', requireText),
-    environment: read('environment', parseEnvironment),
-    base_url: read('base_url', parseBaseUrl),
-    tenant_code: read('tenant_code', parseIdentifier),
-    channel: read('channel', parseIdentifier),
-    app_key: read('app_key', parseIdentifier),
-    ca_file: read('ca_file', requireText),
-    client_cert: read('client_cert', requireText),
-    client_key: read('client_key', requireText),
-    proxy: read('proxy', requireText),
-    platform: read('platform', String),
-  };
+export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables): GivenValues {
+  const values = Object.entries(settingNames).map(([field, { option, flag, variable, parse }]) => {
+    const [given, kind, name] =
+      flags[option] === undefined
+        ? ([env[variable] || undefined, 'environment', variable] as const)
+        : ([flags[option], 'flag', flag] as const);
+    return [field, given === undefined ? null : { value: parse(given, name), origin: { kind, name } }];
+  });
+  return Object.fromEntries(values);
 }
 
 /** The source of a value, for messages: `--base-url`, `USERINFO_BASE_URL`, `profile "shop"`. */

@@ -68,7 +68,7 @@ function refuseDanglingLink(path: string): void {
 async function parseProfileText(text: string, path: string): Promise<ProfileList> {
   try {
     const json: unknown = JSON.parse(text);
-    if (!hasDoubledKey(text)) return parseProfileJson(json, path);
+    if (!hasDoubledKey(text)) return parseProfileJson(json, path, true);
   } catch (error) {
     // V8's message is dropped: it quotes the text, which may contain a secret.
     if (!(error instanceof SyntaxError)) throw error;
@@ -77,10 +77,10 @@ async function parseProfileText(text: string, path: string): Promise<ProfileList
   throw faultyJson(findJsonFault(text), path);
 }
 
-/** @throws ProfileFileError for an invalid value */
-export function parseProfileJson(json: unknown, path: string): ProfileList {
+/** @throws ProfileFileError for an invalid value, as `parseProfileList` */
+export function parseProfileJson(json: unknown, path: string, isRead: boolean): ProfileList {
   try {
-    return parseProfileList(json);
+    return parseProfileList(json, isRead);
   } catch (error) {
     if (!(error instanceof InvalidInputError || error instanceof ProfileError)) throw error;
     const { message, hint = howToRepair, commands } = error;

@@ -50,7 +50,7 @@ const parsePath = textBy((path, label) => {
 });
 
 const parseSecret: Parse<SecretSource> = (json, label) => {
-  const { kind, value, name, command } = checkFields(json, label);
+  const { kind, value, name, command } = checkFields(json, label, ['kind', 'value', 'name', 'command']);
   switch (kind) {
     case 'file':
       return { kind, value: new Secret(parseText(value, `${label}.value`)) };
@@ -88,29 +88,9 @@ const profileFields: {
 };
 const requiredFields = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'];
 
-/** The JSON schema by which conf checks the file at each change: that nothing in it is unknown. The rest has parsers. */
-export const fileSchema = {
-  active: {},
-  profiles: {
-    type: 'object',
-    additionalProperties: {
-      type: 'object',
-      properties: {
-        ...Object.fromEntries(Object.keys(profileFields).map((field) => [field, {}])),
-        secret: {
-          type: 'object',
-          properties: { kind: {}, value: {}, name: {}, command: {} },
-          additionalProperties: false,
-        },
-      },
-      additionalProperties: false,
-    },
-  },
-};
-
-/** @throws InvalidInputError for an invalid field; one that is unknown is not looked at */
-export function parseProfile(name: string, json: unknown): Profile {
-  const given = checkFields(json, 'the profile');
+/** @throws InvalidInputError for an invalid field, and for one that is unknown unless `isRead` */
+export function parseProfile(name: string, json: unknown, isRead = false): Profile {
+  const given = checkFields(json, 'the profile', isRead ? undefined : Object.keys(profileFields));
   const parsed: Record<string, unknown> = { name };
   for (const [field, parse] of Object.entries<Parse<unknown>>(profileFields)) {
     if (Object.hasOwn(given, field)) parsed[field] = parse(given[field], field);
@@ -133,16 +113,17 @@ export interface ProfileList {
 export const noProfiles: ProfileList = { active: null, profiles: new Map() };
 
 /**
- * Parses the content of the file.
+ * Parses the content of the file: `isRead`, or to be changed, which would lose what is unknown, as of a later version.
  *
  * @throws InvalidInputError or ProfileError
  */
-export function parseProfileList(json: unknown): ProfileList {
-  const { active = null, profiles = {} } = checkFields(json, 'the file');
+export function parseProfileList(json: unknown, isRead: boolean): ProfileList {
+  const known = isRead ? undefined : ['active', 'profiles'];
+  const { active = null, profiles = {} } = checkFields(json, 'the file', known);
   const entries = Object.entries(checkFields(profiles, 'profiles')).map(
     ([name, fields]): [string, Profile] => {
       checkProfileName(name);
-      return [name, withLabel(`profile ${quoteName(name)}`, () => parseProfile(name, fields))];
+      return [name, withLabel(`profile ${quoteName(name)}`, () => parseProfile(name, fields, isRead))];
     },
   );
   const isNone = active === null || active === '';
