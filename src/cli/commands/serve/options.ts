@@ -11,20 +11,22 @@ export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
 
 type Faults = Omit<FaultSettings, 'seed'>;
 
-/** The settings that have the names of the service. */
-type SameNames =
-  | 'port'
-  | 'rateLimit'
-  | 'poolSize'
-  | 'page'
-  | 'adminPort'
-  | 'auditDays'
-  | 'trustProxy'
-  | 'publicUrl'
-  | 'maxConnections';
+/** The options that are settings of the service as they are. */
+export const serviceSettings = [
+  'host',
+  'port',
+  'rateLimit',
+  'poolSize',
+  'page',
+  'adminPort',
+  'auditDays',
+  'trustProxy',
+  'publicUrl',
+  'maxConnections',
+] as const;
 
 /** The options of `userinfo serve`. */
-export interface ServeOptions extends CommonOptions, Pick<ServiceOptions, SameNames> {
+export interface ServeOptions extends CommonOptions, Pick<ServiceOptions, (typeof serviceSettings)[number]> {
   readonly host: string;
   readonly database?: string;
   /** False for --no-migrate. */

@@ -18,7 +18,7 @@ import {
   namedDatabase,
 } from '../../service/database.js';
 import { endWhenUnhandled } from '../../service/log.js';
-import type { ServeOptions } from './options.js';
+import { type ServeOptions, serviceSettings } from './options.js';
 
 const maxSeed = 1_000_000;
 
@@ -135,19 +135,8 @@ function refuseUnfit({ host, port, adminPort, demo }: ServeOptions): void {
 /** Settings that were not given are undefined: the service uses its defaults. */
 function settingsOf(options: ServeOptions): ServiceOptions {
   const { fault, faultSeed = Math.floor(Math.random() * maxSeed) } = options;
-  const { host, port, rateLimit, poolSize, page, adminPort, auditDays } = options;
-  const { trustProxy, publicUrl, maxConnections } = options;
   return {
-    host,
-    port,
-    rateLimit,
-    poolSize,
-    page,
-    adminPort,
-    auditDays,
-    trustProxy,
-    publicUrl,
-    maxConnections,
+    ...Object.fromEntries(serviceSettings.map((name) => [name, options[name]])),
     drainMs,
     drainDelayMs: options.drainDelay,
     keepAliveMs: options.keepAlive,
