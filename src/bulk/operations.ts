@@ -108,6 +108,10 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
     prepare(fields) {
       const user = requiredText(fields, name);
       if (user === name) throw new InvalidInputError('the row is the header again', { hint: 'Remove it.' });
+      if (fields.has('outcome') && fields.has('line'))
+        throw new InvalidInputError('the row is the outcome of another run', {
+          hint: 'Give its input, or the file that its --failed names.',
+        });
       // Beside a union ID a platform may not need the other: a row without it is a slip all the same.
       for (const one of [name, primaryKey ?? name])
         if (!meant.has(one)) refusePasted(one, pasteFault(requiredText(fields, one), 'user'));

@@ -116,7 +116,7 @@ export function decodeUtf8(bytes: Uint8Array, name: string): string {
     return utf8.decode(bytes);
   } catch (error) {
     throw new InvalidInputError(`${name} is not UTF-8`, {
-      hint: 'Save it as UTF-8: text in another encoding would be stored damaged.',
+      hint: 'Give text, saved as UTF-8: in another encoding it would be stored damaged.',
       cause: error,
     });
   }

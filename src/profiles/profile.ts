@@ -69,9 +69,13 @@ export function parseEnvironment(text: string, label = 'the environment'): Envir
  * @throws InvalidInputError that begins with `label`
  */
 export function parseIdentifier(text: string, label: string): string {
-  const fault = text.trim() === '' ? 'is empty' : (textFault(text) ?? pasteFault(text, 'setting')?.what);
-  if (fault !== undefined) throw new InvalidInputError(`${label} ${fault}`);
-  return text;
+  const pasted = pasteFault(text, 'setting');
+  const fault = text.trim() === '' ? 'is empty' : (textFault(text) ?? pasted?.what);
+  if (fault === undefined) return text;
+  const meant = pasted?.meant ?? null;
+  throw new InvalidInputError(`${label} ${fault}`, {
+    hint: meant === null ? undefined : `Did you mean ${quoteName(meant)}?`,
+  });
 }
 
 /**

@@ -143,7 +143,7 @@ export function parseSecret(text: string): Secret {
   const fault = pasteFault(text, 'secret');
   if (fault === null || fault.isDoubt) return new Secret(text);
   throw new InvalidInputError(`the app secret ${fault.what}`, {
-    hint: 'Enter it as the platform issued it.',
+    hint: 'Enter it as the platform issued it. If it is right so, keep it in a variable: --app-secret-env.',
   });
 }
 

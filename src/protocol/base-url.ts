@@ -45,6 +45,8 @@ export function parseBaseUrl(text: string, label = 'the base URL'): string {
       hint: 'Leave out the "?" or "#" and everything after it.',
     });
   }
+  // The full stop of a sentence; a certificate is for the name without it.
+  url.hostname = url.hostname.replace(/(?<!\.)\.+$/, '');
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
 

@@ -42,7 +42,7 @@ type Rule = readonly [
 ];
 
 const exact = 'code user name info setting special mobile';
-const all = `${exact} secret? pair? cell?`;
+const all = `${exact} secret pair? cell?`;
 const names = 'code user name info setting';
 
 /** Characters that no screen shows, and the spaces that look like the usual one. */
@@ -74,11 +74,21 @@ const damagedNumber = [
 /** A text with its name before it, as JSON, YAML, a query and a form write it. */
 const behindName = (names: string) =>
   new RegExp(`^["'“]?(?:${names})["'”]?\\s{0,9}[:=：＝]\\s{0,9}(?=\\S)`, 'i');
-const namedCode = /^([A-Za-z_ -]{0,30}?(?:code|bearer|token)["']?(?:\s*[:=：＝]\s*|\s+))\S+$/i;
 /** A word that looks like a code: long, and with a digit. */
 const codeWord = /[\w-]{12,}/g;
 
 const nameBefore = ['begins with its name', ''] as const;
+
+/** Digits of Arabic and Persian; with the letters of Cyrillic and Greek that look like Latin ones. */
+const digits = '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹';
+const alike = `${digits}аеорсухіјѕοАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧ`;
+const latin = '01234567890123456789aeopcyxijsoABEKMHOPCTYXIJSABEZHIKMNOPTYX';
+
+/** Also the number of a Chinese ID card (GB 11643) with 15 digits and zeros, which its check digit contradicts. */
+function isDamaged(text: string): boolean {
+  if (!/^\d{6}(?:19|20)\d\d[01]\d[0-3]\d\d000$/.test(text)) return damaged.test(text);
+  return [...text].reduce((sum, digit) => (sum * 2 + Number(digit)) % 11, 0) !== 1;
+}
 
 /** In the order in which they are looked for. */
 const rules: readonly Rule[] = [
@@ -90,18 +100,27 @@ const rules: readonly Rule[] = [
   ],
   // A mail breaks lines by =.
   [
-    `${exact} secret?`,
+    'code info setting secret',
     /[\r\n\u2028\u2029]/,
     'has a line break inside',
     (text) => text.replace(/=?[\r\n\u2028\u2029]/g, ''),
   ],
-  [`${exact} secret?`, namesOfInvisible(invisible), null, (text) => text.replace(invisible, '')],
+  // Of two cells, it is not known which one was meant.
+  ['user name special mobile', /[\r\n\u2028\u2029]/, 'has a line break inside'],
+  [`${exact} secret`, /\t/, 'has a tab inside, as between two cells'],
+  [`${exact} secret`, namesOfInvisible(invisible), null, (text) => text.replace(invisible, '')],
   ['pair? cell?', namesOfInvisible(invisibleInText)],
   [
-    `${exact} secret?`,
+    `${exact} secret`,
     /[\uff01-\uff5e]/,
     'has full-width characters',
     (text) => text.replace(/[\uff01-\uff5e]/g, (one) => String.fromCharCode(one.charCodeAt(0) - 0xfee0)),
+  ],
+  [
+    `${exact} secret`,
+    new RegExp(`^(?=.*[A-Za-z${digits}])[!-~${alike}]*[${alike}][!-~${alike}]*$`),
+    'has letters or digits of another alphabet',
+    (text) => [...text].map((one) => latin[alike.indexOf(one)] ?? one).join(''),
   ],
   ['pair? cell?', /^[\uff10-\uff19]+$/, 'is written in full-width digits'],
   [`${names} special mobile secret? pair`, /[,;]$/, 'has a delimiter after it', ''],
@@ -133,7 +152,8 @@ const rules: readonly Rule[] = [
   [all, /^'(?=\d)/, 'has an apostrophe before it, as spreadsheets mark text', ''],
   [`${exact} secret pair cell`, /\ufffd/, 'has U+FFFD: it was read in another encoding'],
   [`${exact} secret pair cell`, noValue, 'stands for a missing value'],
-  [`${exact} secret pair? cell?`, /\*{3}|[•●]{3}/, 'is masked'],
+  [all, /\*{3}|[•●]{3}/, 'is masked'],
+  ['code user setting', /^([^\s()]+)\s?\([^()]*\)$/, 'has a remark in brackets', '$1'],
   ['code user info setting secret', /^[{[]/, 'is JSON', textsIn],
   [`${exact} secret?`, /^<.+>$/s, 'is in angle brackets', inner],
   [
@@ -143,21 +163,18 @@ const rules: readonly Rule[] = [
     (_, [, inUrl, inQuery]) => decoded(inUrl ?? inQuery ?? ''),
   ],
   [names, /^[a-z][\w+.-]*:\/\//i, 'is a URL'],
-  ['user', behindName('(?:union|user|open)_?id|uid'), ...nameBefore],
+  ['code user setting', /^[^\0-\x7f]+(?:ID|code)?\s?[:=]\s*(?=\S)/i, ...nameBefore],
+  ['user', behindName('(?:(?:union|user|open)[_ ]?)?id|uid|user'), ...nameBefore],
   ['setting', behindName('(?:tenant|channel)(?:[_ ]?code)?|app[_ ]?(?:key|id)'), ...nameBefore],
   ['mobile', behindName('mobile|phone|tel'), ...nameBefore],
+  ['secret', /^(?:export\s+)?\w*(?:secret|key|token|password)(?:=[^=]|: ?\S)/i, 'begins with a name'],
   ['secret?', /^(?:export\s+)?[A-Za-z_]\w*(?:=[^=]|: ?\S)/, 'begins with a name'],
   ['secret?', /[^\0-\x7f]/, 'has letters that are not ASCII'],
   [
     'code',
-    (text) => {
-      const [, before = ''] = namedCode.exec(text) ?? [];
-      return before === '' ? null : `begins with ${JSON.stringify(before.trim())}`;
-    },
-    null,
-    (text) => text.slice(namedCode.exec(text)?.[1]?.length),
+    /^[A-Za-z_ -]{0,30}?(?:code|bearer|token)["']?(?:\s*[:=：＝]\s*|\s+)(?=\S+$)|^code(?=[\da-f]{16})/i,
+    ...nameBefore,
   ],
-  ['code', /^code(?=[\da-f]{16})/i, 'begins with "code"', ''],
   ['code', /^(?:(?:the|your|my)[_-])?(?:auth[_-]?)?code$/i, 'is a word for a code'],
   ['code', /%[\da-f]{2}/i, 'is percent-encoded', decoded],
   ['code', /^\S+ \S+$/, 'has a space inside', (text) => onlyCode(text) ?? text.replace(' ', '')],
@@ -177,7 +194,7 @@ const rules: readonly Rule[] = [
     'Give the ID of the user after --union-id, then the pair.',
   ],
   ['user', /^\w+(?:[,;]\w+)+$/, 'has more than one user'],
-  ['user mobile', damaged, ...damagedNumber],
+  ['user mobile', (text) => (isDamaged(text) ? text : null), ...damagedNumber],
   ['code pair cell', shortened, ...damagedNumber],
   ['info', /[;|\s、；[\]{}"]|^-|^(?:data|basic_info|extension_info)\./, 'is not a name'],
   [
@@ -240,7 +257,7 @@ function judge([, find, what, restore]: Rule, text: string): { what: string; res
 
 /** Finds a likely mistake in a text; `null` if nothing is suspicious. An empty text is not judged. */
 export function pasteFault(text: string, kind: PastedKind): PasteFault | null {
-  if (text === '' || (plain[kind]?.test(text) && !noValue.test(text) && !damaged.test(text))) return null;
+  if (text === '' || (plain[kind]?.test(text) && !noValue.test(text) && !isDamaged(text))) return null;
   let fault: Omit<PasteFault, 'meant'> | undefined;
   let meant: string | null = text;
   // What is found below quotes or a space may be within quotes again.

@@ -25,6 +25,13 @@ const pasted: readonly (readonly [kind: string, paste: (text: string) => string,
     (text) => text.replace(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
     'has full-width characters',
   ],
+  [
+    'digits of Arabic',
+    (text) => text.replaceAll('1', '\u0661').replaceAll('4', '\u06f4'),
+    'another alphabet',
+  ],
+  ['a Cyrillic letter', (text) => `${text}b\u0430`, /another alphabet|not digits/],
+  ['the cell beside it', (text) => `${text}\t张三`, 'has a tab inside, as between two cells'],
   ['quotes', (text) => `"${text}"`, 'is in quotes'],
   ['quotes of a chat', (text) => `“${text}”`, 'is in quotes'],
   ['a quote of another shell', (text) => `"${text}`, 'has a quote before it'],
@@ -154,7 +161,10 @@ describe.each(places)(
 describe('another value that was pasted with something', () => {
   const refusedAnywhere = /missing value|FFFD|delimiter after/;
   const kinds = pasted.filter(
-    ([kind]) => !/line break inside|full width|a mask|angle brackets|a prompt|Markdown|a comment/.test(kind),
+    ([kind]) =>
+      !/line break inside|full width|Arabic|Cyrillic|cell|a mask|angle brackets|a prompt|Markdown|a comment/.test(
+        kind,
+      ),
   );
   const sent = kinds.filter(([, , says]) => !refusedAnywhere.test(String(says)));
   const refused = kinds.filter(([, , says]) => refusedAnywhere.test(String(says)));
@@ -226,12 +236,15 @@ describe('another value that was pasted with something', () => {
 describe('a code in what surrounds it', () => {
   it.each([
     ['https://app.example/callback?code=2474ab&state=x', 'is a URL, with the code in its parameter "code"'],
-    ['code: 2474ab', 'begins with "code:"'],
-    ['code=2474ab', 'begins with "code="'],
-    ['auth_code=2474ab', 'begins with "auth_code="'],
+    ['code: 2474ab', 'begins with its name'],
+    ['code=2474ab', 'begins with its name'],
+    ['auth_code=2474ab', 'begins with its name'],
+    ['授权码：2474ab', 'has full-width characters'],
+    ['授权码: 2474ab', 'begins with its name'],
+    ['2474\u0430b', 'has letters or digits of another alphabet'],
     ['{"code":"2474ab"}', 'is JSON'],
     ['%7B%22code%22%3A%222474ab%22%7D', 'is percent-encoded'],
-    ['Bearer 2474ab', 'begins with "Bearer"'],
+    ['Bearer 2474ab', 'begins with its name'],
     ['2474ab。', 'ends with a punctuation mark'],
     ['"2474ab"', 'is in quotes'],
     ['2474 ab', 'has a space inside'],

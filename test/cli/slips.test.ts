@@ -67,6 +67,21 @@ const refused: readonly Slip[] = [
     next: 'Nothing was sent.',
   },
   {
+    typed: file('{"line":2,"union_id":"u001","outcome":"failed"}\\n', 'a.csv.results.ndjson'),
+    cause: 'line 1: the row is the outcome of another run',
+    next: 'Nothing was sent. Give its input',
+  },
+  {
+    typed: `userinfo passback id_card=110101199003070000 ${to}`,
+    cause: 'the value of key "id_card" is a number that a spreadsheet damaged',
+    next: 'Give all of its digits',
+  },
+  {
+    typed: `userinfo passback a=b ${to} --tenant-code 'acme（测试）'`,
+    cause: '--tenant-code has full-width characters',
+    next: 'Did you mean',
+  },
+  {
     typed: `userinfo passback 'a =b' ${to}`,
     cause: 'the key "a " has a space after it',
     next: 'Nothing was sent. Corrected:\n  userinfo passback a=b ',
@@ -263,7 +278,7 @@ const refused: readonly Slip[] = [
   },
   {
     typed: 'userinfo read code=abc mobile',
-    cause: 'the code begins with "code="',
+    cause: 'the code begins with its name',
     next: 'Corrected:\n  userinfo read abc mobile',
   },
   {
@@ -377,7 +392,7 @@ const refused: readonly Slip[] = [
   },
   {
     typed: "printf ' CODE=abc\\n' | userinfo read -",
-    cause: 'the code begins with "CODE="',
+    cause: 'the code begins with its name',
     next: 'Nothing was sent. Correct it.\n',
   },
   { typed: 'userinfo read " $unset"', cause: 'the code is white space alone', next: 'Nothing was sent.' },
@@ -441,6 +456,16 @@ const refused: readonly Slip[] = [
     typed: 'userinfo passback a=b --primary-key mobile',
     cause: '--primary-key "mobile": no pair has this key',
     next: 'such as mobile=...',
+  },
+  {
+    typed: 'userinfo passback acme_no=1001 a=b --primary-key 1001',
+    cause: '--primary-key "1001": no pair has this key',
+    next: 'Did you mean --primary-key acme_no?',
+  },
+  {
+    typed: 'userinfo passback a=b --primary-key u001',
+    cause: '--primary-key "u001": no pair has this key',
+    next: 'or name the user by --union-id <id>.',
   },
   {
     typed: 'userinfo passback a=b --primary-key union_id',
@@ -899,6 +924,7 @@ describe('what a profile would store', () => {
   const rest = (option: string) => values.replace(new RegExp(`${option} \\S+`), '');
   it.each([
     ['--tenant-code', 'acme,', 'has a delimiter after it'],
+    ['--tenant-code', 'acme (test)', 'has a remark in brackets\nDid you mean "acme"?'],
     ['--tenant-code', 'ac me', 'has a space or a delimiter inside'],
     ['--tenant-code', '{"tenant_code":"acme"}', 'is JSON'],
     ['--channel', 'https://h.example/web', 'is a URL'],
@@ -942,8 +968,18 @@ describe('what a profile would store', () => {
     },
   );
 
-  it.each(['{"secret":"abc"}', 'ab****yz', '<secret>', 'undefined', '••••••'])(
-    'is no secret: %s',
+  const around = [
+    '"abc"',
+    '“abc”',
+    'APP_SECRET=abc',
+    'secret: abc',
+    'ab\u200bc',
+    'abc ',
+    'key\nabc',
+    'k\tabc',
+  ];
+  it.each([...around, '{"secret":"abc"}', 'ab****yz', '<secret>', 'undefined', '••••••'])(
+    'is no secret: %j',
     async (text) => {
       const { env } = newRow();
       const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-stdin'];
@@ -956,11 +992,8 @@ describe('what a profile would store', () => {
 
 describe('a secret', () => {
   it.each<[string, string, readonly string[]]>([
-    ['quotes', '"abc"', ['warning: the app secret is in quotes']],
-    ['curly quotes', '“abc”', ['warning: the app secret is in quotes']],
-    ['a name', 'APP_SECRET=abc', ['warning: the app secret begins with a name']],
-    ['a zero-width space', 'ab\u200bc', ['warning: the app secret has an invisible character (U+200B)']],
-    ['a space', 'abc ', ['warning: the app secret has a space after it']],
+    ['what may be a name', 'shop=abc', ['warning: the app secret begins with a name']],
+    ['a letter of a language', 'abcé', ['warning: the app secret has letters that are not ASCII']],
     ['the padding of Base64', 'YWJj==', []],
   ])('with %s is stored, and what fixes it is said', async (_, secret, warnings) => {
     const { env } = newRow();

@@ -157,7 +157,11 @@ function refuseUnnamed(
       hint: `Give the pair as an argument: ${quoteWhereNeeded(key)}=… --primary-key ${quoteWhereNeeded(key)}`,
     });
   }
-  const meant = [...userInfo.keys()].find((key) => isSlip(key.toLowerCase(), primaryKey.toLowerCase()));
+  const [meant] =
+    [...userInfo].find(
+      ([key, value]) =>
+        isSlip(key.toLowerCase(), primaryKey.toLowerCase()) || identifyingText(value) === primaryKey,
+    ) ?? [];
   if (!userInfo.has(primaryKey)) {
     throw new InvalidInputError(`--primary-key ${quoteName(primaryKey)}: no pair has this key`, {
       hint:
@@ -165,7 +169,7 @@ function refuseUnnamed(
           ? `Did you mean --primary-key ${quoteWhereNeeded(meant)}?`
           : primaryKey === 'union_id'
             ? 'Name the user by --union-id <id>.'
-            : `Add the pair that identifies the user, such as ${quoteWhereNeeded(`${primaryKey}=...`)}`,
+            : `Add the pair, such as ${quoteWhereNeeded(`${primaryKey}=...`)}, or name the user by --union-id <id>.`,
     });
   }
   const value = identifyingText(userInfo.get(primaryKey)) ?? '';

@@ -62,7 +62,7 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
 /** The error for a text in no format. A JSON object is most likely a sample file with an invalid field. */
 function unreadable({ text, json, signParam }: GivenText): SampleError {
   if (json === undefined && /^[{[]/.test(text)) return new SampleError('the sample is not JSON');
-  const fault = asObject(json) === null ? null : sampleFileFault(text);
+  const fault = asObject(json) === null || answer.test(text) ? null : sampleFileFault(text);
   if (fault !== null) return fault;
   const [, advice] = nearest.find(([pattern]) => pattern.test(text.slice(0, 2000))) ?? [
     undefined,
@@ -71,8 +71,12 @@ function unreadable({ text, json, signParam }: GivenText): SampleError {
   return new SampleError('this does not look like a request', `${advice}${formatsHint(signParam)}`);
 }
 
+/** The beginning of an answer (§7.1). */
+const answer = /^\{\s*"code"\s*:\s*"?\d/;
+
 /** Explains why a text cannot be read, and what to take instead. */
 const nearest: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [answer, 'It is an answer: take the request before it. '],
   [/^PK/, 'It is a zip, as Fiddler saves sessions: export them as HAR, or copy the raw request. '],
   [
     /^type: ?collection\.insomnia/m,
