@@ -114,6 +114,16 @@ it('a caller that is refused with a new token, too, is refused', async () => {
   expect(gateway.issued).toBe(4);
 });
 
+it('a call that was refused with an old token, and reached nothing after that, was not received', async () => {
+  const closing = await httpServer((_, response) => {
+    response.writeHead(401, { connection: 'close' }).end('{"message":"no"}', () => void closing.close());
+  });
+  await using client = new UserInfoClient({ ...options(), baseUrl: closing.url });
+  await expect(client.read({ code: 'c' }, { attempts: 2 })).rejects.toMatchObject({
+    ...{ reason: 'connect', received: false, retryable: true, attempts: 2 },
+  });
+});
+
 it('a function that fails at first fails the call, before anything is sent', async () => {
   const cause = new Error('vault is sealed');
   const headers = { Authorization: () => Promise.reject(cause) };

@@ -1,7 +1,13 @@
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CancelledError, NoAnswerError, RejectedError, UserInfoClient } from '../../src/index.js';
+import {
+  CancelledError,
+  type Dispatcher,
+  NoAnswerError,
+  RejectedError,
+  UserInfoClient,
+} from '../../src/index.js';
 import { passbackAll, readAll } from '../support/all-rows.js';
 import { httpServer, type TestServer, tcpServer, writtenBy } from '../support/raw-server.js';
 
@@ -33,6 +39,22 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
 const reply = (head: string, body: string) => (socket: Socket) =>
   socket.end(`HTTP/1.1 ${head}\r\nConnection: close\r\n\r\n${body}`);
 const half = '{"code":200,"msg":"ok","data":{"mobile":"13800';
+
+it('a request that could not be written whole was not received', async () => {
+  const dispatcher: Dispatcher = {
+    dispatch(_, handler) {
+      const controller = { abort() {} };
+      handler.onRequestStart(controller, {});
+      const error = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
+      handler.onResponseError(controller, error);
+      return true;
+    },
+  };
+  const client = keep(
+    new UserInfoClient({ baseUrl: 'http://localhost', ...credentials, attempts: 1, dispatcher }),
+  );
+  expect(await failure(client.read({ code: 'c' }))).toMatchObject({ reason: 'reset', received: false });
+});
 
 describe('a client that gets no valid answer', () => {
   it.each([

@@ -279,9 +279,11 @@ describe('test or production', () => {
 
   it('is production at another path of the host of a production profile, unless another profile has that', async () => {
     const store = await storeOf(sampleProfile({ base_url: 'https://api.example.com/test' }), live);
-    const at = async (baseUrl: string) => (await resolve(store, { baseUrl })).environment.value;
+    const at = async (baseUrl: string, flags: object = {}) =>
+      (await resolve(store, { baseUrl, ...flags })).environment.value;
     expect(await at('https://api.example.com')).toBe('production');
     expect(await at('http://API.example.com:443/other')).toBe('production');
+    expect(await at('https://api.example.com/other', { environment: 'test' })).toBe('production');
     expect(await at('https://api.example.com/test')).toBe('test');
     // No profile has these: the first is elsewhere, the second is this machine.
     expect(await at('https://api.example.com:8443/open')).toBe('production');
