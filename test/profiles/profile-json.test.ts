@@ -170,7 +170,7 @@ describe('any profile', () => {
         expect(error).toBeInstanceOf(ProfileFileError);
         expect(inspect(error, { depth: null })).not.toContain(secretText.slice(0, 8));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -273,7 +273,7 @@ describe('test or production', () => {
           expect([decided.value, warnings]).toEqual(['production', expect.anything()]);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 

@@ -218,7 +218,7 @@ describe('any text', () => {
         const message = messageOf(given.slice(0, Math.floor(given.length * share)));
         expect(values.filter((value) => message.includes(value))).toEqual([]);
       }),
-      { numRuns: 400 },
+      { numRuns: 100 },
     );
   });
 
@@ -235,11 +235,11 @@ describe('any text', () => {
           expect(messageOf(given.slice(0, from) + between + given.slice(to))).toEqual(expect.any(String));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
-  // In time by the square of its length, one of these would take hours.
+  // In time by the square of its length, one of these would take minutes.
   it.each([
     ['', ' '],
     ['curl ', ' '],
@@ -257,8 +257,8 @@ describe('any text', () => {
     ['--> GET https://a\n', '--> '],
     ['[', '{"url":"/x?sign=1"},'],
     ['{"a":', '['],
-  ])('of 1 MB is read in linear time: %j, and many of %j', { timeout: 120_000 }, (start, piece) => {
-    const given = (start + piece.repeat(1_000_000 / piece.length)).slice(0, 1_000_000);
+  ])('of 300 kB is read in linear time: %j, and many of %j', { timeout: 120_000 }, (start, piece) => {
+    const given = (start + piece.repeat(300_000 / piece.length)).slice(0, 300_000);
     expect(messageOf(given)).toEqual(expect.any(String));
   });
 });

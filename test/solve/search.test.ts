@@ -213,7 +213,7 @@ describe('the rule is found', () => {
     const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
     const { hit } = await searchUpTo(500_000)(task);
     if (hit === null) throw new Error('nothing was found');
-    const { fits } = await fittingRecipes({ task, hit, slack: 11, pause: async () => {} }, [task]);
+    const { fits } = await fittingRecipes({ task, hit, slack: 5, pause: async () => {} }, [task]);
     const params = request.params.map(([name, value]) => [name, `${value}9`] as const);
     const extra = Object.fromEntries(
       Object.entries(request.extra).map(([name, value]) => [name, `${value}9`]),

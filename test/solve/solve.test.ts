@@ -197,7 +197,7 @@ it.each<[string, object, string]>([
   await expect(findByHints([task], { recipe }, noPause)).rejects.toMatchObject({ field });
 });
 
-it('with what a document says, a message of ten parts is found', async () => {
+it('with what a document says, a message of ten parts is found', { timeout: 120_000 }, async () => {
   const names = ['X-Auth', 'X-Nonce', 'X-Time', 'X-Version', 'X-User', 'X-Tenant', 'X-Device'];
   const extra = Object.fromEntries(names.map((name, index) => [name, `value-${index}`]));
   const request = { ...read, params: [], extra };

@@ -140,7 +140,7 @@ describe.each(Object.entries(formats))('an input without an end, as %s, is read 
 
 describe('an input that is larger than any row', () => {
   const longest = 16 * 1024 * 1024;
-  const columns = Array.from({ length: 200_000 }, (_, i) => `c${i}`).join();
+  const columns = Array.from({ length: 50_000 }, (_, i) => `c${i}`).join();
   const long = Buffer.alloc(longest + 100_000, 'a');
   const cases: readonly (readonly [
     name: string,
@@ -163,7 +163,7 @@ describe('an input that is larger than any row', () => {
     ],
     ['packed', formats.csv, () => gzipSync(Buffer.alloc(50_000_000, 'a')), 'line 1 is longer than'],
     ['packed twice', formats.csv, () => gzipSync(gzipSync(Buffer.alloc(1_000_000, 'a'))), 'line 1 '],
-    ['200,000 columns', formats.csv, () => Buffer.from(`union_id,${columns}\nu1,${columns}\n`), null],
+    ['50,000 columns', formats.csv, () => Buffer.from(`union_id,${columns}\nu1,${columns}\n`), null],
   ];
 
   it.each(cases)('is refused, in little memory: %s', async (_, parse, bytes, refused) => {
