@@ -1,7 +1,7 @@
 import { computeDigest, decodeKey, type KeyedMessage, type StepInputs, stepsLength } from './digest-steps.js';
 import { type BlockEncoding, encoders } from './encodings.js';
 import type { SignedParam } from './params.js';
-import { type EncodeRule, RecipeError, type RecipeJson } from './recipe.js';
+import { type EncodeRule, type Recipe, RecipeError, type RecipeJson } from './recipe.js';
 import { readRecipe } from './recipe-json.js';
 import { isQuery, partsOf, type RecipeParts } from './recipe-parts.js';
 import { extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
@@ -27,7 +27,15 @@ import {
  * const { digest } = signer.sign(request, new Secret('s'));
  */
 export function compileRecipe(recipe: RecipeJson, field = ''): Signer {
-  const compiled = partsOf(readRecipe(recipe, field), field);
+  return signerOf(partsOf(readRecipe(recipe, field), field));
+}
+
+/** As `compileRecipe`, of a complete recipe with fields of the right types and sizes. */
+export function compileComplete(recipe: Recipe): Signer {
+  return signerOf(partsOf(recipe));
+}
+
+function signerOf(compiled: RecipeParts): Signer {
   const { message: template, steps, allTokens } = compiled;
   const { encode } = compiled.recipe;
   const encodeMessage = compileMessageEncoding(encode);

@@ -121,6 +121,17 @@ const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
  * @throws RecipeError for an unknown token or modifier
  */
 export function parseTemplate(text: string, field: string): Template {
+  const template = parsed.get(text) ?? parseParts(text, field);
+  if (parsed.size === mostParsed) parsed.clear();
+  parsed.set(text, template);
+  return template;
+}
+
+/** Templates by their text: a search, or a check for mistakes, compiles thousands of recipes of the same few. */
+const parsed = new Map<string, Template>();
+const mostParsed = 1000;
+
+function parseParts(text: string, field: string): Template {
   const parts: (string | Token)[] = [];
   let literal = '';
   let end = 0;

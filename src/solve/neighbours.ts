@@ -1,7 +1,9 @@
+import { compileComplete } from '../signing/compile-recipe.js';
 import { digestName, parseDigest } from '../signing/digest-steps.js';
 import { presets } from '../signing/presets.js';
-import type { Recipe } from '../signing/recipe.js';
+import { type Recipe, RecipeError } from '../signing/recipe.js';
 import { paramOf } from '../signing/request.js';
+import type { Signature } from '../signing/signer.js';
 import { sortByBits, type Weighted } from './candidates/cost.js';
 import { roleOf } from './candidates/parameter-roles.js';
 import { namedToken } from './candidates/pieces.js';
@@ -18,17 +20,56 @@ const mostBits = 13;
 const mostTried = 15_000;
 const betweenPauses = 256;
 
-/** Tries the presets, and these with one and two changes, the likeliest first. */
+/**
+ * Tries the presets, and these with one and two changes, the likeliest first. A change that leaves the parameters of the
+ * first sample as they are adds nothing to one outside of them.
+ */
 export async function findNeighbour(tasks: readonly SolveTask[], pause: Pause): Promise<Found> {
   const [task] = tasks;
-  const known = task === undefined ? [] : presets.flatMap(({ recipe }) => presetsFor(recipe, task));
-  const all = sortByBits(known.flatMap(neighboursOf)).slice(0, mostTried);
-  for (const [tried, { base, changes, bits }] of all.entries()) {
+  if (task === undefined) return { tried: 0, hit: null };
+  const known = presets.flatMap(({ recipe }) => presetsFor(recipe, task));
+  const plain = new Map<Recipe, Signature | null>();
+  const silent = new Set<Change>();
+  /** Changes that give the signature of the first sample, but not those of the others. */
+  const fitting = new Set<Change>();
+  const addsNothing = (one: Change, other: Change) =>
+    silent.has(one) && !isOfParams(other) && !fitting.has(other);
+  let tried = 0;
+  for (const { base, changes, bits } of sortByBits(known.flatMap(neighboursOf))) {
+    const [one, other] = changes;
+    if (one && other && (addsNothing(one, other) || addsNothing(other, one))) continue;
+    if (tried === mostTried) break;
     if (tried % betweenPauses === 0) await pause();
+    tried += 1;
     const recipe = changes.reduce((changed, { apply }) => apply(changed), base);
-    if (tasks.every((sample) => signs(recipe, sample))) return { tried: tried + 1, hit: { recipe, bits } };
+    const signed = signatureBy(recipe, task);
+    const isFit = signed?.digest === task.signature;
+    if (isFit && tasks.every((sample) => signs(recipe, sample))) return { tried, hit: { recipe, bits } };
+    if (one === undefined) plain.set(base, signed);
+    else if (other === undefined) {
+      if (isFit) fitting.add(one);
+      else if (isOfParams(one) && signed !== null && isSame(signed, plain.get(base))) silent.add(one);
+    }
   }
-  return { tried: all.length, hit: null };
+  return { tried, hit: null };
+}
+
+/** What a neighbour makes of a sample; null, if it is no recipe, or another secret cannot be its key. */
+function signatureBy(recipe: Recipe, { request, secret }: SolveTask): Signature | null {
+  try {
+    return compileComplete(recipe).sign(request, secret);
+  } catch (error) {
+    if (error instanceof RecipeError) return null;
+    throw error;
+  }
+}
+
+function isOfParams({ place }: Change): boolean {
+  return /^(?:params\.|exclude )/.test(place);
+}
+
+function isSame({ params, digest }: Signature, other: Signature | null | undefined): boolean {
+  return params === other?.params && digest === other.digest;
 }
 
 /** Minimum cost of a change, in bits: an unlikely recipe does not become likely by one. */
