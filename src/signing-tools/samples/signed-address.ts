@@ -59,9 +59,12 @@ export function targetNear(around: string, elsewhere?: Target): CapturedRequest 
   };
 }
 
+/** Headers whose addresses are those of a program or of a page: `user-agent: got (https://github.com/…)`. */
+const ofOthers = /\b(?:user-agent|referer|origin)\b[^\r\n,]*/gi;
+
 /** The address in a text that has one and no other, and the method that it names. */
 export function soleTarget(text: string): Target {
-  const start = text.slice(0, 100_000);
+  const start = text.slice(0, 100_000).replace(ofOthers, '');
   const [url = '', ...others] = new Set(start.match(/\bhttps?:\/\/[^\s"'<>,?\\/)]+\/[^\s"'<>,?\\)]*/g));
   return others.length === 0 ? { url, method: methodNear(start) } : { url: '', method: '' };
 }
