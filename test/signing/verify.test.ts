@@ -271,6 +271,37 @@ describe('of a rule that signs headers, a body and a path', () => {
   });
 });
 
+it.each<[string, RecipeJson, RecipeJson, RegExp]>([
+  [
+    'a line break behind the inner digest',
+    { message: ['$params', '$secret'], steps: ['md5', 'sha1'] },
+    { message: ['$params', '$secret'], steps: ['md5', 'append:\n', 'sha1'] },
+    /line break at the end of a digest/,
+  ],
+  [
+    'another text between pairs and parts',
+    { params: { pairSep: '|' }, message: ['$params', '$secret'], join: '|', steps: ['md5'] },
+    { params: { pairSep: '\n' }, message: ['$params', '$secret'], join: '\n', steps: ['md5'] },
+    /"\\n" between pairs and parts/,
+  ],
+  [
+    'one value in lower case',
+    { message: ['$param:random', '$param:note', '$secret'], steps: ['md5'] },
+    { message: ['$param:random.lower', '$param:note', '$secret'], steps: ['md5'] },
+    /random in lower case/,
+  ],
+  [
+    'one value encoded',
+    { message: ['$param:random', '$param:note', '$secret'], steps: ['md5'] },
+    { message: ['$param:random', '$param:note.rfc3986', '$secret'], steps: ['md5'] },
+    /note percent-encoded once more/,
+  ],
+])('signed with %s, the cause is named', (_, recipe, signed, words) => {
+  const received = compileRecipe(signed).sign(request, new Secret(secretText)).digest;
+  const { findings } = verifySignature({ ...caseOf(completeRecipe(recipe)), received });
+  expect(findings[0]?.map(({ says }) => says).join(' ')).toMatch(words);
+});
+
 describe('a rule whose parts have no text between them', () => {
   const parts = ['$extra:X-Time', '$method', '$path$search', '$body'];
   const ruleOf = (message: readonly string[], join = '') =>

@@ -92,6 +92,13 @@ function variantsOf(recipe: Recipe): Suspect[] {
       ),
       withParams('with the values alone', { names: false, pairSep: '' }),
       withParams('with the values alone', { names: false }),
+      ...joiners
+        .filter((text) => text !== params.pairSep)
+        .flatMap((text): Variant[] => {
+          const [how, changed] = withParams(`with ${joinWords(text)} pairs`, { pairSep: text });
+          const whole = { ...changed, join: text };
+          return [[how, changed], ...(recipe.join === '' ? [] : [[`${how} and parts`, whole] as const])];
+        }),
     ]),
     ...kind(
       'secret-place',
@@ -136,6 +143,15 @@ function messageVariants(recipe: Recipe): Suspect[] {
       divided
         .flatMap((entries) => entryVariants(entries.slice(0, mostEntries), join))
         .map(([how, entries, between = join]) => [how, { ...recipe, message: entries, join: between }]),
+    ),
+    ...kind(
+      'line-end',
+      'Digest the text alone: a command that prints a text or a digest adds a line break.',
+      steps.flatMap((step, index): Variant[] => {
+        const place = index === 0 ? 'the message' : 'a digest that is digested again';
+        const lengthened = { ...recipe, steps: steps.toSpliced(index, 0, 'append:\n') };
+        return parseDigest(step) === null ? [] : [[`with a line break at the end of ${place}`, lengthened]];
+      }),
     ),
     ...kind(
       'label',

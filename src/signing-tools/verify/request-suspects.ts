@@ -20,12 +20,14 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
   const { request, recipe, unsent } = wrong;
   const { params } = request;
   const readings = readingsOf(wrong);
-  const isPlain = recipe?.params.encode === 'none';
+  const isPlain =
+    recipe?.params.encode === 'none' && partsOf(recipe).allTokens.some(({ source }) => source === 'params');
   for (const mistake of [...valueMistakes, ...jsonMistakes]) {
     const changed = readings.filter(({ text }) => mistake.change(text) !== text);
     const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
     // Where the recipe changes nothing, another recipe says it of all parameters.
-    const isOther = isPlain && (mistake.id === 'encoded-once-more' || mistake.id === 'value-case');
+    const isFolded = mistake.id === 'value-case' && params.every(([name]) => name === mistake.change(name));
+    const isOther = isPlain && (isFolded || mistake.id === 'encoded-once-more');
     for (const { name, text, isParam, with: put } of changed) {
       if (!(isOther && isParam && names.size === 1)) yield* madeIn(mistake, name, put(mistake.change(text)));
     }
