@@ -405,6 +405,10 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect([...found(3), ...found(4), ...found(5)]).toEqual([]);
       const again = await Promise.all(Array.from({ length: 20 }, () => read('all', { random: 'the same' })));
       expect(again.filter((outcome) => outcome !== 'random used')).toHaveLength(1);
+      await driver.write((sql) =>
+        sql.run("UPDATE codes SET expires_at = expires_at - 300 WHERE code = 'all'"),
+      );
+      expect(await read('all')).toEqual({ record: null, unionId: 'u1' });
     });
 
     it('carries out passbacks that arrive together, to one user and to several', async () => {

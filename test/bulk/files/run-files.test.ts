@@ -43,6 +43,28 @@ async function run(start: RunStart, meanwhile = () => {}): Promise<void> {
   }
 }
 
+it('the file of failed rows is that of a run which --restart began and a kill ended', async () => {
+  const withFailed = { ...paths, failed: place('failed') };
+  const part = async (start: RunStart, row: NdjsonRow | null) => {
+    const files = new RunFiles(withFailed, start, operation);
+    try {
+      await files.claim();
+      const { failed } = await files.open({ run: 'it' });
+      if (failed === null || row === null) return;
+      const file = new FailedFile(failed, true);
+      file.add(row);
+      file.finish();
+      file.close();
+    } finally {
+      files.release();
+    }
+  };
+  await part('new', new NdjsonRow(2, '{"union_id":"u1"}'));
+  await part('restart', null);
+  await part('resume', new NdjsonRow(3, '{"union_id":"u2"}'));
+  expect(readFileSync(place('failed'), 'utf8')).toBe('{"union_id":"u2"}\n');
+});
+
 beforeEach(() => {
   for (const name of readdirSync(folder)) rmSync(place(name), { recursive: true });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Finished, printedBy } from '../../support/cli.js';
+import { encodeGb18030 } from '../../support/gb18030.js';
 import { httpServer, writtenBy } from '../../support/raw-server.js';
 import { ServedMachine } from '../../support/served.js';
 
@@ -233,6 +234,15 @@ describe('failed rows', () => {
     expect(again.stderr).toContain('failed   none, so no file\n');
     expect(existsSync(path('again.csv'))).toBe(false);
     expect((await machine.extensionInfo()).get('mixed.csvf190')).toEqual({ v: 'x190' });
+  });
+
+  it('of a file in another encoding are UTF-8 with a mark: the options of the run are right for them, too', async () => {
+    writeFileSync(path('gb.csv'), encodeGb18030('union_id,v\ngb1,张三\n'));
+    const encoding = ['--encoding', 'gb18030'];
+    expect(await passBack('gb.csv', ...encoding, '--failed', 'gb.failed.csv')).toMatchObject({ status: 6 });
+    await machine.putUsers(['gb1']);
+    expect(await passBack('gb.failed.csv', ...encoding)).toMatchObject({ status: 0 });
+    expect((await machine.extensionInfo()).get('gb1')).toEqual({ v: '张三' });
   });
 
   it('are retried by the commands that the errors name', async () => {

@@ -29,6 +29,8 @@ let server: Awaited<ReturnType<typeof httpServer>>;
 /** Answers wait for the first of them while there is one. */
 let held: ServerResponse[] | null = null;
 let onRequest: (count: number) => void = () => {};
+/** Whether the platform asks to come back in an hour. */
+let isLimited = false;
 
 beforeAll(async () => {
   server = await httpServer(({ body, query }, response, count) => {
@@ -36,7 +38,8 @@ beforeAll(async () => {
     const asked = new URLSearchParams(body || query);
     const user = asked.get('union_id') ?? '';
     response.statusCode = 200;
-    const code = user.startsWith('no') ? 40401 : 200;
+    const code = isLimited ? 42901 : user.startsWith('no') ? 40401 : 200;
+    if (isLimited) response.setHeader('retry-after', 3600);
     const sent = asked.get('code') ?? '';
     // Without a user nobody knows whether the read is carried out: its data stays in the results.
     const data = sent.startsWith('odd') ? { mobile: sent } : { union_id: user || 'u1' };
@@ -52,6 +55,7 @@ afterEach(() => {
   server.requests.length = 0;
   onRequest = () => {};
   held = null;
+  isLimited = false;
 });
 
 afterAll(async () => {
@@ -478,6 +482,17 @@ describe('the codes of a read', () => {
     writeFileSync(path('once.csv'), 'code\nc3\n');
     expect((await readCodes('once.csv')).status).toBe(0);
     expect(server.requests).toHaveLength(5);
+  });
+
+  it('that were refused for a limit are not used up: --resume sends them', async () => {
+    writeFileSync(path('limited.csv'), 'code\nc1\nc2\nc3\n');
+    isLimited = true;
+    const stopped = await readCodes('limited.csv');
+    expect(stopped).toMatchObject({ status: 5, stderr: expect.stringContaining('asks to wait') });
+    isLimited = false;
+    expect(await readCodes('limited.csv', '--resume')).toMatchObject({ status: 0 });
+    const results = content('limited.csv.results.ndjson').trimEnd().split('\n');
+    expect(results.map((line) => JSON.parse(line).outcome)).toEqual(['ok', 'ok', 'ok']);
   });
 
   it('are not sent by --resume without the journal that says which are used up', async () => {
