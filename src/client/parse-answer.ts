@@ -197,9 +197,12 @@ function describeMembers(
   members: Readonly<Record<string, unknown>>,
   hide: (text: string) => string,
 ): string[] {
-  if (namesUser(members) || Object.keys(members).some(isPersonalName)) return [];
+  if (namesUser(members)) return [];
+  const isRecord = Object.keys(members).some(isPersonalName);
   const told = Object.entries(members).flatMap(([name, value]) => {
-    const isTelling = /^\w{1,30}$/.test(name) && !/^data$|name$/i.test(name);
+    const isTelling = isRecord
+      ? /^(?:code|msg|message|error)$/i.test(name)
+      : /^\w{1,30}$/.test(name) && !/^data$|name$/i.test(name);
     const isJson = /^\s*[[{]/.test(String(value));
     if (isTelling && typeof value === 'string' && value.length <= tellingLimits.characters && !isJson)
       return [`${name} ${quoteName(maskWords(hide(value)))}`];
