@@ -19,27 +19,24 @@ export function headerSource(
   needed: readonly string[],
   given: GivenHeaders,
 ): RequestHeaders | ((isRefused: boolean) => RequestHeaders | Promise<RequestHeaders>) {
-  const functions = new Map<string, HeaderProvider>();
-  const fixed = new Map<string, string>();
-  for (const [name, value] of Object.entries(given)) {
-    const key = newName(name, (key) => fixed.has(key) || functions.has(key));
-    if (typeof value === 'function') functions.set(key, value);
-    else fixed.set(key, textOf(name, value));
-  }
-  const missing = needed.find((name) => !fixed.has(name.toLowerCase()) && !functions.has(name.toLowerCase()));
+  const all = byName(given);
+  const missing = needed.find((name) => !all.has(name.toLowerCase()));
   if (missing !== undefined) {
     throw new InvalidInputError(`the platform needs the header ${missing}`, {
       hint: `Give its value in the option headers: {${JSON.stringify(missing)}: value}.`,
     });
   }
-  if (functions.size === 0) return new RequestHeaders(fixed);
-  const names = [...functions.keys()];
+  const isFunction = (header: readonly [string, unknown]): header is [string, HeaderProvider] =>
+    typeof header[1] === 'function';
+  const functions = [...all].filter(isFunction);
+  const fixed = texts([...all].filter((header) => !isFunction(header)));
+  if (functions.length === 0) return new RequestHeaders(fixed);
   const withValues = (values: readonly string[]) =>
     new RequestHeaders(
-      new Map([...fixed, ...names.map((name, index) => [name, values[index] ?? ''] as const)]),
+      new Map([...fixed, ...functions.map(([name], index) => [name, values[index] ?? ''] as const)]),
     );
   return (isRefused) => {
-    const values = [...functions].map(([name, provide]) => {
+    const values = functions.map(([name, provide]) => {
       const what = `the function of the header ${name}`;
       const parse = (value: unknown) => {
         try {
@@ -60,24 +57,25 @@ export function headerSource(
  *
  * @throws InvalidInputError
  */
-export function callHeaders(
-  given: Readonly<Record<string, string | Secret>> = {},
-): ReadonlyMap<string, string> {
-  const headers = new Map<string, string>();
-  for (const [name, value] of Object.entries(given))
-    headers.set(
-      newName(name, (key) => headers.has(key)),
-      textOf(name, value),
-    );
+export function callHeaders(given: GivenHeaders = {}): ReadonlyMap<string, string> {
+  return texts([...byName(given)]);
+}
+
+/** Headers by their names in lower case, each given once. */
+function byName(given: GivenHeaders): Map<string, GivenHeaders[string]> {
+  const headers = new Map<string, GivenHeaders[string]>();
+  for (const [name, value] of Object.entries(given)) {
+    checkHeaderName(name, 'the option headers');
+    const key = name.toLowerCase();
+    if (headers.has(key))
+      throw new InvalidInputError(`the option headers: ${quoteName(name)} is given twice`);
+    headers.set(key, value);
+  }
   return headers;
 }
 
-/** The name of a header in lower case; `isThere` says whether it was given before. */
-function newName(name: string, isThere: (key: string) => boolean): string {
-  checkHeaderName(name, 'the option headers');
-  const key = name.toLowerCase();
-  if (isThere(key)) throw new InvalidInputError(`the option headers: ${quoteName(name)} is given twice`);
-  return key;
+function texts(headers: readonly (readonly [name: string, value: unknown])[]): Map<string, string> {
+  return new Map(headers.map(([name, value]) => [name, textOf(name, value)]));
 }
 
 function textOf(name: string, value: unknown): string {

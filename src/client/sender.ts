@@ -104,10 +104,11 @@ export class Sender {
       freshMs,
       lifetimeMs: Number.POSITIVE_INFINITY,
     };
+    const given = typeof appSecret === 'function' ? { fetch: appSecret } : appSecret;
     this.#secret = new RenewedValue(
-      isSource(appSecret)
-        ? { ...source, ...lifeOf(appSecret), what: secretFunction, fetch: this.#secretFetch(appSecret) }
-        : { fixed: toSecret(appSecret) },
+      typeof given === 'object' && 'fetch' in given
+        ? { ...source, ...lifeOf(given), what: secretFunction, fetch: this.#secretFetch(given.fetch) }
+        : { fixed: toSecret(given) },
     );
     const headers = headerSource(this.platform.headers, options.headers ?? {});
     this.#headers = new RenewedValue(
@@ -118,8 +119,7 @@ export class Sender {
     refuseSecretIn(this.#headers.known?.given, this.#secret.known);
   }
 
-  #secretFetch(source: SecretProvider | VaultSecret) {
-    const fetch = typeof source === 'function' ? source : source.fetch;
+  #secretFetch(fetch: SecretProvider) {
     const parse = (given: unknown) => {
       const fault = isSecret(given);
       if (fault !== null) {
@@ -205,14 +205,8 @@ export class Sender {
 
 const secretFunction = 'the function appSecret';
 
-function isSource(appSecret: UserInfoClientOptions['appSecret']): appSecret is SecretProvider | VaultSecret {
-  return typeof appSecret === 'function' || (typeof appSecret === 'object' && 'fetch' in appSecret);
-}
-
-function lifeOf(source: SecretProvider | VaultSecret): { freshMs?: number; lifetimeMs?: number } {
-  if (typeof source === 'function') return {};
-  const { lifetimeMs } = source;
-  return { freshMs: renewalPart * lifetimeMs, lifetimeMs };
+function lifeOf({ lifetimeMs }: Partial<VaultSecret>) {
+  return lifetimeMs === undefined ? {} : { freshMs: renewalPart * lifetimeMs, lifetimeMs };
 }
 
 /**
