@@ -110,10 +110,7 @@ function namedData(view: View, names: readonly string[]): AnyReadData {
 }
 
 /** §4.1 shape rule 3: the names whose values are lists, and the keys of an object in them. */
-const deviceNames: ReadonlyMap<string, readonly (keyof LoginDevice)[]> = new Map<
-  string,
-  readonly (keyof LoginDevice)[]
->([
+const deviceNames = new Map<string, readonly (keyof LoginDevice)[]>([
   ['device_info', deviceInfoKeys],
   ['location_info', locationInfoKeys],
 ]);

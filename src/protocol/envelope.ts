@@ -1,6 +1,6 @@
 import type { AnswerShape } from './answer-data.js';
 import { isObject, kindOf } from './fields.js';
-import { isNestedBeyond, memberText, topLevelKeys } from './json-tokens.js';
+import { isNestedBeyond, membersIn, memberText } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
 import { JsonNumber } from './user-info.js';
 
@@ -117,7 +117,7 @@ function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>): stri
 function hasDouble(text: string, names: readonly string[], object = () => text): boolean {
   const isPlain = !text.includes('\\u') && names.every((name) => occursOnce(text, `"${name}"`));
   if (isPlain) return false;
-  const keys = topLevelKeys(object()).filter((key) => names.includes(key));
+  const keys = [...membersIn(object())].flatMap(([key]) => (names.includes(key) ? [key] : []));
   return new Set(keys).size < keys.length;
 }
 

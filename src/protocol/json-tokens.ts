@@ -32,39 +32,28 @@ export function* jsonTokens(json: string): Generator<JsonToken> {
   }
 }
 
-/** The last value of a key of the object in a JSON text, on one line, its numbers and escapes as they are. */
-export function memberText(json: string, key: string): string | undefined {
-  let value: string[] | undefined;
+/** The members of the object in a JSON text, in order, with duplicates: each key, and its value as written, on one line. */
+export function* membersIn(json: string): Generator<[key: string, value: string]> {
+  let key: string | undefined;
+  let value = '';
   let depth = 0;
   let last = '';
-  let isValue = false;
   for (const { start, end } of jsonTokens(json)) {
     const token = json.slice(start, end);
     if (token === '}' || token === ']') depth -= 1;
-    if (depth === 1 && token === ':') {
-      isValue = JSON.parse(last) === key;
-      if (isValue) value = [];
-    } else if (depth === 1 && token === ',') isValue = false;
-    else if (isValue && depth > 0) value?.push(token);
+    if (depth === 1 && token === ':') [key, value] = [JSON.parse(last), ''];
+    else if (key !== undefined && (depth === 0 || (depth === 1 && token === ','))) {
+      yield [key, value];
+      key = undefined;
+    } else value += token;
     if (token === '{' || token === '[') depth += 1;
     last = token;
   }
-  return value?.join('');
 }
 
-/** The keys of the object in a JSON text, in order, with duplicates. */
-export function topLevelKeys(json: string): string[] {
-  const keys: string[] = [];
-  let depth = 0;
-  let last = '';
-  for (const { start, end } of jsonTokens(json)) {
-    const first = json[start];
-    if (first === '{' || first === '[') depth += 1;
-    else if (first === '}' || first === ']') depth -= 1;
-    else if (first === ':' && depth === 1) keys.push(JSON.parse(last));
-    if (depth === 1) last = json.slice(start, end);
-  }
-  return keys;
+/** The last value of a key of the object in a JSON text, on one line, its numbers and escapes as they are. */
+export function memberText(json: string, key: string): string | undefined {
+  return [...membersIn(json)].findLast(([name]) => name === key)?.[1];
 }
 
 /** Whether an object in valid JSON has a key twice. */

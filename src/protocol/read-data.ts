@@ -138,19 +138,7 @@ export type ReadData<Name extends string = never> = [Name] extends [never]
   ? WholeReadData
   : NamedReadData<Name>;
 
-/** A type of §4.1: its name in a warning, and that of its items if it is a list. */
-type SpecType = readonly [name: 'text' | 'an object' | 'an array', item?: 'text' | 'an object'];
-
-/** The types of §4.1; the other requested names are text. */
-const dataTypes: ReadonlyMap<string, SpecType> = new Map([
-  ['basic_info', ['an object']],
-  ['extension_info', ['an object']],
-  ['login_device_info', ['an array', 'an object']],
-  ['device_info', ['an array', 'text']],
-  ['location_info', ['an array', 'text']],
-]);
-
-/** A value with the type of §4.1: undefined if there is none. */
+/** A value with its type: undefined if it has another one. */
 type Reading = (value: unknown) => unknown;
 
 const asText: Reading = (value) =>
@@ -164,15 +152,26 @@ const asTexts: Reading = (value) =>
 
 const asFields: Reading = (value) => (isObject(value) ? withTypes(value, () => asText) : undefined);
 
-/** Of a whole record: its parts; of special names: their values. */
-const readings: ReadonlyMap<string, Reading> = new Map([
-  ...Object.keys(specialInfoNames()).map((name) => [name, asText] as const),
-  ['device_info', asTexts],
-  ['location_info', asTexts],
-  ['basic_info', asFields],
-  ['extension_info', (value) => (isObject(value) ? value : undefined)],
-  ['login_device_info', (value) => (Array.isArray(value) ? value.filter(isObject).map(asFields) : undefined)],
+const asDevices: Reading = (value) =>
+  Array.isArray(value) ? value.filter(isObject).map(asFields) : undefined;
+
+/** A type of §4.1: its name in a warning, that of its items if it is a list, and how a value gets it. */
+interface SpecType {
+  readonly name: 'text' | 'an object' | 'an array';
+  readonly item?: 'text' | 'an object';
+  readonly read: Reading;
+}
+
+/** The types of §4.1, of the parts of a whole record and of lists; other requested names are text. */
+const dataTypes: ReadonlyMap<string, SpecType> = new Map<string, SpecType>([
+  ['basic_info', { name: 'an object', read: asFields }],
+  ['extension_info', { name: 'an object', read: (value) => (isObject(value) ? value : undefined) }],
+  ['login_device_info', { name: 'an array', item: 'an object', read: asDevices }],
+  ['device_info', { name: 'an array', item: 'text', read: asTexts }],
+  ['location_info', { name: 'an array', item: 'text', read: asTexts }],
 ]);
+
+const specialNames = Object.keys(specialInfoNames());
 
 /**
  * `data` of a read with the types of `ReadData`; what has another one is left out. Keys of a tenant's own are kept as
@@ -182,7 +181,10 @@ export function toReadData(
   data: Readonly<Record<string, unknown>>,
   { chat_prefix }: Pick<AnswerShape, 'chat_prefix'>,
 ): Record<string, unknown> {
-  return withTypes(data, (name) => readings.get(exchangeChatPrefix(name, chat_prefix)));
+  return withTypes(data, (given) => {
+    const name = exchangeChatPrefix(given, chat_prefix);
+    return dataTypes.get(name)?.read ?? (specialNames.includes(name) ? asText : undefined);
+  });
 }
 
 function withTypes(
@@ -209,7 +211,7 @@ export function readDataWarnings(
   const warnings: string[] = [];
   for (const name of new Set([...dataTypes.keys(), ...infoNames])) {
     if (!Object.hasOwn(data, name)) continue;
-    const [type, item] = dataTypes.get(name) ?? ['text'];
+    const { name: type, item } = dataTypes.get(name) ?? { name: 'text' };
     const value = data[name];
     const found = typeName(value);
     const wrong =
@@ -225,7 +227,7 @@ export function readDataWarnings(
 /** Whether a value that is not of its type is what the platform writes in its place. */
 function isOfPlatform(
   value: unknown,
-  type: SpecType[0],
+  type: SpecType['name'],
   { absent, empty_object, values }: AnswerShape,
 ): boolean {
   if (type === 'text')

@@ -211,27 +211,23 @@ export type UserInfoEntries = ReadonlyMap<string, FlatValue>;
 const reserved = ['union_id', 'channel'] as const;
 export const reservedKeys: readonly string[] = reserved;
 
-/** §4.2 rule 4: the keys with a special meaning. */
-export const specialUserInfoKeys: Readonly<Record<string, string>> = {
-  mobile: 'Mobile phone number',
-  mobile_district_code: 'International dialling code of the mobile number',
-  id_card: 'Identity-card number',
-  device_token: 'Push-notification token',
-  gps: 'Longitude and latitude',
+/** §4.2 rule 4: the keys with a special meaning, and what a person pastes with their values. */
+const specialKeys: Readonly<Record<string, readonly [meaning: string, kind: PastedKind]>> = {
+  mobile: ['Mobile phone number', 'mobile'],
+  mobile_district_code: ['International dialling code of the mobile number', 'special'],
+  id_card: ['Identity-card number', 'user'],
+  device_token: ['Push-notification token', 'special'],
+  gps: ['Longitude and latitude', 'special'],
 };
 
-/** What a person pastes with the value of a key that has a meaning of its own. */
-const pastedKinds: Readonly<Record<string, PastedKind>> = {
-  mobile: 'mobile',
-  mobile_district_code: 'special',
-  id_card: 'user',
-  device_token: 'special',
-  gps: 'special',
-};
+/** The meanings of these keys. */
+export const specialUserInfoKeys: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(specialKeys).map(([key, [meaning]]) => [key, meaning]),
+);
 
 /** A likely mistake in a value, an argument or a cell; of numbers, those that identify a person are judged. */
 export function valueFault(key: string, value: FlatValue, place: 'pair' | 'cell'): PasteFault | null {
-  const kind = Object.hasOwn(pastedKinds, key) ? (pastedKinds[key] ?? place) : place;
+  const kind = Object.hasOwn(specialKeys, key) ? (specialKeys[key]?.[1] ?? place) : place;
   if (typeof value === 'string') return pasteFault(value, kind);
   const isJudged = value instanceof JsonNumber && (kind === 'mobile' || kind === 'user');
   return isJudged ? pasteFault(value.text, kind) : null;

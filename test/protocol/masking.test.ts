@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
-import { topLevelKeys } from '../../src/protocol/json-tokens.js';
+import { membersIn } from '../../src/protocol/json-tokens.js';
 import { isPersonalName, maskJson, maskText } from '../../src/protocol/masking.js';
 
 const mask = (json: string) => maskJson(json, isPersonalName);
@@ -70,13 +70,13 @@ describe('maskText', () => {
   });
 });
 
-describe('topLevelKeys', () => {
+describe('membersIn', () => {
   it.each([
     ['{"code":1,"data":{"code":2},"c\\u006fde":3,"l":[{"code":4}]}', ['code', 'data', 'code', 'l']],
     ['{ "a:b" : "c:d" , "{" : 1 }', ['a:b', '{']],
     ['{}', []],
   ])('of %s', (json, keys) => {
-    expect(topLevelKeys(json)).toEqual(keys);
+    expect([...membersIn(json)].map(([key]) => key)).toEqual(keys);
   });
 });
 

@@ -43,19 +43,25 @@ export function compileQuery(expression: string): Select {
       });
     }
   };
-  return Object.assign(select, { names: [...namesOf(query)] });
+  const names = [...partsOf(query)].flatMap(({ type, name }) => (type === 'Field' ? [String(name)] : []));
+  return Object.assign(select, { names });
 }
 
-function* namesOf(part: object): Generator<string> {
-  const { type, name } = part as Partial<Record<string, unknown>>;
-  if (type === 'Field') yield String(name);
-  for (const inner of Object.values(part)) if (typeof inner === 'object' && inner) yield* namesOf(inner);
+/** The parts of an expression, each with what is inside it; what a literal holds is none. */
+function* partsOf(part: object): Generator<Partial<Record<string, unknown>>> {
+  const found: Partial<Record<string, unknown>> = part;
+  yield found;
+  if (found.type === 'Literal') return;
+  for (const inner of Object.values(found)) if (typeof inner === 'object' && inner) yield* partsOf(inner);
 }
 
 function parse(expression: string): Query {
   try {
     const query = compile(expression, { enable_legacy_literals: true });
-    checkFunctions(query);
+    // The library reports an unknown function only with data, when a code is already used up.
+    for (const { type, name } of partsOf(query))
+      if (type === 'Function' && !isRegistered(String(name)))
+        throw new Error(`there is no function ${name}()`);
     return query;
   } catch (cause) {
     throw new InvalidInputError(`--query is not a JMESPath expression: ${(cause as Error).message}`, {
@@ -64,14 +70,6 @@ function parse(expression: string): Query {
       cause,
     });
   }
-}
-
-/** Checked here because the library reports an unknown function only with data, when a code is already used up. */
-function checkFunctions(part: object): void {
-  const { type, name } = part as Partial<Record<string, unknown>>;
-  if (type === 'Literal') return;
-  if (type === 'Function' && !isRegistered(String(name))) throw new Error(`there is no function ${name}()`);
-  for (const inner of Object.values(part)) if (typeof inner === 'object' && inner) checkFunctions(inner);
 }
 
 /** Copies data into objects without a prototype: an expression would find `constructor` there. */
