@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { formatPlatform, type Platform, parsePlatform } from '../../../platform/platform.js';
+import { type Platform, parsePlatform } from '../../../platform/platform.js';
 import type { ProbedUser } from '../../../probe/gather.js';
 import { updateProfile } from '../../../profiles/profile-store.js';
 import type { Settings } from '../../../profiles/settings.js';
@@ -94,22 +94,8 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () =>
       gather(connection, user),
     );
-    const [{ learn }, { findBreaks }, { differencesOf }, { doubtsOf, probeRecord, probeTables, verdictOf }] =
-      await Promise.all([
-        import('../../../probe/learn.js'),
-        import('../../../probe/breaks.js'),
-        import('../../../probe/refusals.js'),
-        import('./report.js'),
-      ]);
-    const learned = learn(evidence);
-    const found = { ...used.value, ...learned.fields };
-    const result = {
-      learned,
-      breaks: findBreaks(evidence, found),
-      doubts: doubtsOf(evidence, learned, user.key),
-      differences: differencesOf(learned.refusals, found),
-      file: formatPlatform(found),
-    };
+    const { conclude, probeRecord, probeTables, verdictOf } = await import('./report.late.js');
+    const { result, found } = conclude(evidence, used.value, user.key);
     parsePlatform(JSON.parse(JSON.stringify(result.file)), 'what was found');
     if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
     await print(isTable ? probeTables(result, options.verbose === true) : probeRecord(result));

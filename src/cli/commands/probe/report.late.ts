@@ -1,14 +1,19 @@
-// Apart from index.ts: only a run of the command loads it.
-import { type Platform, type PlatformFile, platformFields } from '../../../platform/platform.js';
+// Only a run of the command loads it.
+import {
+  formatPlatform,
+  type Platform,
+  type PlatformFile,
+  platformFields,
+} from '../../../platform/platform.js';
 import { isCarriedOut, type Observation } from '../../../probe/answer.js';
-import type { Break } from '../../../probe/breaks.js';
+import { type Break, findBreaks } from '../../../probe/breaks.js';
 import type { Evidence } from '../../../probe/gather.js';
-import type { Learned, Point } from '../../../probe/learn.js';
-import { clearOf, ownCode, type Refusal, unseenMeanings } from '../../../probe/refusals.js';
+import { type Learned, learn, type Point } from '../../../probe/learn.js';
+import { clearOf, differencesOf, ownCode, type Refusal, unseenMeanings } from '../../../probe/refusals.js';
 import { httpStatusOf } from '../../../protocol/result-codes.js';
 
 /** The findings of a probe, and which of them may be wrong. */
-export interface ProbeResult {
+interface ProbeResult {
   readonly learned: Learned;
   readonly breaks: readonly Break[];
   readonly doubts: readonly string[];
@@ -16,6 +21,20 @@ export interface ProbeResult {
   readonly differences: readonly string[];
   /** The platform file: what was found, and the rest as it was. */
   readonly file: PlatformFile;
+}
+
+/** Concludes from the answers; `used` is the platform of the profile, `key` that of the passback. */
+export function conclude(
+  evidence: Evidence,
+  used: Platform,
+  key: string,
+): { readonly result: ProbeResult; readonly found: Platform } {
+  const learned = learn(evidence);
+  const found = { ...used, ...learned.fields };
+  const breaks = findBreaks(evidence, found);
+  const doubts = doubtsOf(evidence, learned, key);
+  const differences = differencesOf(learned.refusals, found);
+  return { result: { learned, breaks, doubts, differences, file: formatPlatform(found) }, found };
 }
 
 /** `2 of 15 refusals differ from this project; 9 of 17 points are known` */
@@ -27,7 +46,7 @@ export function verdictOf({ learned: { refusals, points } }: ProbeResult): strin
 }
 
 /** Reasons why not all was asked, or something is left behind. */
-export function doubtsOf(evidence: Evidence, { isSigned }: Learned, key: string): string[] {
+function doubtsOf(evidence: Evidence, { isSigned }: Learned, key: string): string[] {
   const { control, stopped, throttled, aheadBy, written, removed } = evidence;
   const { known } = control.seen[0];
   const said = ({ code, httpStatus }: Observation) => code ?? `HTTP ${httpStatus}`;
