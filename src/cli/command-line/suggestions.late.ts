@@ -4,48 +4,19 @@ import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { type CommandLine, fullName, UsageError } from './command-line.js';
 import { bulkHeading, type CommonOption } from './help-layout.js';
+import json from './other-tools.json' with { type: 'json' };
 
 /** Options that are never suggested: who types another one does not mean to confirm, to replace or to weaken. */
 const never = /^--(?:yes|restart|allow-http|take-over|no-.*)$/;
 
-/** Names in other tools, each with ours, of which a command has one. */
-const foreign: Readonly<Record<string, readonly string[]>> = {
-  '--insecure': ['--ca-file'],
-  '-k': ['--ca-file'],
-  '--id': ['--union-id'],
-  '--uid': ['--union-id'],
-  '--user': ['--union-id'],
-  '-u': ['--union-id'],
-  '--info-name': ['--names'],
-  '--file': ['--from', '--sample'],
-  '--prod': ['--environment'],
-  '--retry': ['--attempts'],
-  '--tenant': ['--tenant-code'],
-  '--header': ['--print-curl'],
-  '--debug': ['--verbose'],
-  '-v': ['--verbose'],
-  '-q': ['--query'],
-  '-p': ['--port'],
-  rm: ['delete', 'remove'],
-  remove: ['delete'],
-  ls: ['list'],
-  current: ['show'],
-  edit: ['set'],
-  create: ['add', 'put'],
-};
-
-/** Commands of other tools, each with what to type here. */
-const elsewhere: Readonly<Record<string, string>> = {
-  login: 'profile add shop',
-  init: 'profile add shop',
-  config: 'profile show',
-  whoami: 'profile show',
-  status: 'doctor',
-  test: 'doctor',
-  mock: 'serve --demo',
-  code: 'admin code issue --tenant-code acme --union-id u001',
-  version: '--version',
-};
+/**
+ * What people type who know other tools: `names` are their options and commands, each with ours, of which a command has
+ * one; `commands` are theirs, each with what to type here.
+ */
+const otherTools: {
+  readonly names: Readonly<Record<string, readonly string[]>>;
+  readonly commands: Readonly<Record<string, string>>;
+} = json;
 
 /** Advice instead of an option that a command does not have, by command and option. */
 const otherWays: Readonly<Record<string, string>> = {
@@ -136,8 +107,8 @@ function optionsOf({ command, options }: CommandLine): string[] {
 /** The error of a command that a group does not have: with what was probably meant, and its siblings. */
 function unknownCommand(group: Command, typed: string): UsageError {
   const message = `unknown command ${quoteName(typed)}`;
-  if (group.parent === null && Object.hasOwn(elsewhere, typed))
-    return new UsageError(message, 'Did you mean:', [`${fullName(group)} ${elsewhere[typed]}`]);
+  if (group.parent === null && Object.hasOwn(otherTools.commands, typed))
+    return new UsageError(message, 'Did you mean:', [`${fullName(group)} ${otherTools.commands[typed]}`]);
   const names = group
     .createHelp()
     .visibleCommands(group)
@@ -157,8 +128,8 @@ function didYouMean(names: readonly string[]): string {
  */
 export function suggest(typed: string, names: readonly string[]): string[] {
   const allowed = names.filter((name) => !never.test(name));
-  const known = Object.hasOwn(foreign, typed)
-    ? (foreign[typed] ?? []).filter((name) => allowed.includes(name))
+  const known = Object.hasOwn(otherTools.names, typed)
+    ? (otherTools.names[typed] ?? []).filter((name) => allowed.includes(name))
     : [];
   if (known.length > 0) return known;
   const bare = bareName(typed);
