@@ -1,19 +1,11 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/answer.js';
 import type { CallClient } from '../client/client.js';
 import { CancelledError, NoAnswerError } from '../client/errors.js';
-import { type CallOptions, clientDefaults } from '../client/options.js';
+import { type CallOptions, callMembers, clientDefaults } from '../client/options.js';
 import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
 import { endpointNamed, type OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
-import {
-  checkMembers,
-  isCount,
-  isDuration,
-  isPlainObject,
-  isRate,
-  isSignal,
-  type Shape,
-} from '../protocol/members.js';
+import { checkMembers, isCount, isRate, type Shape } from '../protocol/members.js';
 import { leadToCaller } from '../support/errors.js';
 import type { Pacing } from './engine/flow-control.js';
 import { type EngineOptions, RowEngine } from './engine/row-engine.js';
@@ -72,12 +64,13 @@ function isIterable(rows: unknown): boolean {
 }
 
 /**
- * How fast `passbackAll` and `readAll` send, and how they end.
+ * How fast `passbackAll` and `readAll` send, and how they end; what a call has too is that of each row.
  *
  * @example
  * const pace: BulkRunOptions = { concurrency: 16, ratePerSecond: 200 };
  */
-export interface BulkRunOptions {
+export interface BulkRunOptions
+  extends Pick<CallOptions, 'attempts' | 'attemptTimeoutMs' | 'headers' | 'context'> {
   /**
    * Maximum number of requests under way at once; fewer if the service is slow or throttles. Not more than `connections`
    * of the client. Default: 32.
@@ -85,14 +78,6 @@ export interface BulkRunOptions {
   readonly concurrency?: number;
   /** Maximum number of requests a second. Default: unlimited. */
   readonly ratePerSecond?: number;
-  /** Maximum number of attempts a row. Default: that of the client. */
-  readonly attempts?: number;
-  /** Maximum duration of one attempt, in milliseconds. Default: that of the client. */
-  readonly attemptTimeoutMs?: number;
-  /** Headers of each request besides those of the client, such as the ID of a trace; they take precedence. */
-  readonly headers?: NonNullable<CallOptions['headers']>;
-  /** Any value, such as the ID of a job of your own: hooks receive it with each request of the run. */
-  readonly context?: unknown;
   /**
    * Ends the run: no more rows are read, those under way are awaited and their outcomes yielded; then a
    * CancelledError is thrown, unless every row has its outcome.
@@ -150,17 +135,11 @@ const prepareRow = {
 
 type BulkOperation = keyof typeof prepareRow;
 
+const { timeoutMs: _, ...ofCalls } = callMembers.members;
+
 const bulkMembers: Shape<BulkRunOptions> = {
   what: 'the options of many rows',
-  members: {
-    concurrency: isCount,
-    ratePerSecond: isRate,
-    attempts: isCount,
-    attemptTimeoutMs: isDuration,
-    signal: isSignal,
-    headers: isPlainObject,
-    context: () => null,
-  },
+  members: { concurrency: isCount, ratePerSecond: isRate, ...ofCalls },
   required: [],
 };
 

@@ -311,7 +311,7 @@ describe('options that are out of range', () => {
         code: 'INVALID_INPUT',
         message: 'the options of many rows: "concurency" is unknown',
         hint: expect.stringMatching(
-          / concurrency, ratePerSecond, attempts, attemptTimeoutMs, signal, headers, context\.$/,
+          / concurrency, ratePerSecond, signal, attemptTimeoutMs, attempts, headers, context\.$/,
         ),
       }),
     );
