@@ -93,11 +93,11 @@ describe('profile add', () => {
     expect(existsSync(machine.profileFile)).toBe(false);
   });
 
-  it('warns about white space copied with the secret', async () => {
+  it('refuses white space copied with the secret', async () => {
     const done = await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-stdin'], {
       stdin: `${secret} \n`,
     });
-    expect(done.stderr).toContain('warning: the app secret has a space after it');
+    expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('has a space after it') });
   });
 
   it.each([
