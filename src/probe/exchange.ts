@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallClient } from '../client/client.js';
 import { NoAnswerError, RejectedError } from '../client/errors.js';
 import { isThrottled, parseRetryAfter } from '../client/retry.js';
+import { msgOf } from '../protocol/envelope.js';
 import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
 import type { Signers } from '../signing/app-signatures.js';
@@ -246,7 +247,7 @@ export class Exchange {
     const { httpStatus, body, headers = {} } = answer ?? (outcome as NoAnswerError);
     if (httpStatus === undefined || body === undefined) return { error };
     const members = membersOf(body);
-    const shown = asked.isPersonal ? '' : textOf(members);
+    const shown = asked.isPersonal ? '' : msgOf(members);
     const msg = maskSent(shown, [...hidden, secret.reveal()]);
     // A Date header has whole seconds: half a second is missing on average.
     const ours = (sentAt + Date.now()) / 2 + this.skewMs;
@@ -285,8 +286,4 @@ function membersOf(body: Uint8Array): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
-}
-
-function textOf({ msg, message, error }: Readonly<Record<string, unknown>>): string {
-  return String([msg, message, error].find((text) => typeof text === 'string') ?? '');
 }

@@ -106,7 +106,8 @@ function codeOf(value: unknown): number | null {
   return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : null;
 }
 
-function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>): string {
+/** The text of an answer: its `msg`, else its `message` or `error`; empty if none of them is text. */
+export function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>): string {
   return [msg, message, error].find((text) => typeof text === 'string') ?? '';
 }
 

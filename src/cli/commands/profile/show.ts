@@ -76,22 +76,17 @@ function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | 
     ...Object.entries(settings.headers).map(([name, source]) => `${name} (${describeHeaderSource(source)})`),
     ...lackingHeaders(settings).map((name) => `${name} (not set)`),
   ];
-  const fields = Object.entries(others).map(
-    ([field, value]): Row<Setting<string>> => [
-      field,
-      field.replaceAll('_', ' '),
-      { value: describeField(field, value), origin: platform.origin },
-    ],
-  );
+  const fields = Object.entries(others).map(([field, value]): Row<Setting<string>> => {
+    const setting = { value: describeField(field, value), origin: platform.origin };
+    return [field, field.replaceAll('_', ' '), setting];
+  });
   const rows: Row<Setting<string | true> | null>[] = [
     ...shown.map((field): Row<Setting<string>> => [field, settingNames[field].title, settings[field]]),
     ['app_secret', 'app secret', { value: secretSource, origin: secret.origin }],
     ['signing', 'signing', rule],
     ['headers', 'headers', headers.length === 0 ? null : ofProfile(headers.join(', '))],
     ['allow_http', 'plain http', settings.allow_http],
-    ['ca_file', settingNames.ca_file.title, settings.ca_file],
-    ['client_cert', settingNames.client_cert.title, settings.client_cert],
-    ['client_key', settingNames.client_key.title, settings.client_key],
+    ...files.map((field): Row<Setting<string> | null> => [field, settingNames[field].title, settings[field]]),
     ['proxy', settingNames.proxy.title, proxy && { ...proxy, value: showProxy(proxy.value) }],
     ['key_prefix', 'key prefix', ofProfile(key_prefix)],
     ...fields,
@@ -116,3 +111,4 @@ function describeSigning(recipes: SigningRecipes): string {
 }
 
 const shown = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;
+const files = ['ca_file', 'client_cert', 'client_key'] as const;
