@@ -3,7 +3,7 @@ import { pasteFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { basicInfoFields } from '../protocol/user-record.js';
 import { isSlipOf } from './call/pairs.js';
-import { commandOf, refusePasted, retyped } from './call/refuse-pasted.js';
+import { commandOf, refusePasted, retyped, withFlags } from './call/refuse-pasted.js';
 import type { CliContext } from './context.js';
 import type { Io } from './io.js';
 import { profileOutline } from './profile-outline.js';
@@ -58,12 +58,7 @@ export function checkQuery(
 ): void {
   const known = Object.keys(specialNames(io));
   const asIs = commandOf([...args, '--any-name']);
-  const withQuery = (text: string) =>
-    commandOf(
-      args.map((arg, at) =>
-        args[at - 1] === '--query' ? text : arg.replace(`--query=${query}`, () => `--query=${text}`),
-      ),
-    );
+  const withQuery = (text: string) => commandOf(withFlags(args, ['--query', text]));
   const [, path = ''] = /^(?:data\.)?(?:(?:basic|extension)_info\.)?(\w+)$/.exec(query) ?? [];
   // §4.1: what is asked for by its name is a member of data itself.
   const isBasic = asked.length === 0 && basicInfoFields.some((field) => field === neutralName(path));

@@ -8,6 +8,7 @@ import { describeMissing } from '../../protocol/info-names.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { formatCount } from '../../support/count.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
+import { withFlags } from '../call/refuse-pasted.js';
 import { printAdvice, printMessage } from '../io.js';
 import { withoutPassword } from '../service/database.js';
 import type { BulkRun } from './row-source.js';
@@ -35,24 +36,16 @@ export function totalOf(counts: OutcomeCounts): number {
 const fileOptions = ['--from', '--results', '--failed', '--journal'];
 
 /**
- * The command line that was given as `args`, with `more` at its end. The options that `more` names, those in `without`,
- * --resume, --restart and --take-over are left out, and the password in the URL of a queue.
+ * The command line that was given as `args`, changed as by `withFlags`. --resume, --restart and --take-over are left
+ * out, and the password in the URL of a queue.
  */
 export function formatCommand(
   args: readonly string[],
   more: readonly string[],
   without: readonly string[] = [],
 ): string {
-  const kept: string[] = [];
-  for (let at = 0; at < args.length; at += 1) {
-    const arg = args[at] ?? '';
-    const [option = ''] = arg.split('=');
-    if (['--resume', '--restart', '--take-over'].includes(option)) continue;
-    const isReplaced = option.startsWith('--') && (more.includes(option) || without.includes(option));
-    if (!isReplaced) kept.push(arg);
-    else if (arg === option) at += 1; // its value
-  }
-  return ['userinfo', ...kept, ...more].map(withoutPassword).map(quoteWhereNeeded).join(' ');
+  const kept = args.filter((arg) => !/^--(?:resume|restart|take-over)$/.test(arg));
+  return ['userinfo', ...withFlags(kept, more, without)].map(withoutPassword).map(quoteWhereNeeded).join(' ');
 }
 
 /** A run ended or was stopped, and has rows that are not ok. */

@@ -8,6 +8,18 @@ export function commandOf(args: readonly string[]): string[] {
   return hasUnsafe(args.join('')) ? [] : [['userinfo', ...args].map(quoteWhereNeeded).join(' ')];
 }
 
+/** The arguments with `more` at their end, without the options that it names and those in `without`, and their values. */
+export function withFlags(
+  args: readonly string[],
+  more: readonly string[],
+  without: readonly string[] = [],
+): string[] {
+  const isLeftOut = (arg = '') =>
+    arg.startsWith('--') && [...more, ...without].includes(arg.split('=')[0] ?? '');
+  const isItsValue = (at: number) => isLeftOut(args[at - 1]) && !args[at - 1]?.includes('=');
+  return [...args.filter((arg, at) => !isLeftOut(arg) && !isItsValue(at)), ...more];
+}
+
 /** The command line with other arguments in place of `typed`, an argument or the value of an option; none if it is neither. */
 export function retyped(args: readonly string[], typed: string | null, ...instead: string[]): string[] {
   const at = args.findIndex((arg) => arg === typed || (arg.startsWith('--') && arg.endsWith(`=${typed}`)));

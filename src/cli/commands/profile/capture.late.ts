@@ -18,7 +18,7 @@ import { paramOf, type Sample } from '../../../signing/request.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { headerCommand } from '../../call/client-options.js';
-import { commandOf } from '../../call/refuse-pasted.js';
+import { commandOf, withFlags } from '../../call/refuse-pasted.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';
 import { inputName } from '../../input.js';
@@ -200,14 +200,7 @@ function notFound(
   profile: Profile,
 ): CheckFailedError {
   const name = quoteWhereNeeded(profile.name);
-  const without = args.flatMap((arg, at) => {
-    if (/^--(?:from|max-time)(?:=|$)/.test(arg)) return [];
-    return /^--(?:from|max-time)$/.test(args[at - 1] ?? '') ? [] : [arg];
-  });
-  const values = fields.flatMap((field) => {
-    const { flag } = settingNames[field];
-    return args.some((arg) => arg.split('=')[0] === flag) ? [] : [flag, profile[field]];
-  });
+  const values = fields.flatMap((field) => [settingNames[field].flag, profile[field]]);
   const file = from === '-' ? 'request.txt' : quoteWhereNeeded(from);
   const kept = from === '-' ? ', and the request as request.txt' : '';
   return new CheckFailedError(message, {
@@ -215,7 +208,7 @@ function notFound(
       'Nothing was stored. A wrong app secret is the likeliest cause: enter it again. Or search for longer: --max-time 5m.\n' +
       `To search with what the document says (--steps, --join, --headers, --constant), store the profile without the rule${kept}:`,
     commands: [
-      ...commandOf([...without, ...values]),
+      ...commandOf(withFlags(args, values, ['--from', '--max-time'])),
       `userinfo sign solve -p ${name} --save ${name} --sample ${file}`,
     ],
   });
