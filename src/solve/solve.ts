@@ -64,7 +64,8 @@ export async function solve(
   }
   for (const [task, find] of finders) {
     const found = await find();
-    end = { ...end, ...found, tried: end.tried + found.tried };
+    // The search of another sample may have ended sooner.
+    end = furthest(end, found);
     if (found.hit === null) continue;
     const { fits, ruledOut, isCutShort } = await fitsWithin(
       { task, hit: found.hit, slack: usualSlack, pause },
@@ -77,6 +78,17 @@ export async function solve(
     return { ...end, fits, groups, next, ruledOut, isDivided: false, isCutShort };
   }
   return { ...end, fits: [], groups: [], next: null, ruledOut: 0, isDivided, isCutShort: false };
+}
+
+/** What two searches have tried, as far as the one that went further. */
+function furthest(end: SearchEnd, found: Found & Partial<SearchEnd>): SearchEnd {
+  const { bits = 0, isComplete = false } = found;
+  return {
+    hit: found.hit,
+    tried: end.tried + found.tried,
+    bits: Math.max(end.bits, bits),
+    isComplete: end.isComplete || isComplete,
+  };
 }
 
 /** What is found before the time is over. */

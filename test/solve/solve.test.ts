@@ -214,3 +214,27 @@ it('with what a document says, a message of ten parts is found', { timeout: 120_
   expect(nothing.tried).toBeGreaterThan(20_000);
   expect(nothing.bits).toBeGreaterThan(0);
 });
+
+it('with the joiner of a document, values are found that were sent behind each other', async () => {
+  const names = ['tenant_code', 'app_key', 'channel', 'code', 'random'];
+  const message = [...names.map((name) => `$param:${name}`), '$secret'];
+  const rule = compileRecipe(completeRecipe({ message, join: '~~', steps: ['sha1'] }));
+  const task = { request: read, secret, signature: rule.sign(read, secret).digest, otherParams: [] };
+  const found = await solve([task], searchUpTo(300_000), noPause, { steps: ['sha1'], join: '~~' });
+  expect(rankOf(rule, secret, read, found)).toBeGreaterThan(0);
+});
+
+it('a search that found nothing tells how far it went with the sample for which it had time', async () => {
+  const tasks = ['0', '1'].map((digit) => ({
+    request: read,
+    secret,
+    signature: digit.repeat(128),
+    otherParams: [],
+  }));
+  const ends = [
+    { bits: 21, isComplete: false },
+    { bits: 0, isComplete: false },
+  ];
+  const search = async () => ({ tried: 7, hit: null, ...(ends.shift() ?? { bits: 0, isComplete: false }) });
+  expect(await solve(tasks, search, noPause)).toMatchObject({ fits: [], bits: 21, isComplete: false });
+});

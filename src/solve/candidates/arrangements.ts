@@ -114,10 +114,21 @@ function unsentParams({ request }: SolveTask): Choice<ParamsRule['add']>[] {
   return [...nothingAdded, ...distinctBy(added, ({ value }) => JSON.stringify(value))];
 }
 
-/** Fixed lists of names, the likeliest first. A client often sends the parameters in the order of the list. */
+/**
+ * Fixed lists of names, the likeliest first. A client often sends the parameters in the order of the list: all of them,
+ * all but one, or those behind each other.
+ */
 function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {
   const sent = [...new Set(task.request.params.map(([name]) => name))];
-  const lists: Choice<FixedOrder>[] = [choice(sent, fixedListBits + sentListBits)];
+  const runs = sent.flatMap((_, from) =>
+    sent.slice(from + 2).map((_, index) => sent.slice(from, from + index + 2)),
+  );
+  const parts = [...sent.map((name) => sent.filter((other) => other !== name)), ...runs];
+  const sentBits = fixedListBits + sentListBits;
+  const lists: Choice<FixedOrder>[] = [
+    choice(sent, sentBits),
+    ...parts.map((names) => choice(names, sentBits + 0.5 + oneIn(parts.length))),
+  ];
   visitLists(paramNames, maxArrangementBits - fixedListBits, (list, bits) => {
     lists.push(choice([...list], bits + fixedListBits));
     return true;

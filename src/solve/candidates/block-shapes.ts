@@ -17,24 +17,32 @@ const usual = [
   shape(3, { names: false, pairSep: '' }),
   shape(4, { pairSep: '' }),
 ];
-const joiners = [choice('', 3), ...separators];
 const ends = choices<string>([4, '$secret'], [5, '&', '|'], [6, ',', '\n']);
 
-/** The likeliest first. */
-export const blockShapes: readonly BlockShape[] = distinctBy(
-  [
-    ...usual,
-    ...combined(nameValueSeparators, joiners, (kvSep, pairSep) => ({ kvSep, pairSep })).map(
-      ({ value, bits }) => shape(bits + 3, value),
-    ),
-    ...joiners.flatMap(({ value: pairSep, bits }) => [
-      shape(bits + 3, { names: false, pairSep }),
-      shape(bits + 6.5, { values: false, pairSep }),
-    ]),
-    ...combined(usual, ends, (rule, pairEnd) => ({ ...rule, pairEnd })),
-  ],
-  ({ value }) => JSON.stringify(value),
-);
+/** The likeliest first; the usual ones, and those with these texts between pairs. */
+function shapesWith(joiners: readonly Choice<string>[]): readonly BlockShape[] {
+  return distinctBy(
+    [
+      ...usual,
+      ...combined(nameValueSeparators, joiners, (kvSep, pairSep) => ({ kvSep, pairSep })).map(
+        ({ value, bits }) => shape(bits + 3, value),
+      ),
+      ...joiners.flatMap(({ value: pairSep, bits }) => [
+        shape(bits + 3, { names: false, pairSep }),
+        shape(bits + 6.5, { values: false, pairSep }),
+      ]),
+      ...combined(usual, ends, (rule, pairEnd) => ({ ...rule, pairEnd })),
+    ],
+    ({ value }) => JSON.stringify(value),
+  );
+}
+
+const anyShapes = shapesWith([choice('', 3), ...separators]);
+
+/** The shapes of blocks, of which a document may say what joins the parts. */
+export function blockShapes(join: string | undefined): readonly BlockShape[] {
+  return join === undefined ? anyShapes : shapesWith(choices([3, ''], [0, join]));
+}
 
 /**
  * Writes a block; `write` encodes a name or a value. `join` makes the text in one piece: a text built by `+` stays

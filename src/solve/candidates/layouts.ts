@@ -20,23 +20,25 @@ interface Surroundings extends Layout {
 
 /** The possible surroundings of the block, the likeliest first; see `itemsIn` for `isEncoded`. */
 function surroundings(space: SearchSpace, isEncoded: boolean): Surroundings[] {
-  const { pieces, hasBody } = space;
+  const { pieces, hasBody, task } = space;
+  const known = task.hints?.join;
+  const usual = isEncoded ? encodedJoiners : joiners;
   const fronts = frontsOf(space, isEncoded);
   const tails = sortByBits(sequences(itemsIn('tail', space), hasBody ? 1 : 0.3, maxSideBits));
   const none = (fronts[0]?.bits ?? 0) + (tails[0]?.bits ?? 0);
   const found: Surroundings[] = [{ before: [], after: [], joiner: '', bare: true, bits: none }];
-  for (const { value: joiner, bits: joinerBits } of isEncoded ? encodedJoiners : joiners) {
+  for (const { value: joiner, bits: joinerBits } of known === undefined ? usual : [choice(known, 0.9)]) {
     const between = literal(joiner);
     const joinedTails = tails.map(({ value, bits }) =>
       choice(value.length === 0 ? [] : [glue(...value.flatMap((piece) => [between, piece]))], bits),
     );
     for (const { value, separator = joiner, bits } of fronts) {
       // A method is usually a line of its own.
-      const usual = joiner === '\n' && value.includes(pieces.method) ? lineBits : 0;
+      const likelier = joiner === '\n' && value.includes(pieces.method) ? lineBits : 0;
       const joined = value.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece]));
       const before = value.length === 0 && separator === joiner ? [] : [glue(...joined, literal(separator))];
       for (const tail of joinedTails) {
-        const total = bits + joinerBits - usual + tail.bits;
+        const total = bits + joinerBits - likelier + tail.bits;
         if (total > maxLayoutBits) break;
         if (before.length + tail.value.length === 0) continue;
         found.push({ before, after: tail.value, joiner, bare: false, bits: total });

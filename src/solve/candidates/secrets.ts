@@ -73,7 +73,7 @@ const common: readonly (readonly [bits: number, names: string])[] = [
   ],
   [
     6.5,
-    'APPSECRET APP_SECRET APPKEY APP_KEY accessKey access_key accessKeySecret access_secret accessSecret authKey auth_key password passwd pwd payKey pay_key paykey private_key privateKey salt',
+    'APPSECRET APP_SECRET APPKEY APP_KEY accessKey access_key accessKeySecret access_secret accessSecret authKey auth_key password passwd pwd payKey pay_key paykey private_key privateKey salt passphrase',
   ],
   [
     7,

@@ -107,7 +107,7 @@ interface ShapeBlocks extends Blocks {
 function shapeBlocks(space: SearchSpace): ShapeBlocks[] {
   const arrangements = arrangementsOf(space);
   const writings = writingsOf(space);
-  return blockShapes.flatMap((shape) => {
+  return blockShapes(space.task.hints?.join).flatMap((shape) => {
     const isEnd = shape.value.pairEnd === '$secret';
     return (isEnd ? [false] : [false, true]).map((secretIn) => ({
       shape: shape.value,
