@@ -25,21 +25,20 @@ export function readNames(
   const names = parseInfoNames(json === undefined || anyName ? texts : [json.replaceAll(',', ' ')]);
   if (anyName) return names;
   const known = Object.keys(specialNames(io));
-  for (const name of names) {
+  const faultOf = (name: string) => {
     const slip = known.includes(name) ? undefined : known.find((one) => isSlipOf(name, one));
-    const fault = slip === undefined ? pasteFault(json ?? name, 'info') : null;
-    if (slip === undefined && fault === null) continue;
+    if (slip === undefined) return pasteFault(json ?? name, 'info');
+    return { what: `has no special meaning: did you mean ${quoteName(slip)}?`, meant: slip };
+  };
+  for (const name of names) {
+    const fault = faultOf(name);
+    if (fault === null) continue;
     const typed = json ?? texts.find((text) => text.includes(name)) ?? '';
-    const meant = slip ?? fault?.meant ?? null;
-    const instead = json === undefined ? typed.replace(name, meant ?? '') : (meant ?? '');
-    const what = `has no special meaning: did you mean ${quoteName(slip ?? '')}?`;
-    const without = meant === null ? [] : retyped(args, typed, instead);
-    refusePasted(
-      `the name ${quoteName(json ?? name)}`,
-      fault ?? { what },
-      without,
-      commandOf([...args, '--any-name']),
-    );
+    const meant = (text: string, one: string) => text.replace(one, faultOf(one)?.meant ?? one);
+    const instead = json === undefined ? names.reduce(meant, typed) : (fault.meant ?? '');
+    const without = fault.meant === null ? [] : retyped(args, typed, instead);
+    const asIs = commandOf([...args, '--any-name']);
+    refusePasted(`the name ${quoteName(json ?? name)}`, fault, without, asIs);
   }
   return names;
 }

@@ -1,4 +1,5 @@
 import type { Platform } from '../platform/platform.js';
+import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { pasteFault } from '../protocol/pasted-text.js';
 import { quoteName, textFault } from '../protocol/unsafe-text.js';
@@ -94,5 +95,5 @@ export function checkIdentifiers(profile: Profile): Profile {
 
 /** The name, environment and host of a profile, for messages. */
 export function describeProfile({ name, environment, base_url }: Profile): string {
-  return `"${name}" (${environment}, ${new URL(base_url).host})`;
+  return `"${name}" (${environment}, ${new URL(parseBaseUrl(base_url)).host})`;
 }

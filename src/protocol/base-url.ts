@@ -56,6 +56,7 @@ function urlHint(text: string): string {
     return 'Write a colon and two slashes after http or https.';
   if (Number(/:(\d+)(?:\/|$)/.exec(text)?.[1] ?? 0) > maxPort)
     return `The port is a number up to ${maxPort}.`;
+  if (/.\bhttps?:\/\/\S/i.test(text)) return 'Give the URL alone, without what is around it.';
   return 'Pass everything before /api/v1/, including https://.';
 }
 

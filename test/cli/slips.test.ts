@@ -82,6 +82,28 @@ const refused: readonly Slip[] = [
     next: 'Did you mean',
   },
   {
+    typed: file(' union_id | a \\n----------+---\\n u001     | b\\n'),
+    cause: 'line 1: this is a table for people to read, not CSV',
+    next: 'Export it as CSV, as psql --csv does.',
+  },
+  {
+    typed: 'userinfo read abc mobile,“chat_nickname”,“chat_sex”',
+    cause: 'the name "“chat_nickname”" is in quotes',
+    next: 'Corrected, or as it is:\n  userinfo read abc mobile,chat_nickname,chat_sex\n',
+  },
+  { typed: 'userinfo read c1 --format json', cause: "argument 'json' is invalid", next: '"-o json"' },
+  { typed: 'userinfo read c1 --format csv', cause: 'it needs --from', next: 'that of -o' },
+  {
+    typed: `userinfo read c1 --base-url '"https://h.example"'`,
+    cause: '--base-url is not an absolute http or https URL',
+    next: 'Give the URL alone, without what is around it.',
+  },
+  {
+    typed: `userinfo sign verify 'https://mail.example/?url=https%3A%2F%2Fh.example%2F%3Fa%3D1%26sign%3D2&data=5'`,
+    cause: 'the request has no app_sign and no sign',
+    next: 'Its parameter "url" is an address with parameters: give that one.',
+  },
+  {
     typed: `userinfo passback 'a =b' ${to}`,
     cause: 'the key "a " has a space after it',
     next: 'Nothing was sent. Corrected:\n  userinfo passback a=b ',
@@ -714,8 +736,8 @@ const refused: readonly Slip[] = [
   },
   {
     typed: file('| union_id | a |\n| u001 | b |\n'),
-    cause: 'no column is named "union_id"',
-    next: 'Name that of user IDs with --union-id-column',
+    cause: 'line 1: this is a table for people to read, not CSV',
+    next: 'Export it as CSV',
   },
   {
     typed: file('{\n  "union_id": "u001",\n  "a": "b"\n}\n', 'a.ndjson'),
@@ -727,6 +749,7 @@ const refused: readonly Slip[] = [
     ['init', 'profile add shop'],
     ['config', 'profile show'],
     ['whoami', 'profile show'],
+    ['get', 'read "$code"'],
     ['status', 'doctor'],
     ['test', 'doctor'],
     ['mock', 'serve --demo'],
@@ -1129,6 +1152,7 @@ describe('a name that does not exist', () => {
     ['read -help', 'unknown option "-help"', '--help'],
     ['sign solve --file f.txt', 'unknown option "--file"', '--sample'],
     ['admin code issue --tenant acme', 'unknown option "--tenant"', '--tenant-code'],
+    ['passback --data {} --union-id u', 'unknown option "--data"', '--user-info'],
     ['passback a=b --prod', 'unknown option "--prod"', '--environment'],
     ['passback a=b --curl', 'unknown option "--curl"', '--print-curl'],
     ['passback a=b --dry', 'unknown option "--dry"', '--dry-run'],

@@ -130,6 +130,10 @@ function missingColumn(
   line: number,
 ): InvalidInputError {
   const [only = ''] = columns;
+  if (/^[| ].* \| /.test(only))
+    return new InvalidInputError(`line ${line}: this is a table for people to read, not CSV`, {
+      hint: 'Export it as CSV, as psql --csv does.',
+    });
   const delimiter =
     columns.length === 1 ? delimiters.find((one) => only.includes(one) && !only.startsWith(one)) : undefined;
   if (delimiter !== undefined) {

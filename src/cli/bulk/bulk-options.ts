@@ -154,5 +154,7 @@ export function isBulk(
     (option) => option.helpGroupHeading === bulkHeading && isGiven(option.attributeName()),
   );
   if (lost === undefined) return false;
-  throw new InvalidInputError(`${lost.long} is for bulk runs: it needs --from`);
+  throw new InvalidInputError(`${lost.long} is for bulk runs: it needs --from`, {
+    hint: lost.long === '--format' ? 'The format of the output is that of -o.' : undefined,
+  });
 }

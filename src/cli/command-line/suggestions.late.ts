@@ -4,6 +4,7 @@ import { quoteName } from '../../protocol/unsafe-text.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { type CommandLine, fullName, UsageError } from './command-line.js';
 import { bulkHeading, type CommonOption } from './help-layout.js';
+import { outputFormats } from './options.js';
 import json from './other-tools.json' with { type: 'json' };
 
 /** Options that are never suggested: who types another one does not mean to confirm, to replace or to weaken. */
@@ -41,7 +42,9 @@ export function explainRefusal({ code, message }: CommanderError, line: CommandL
     ...options.map(({ option, value }) => [option.argChoices, value] as const),
     ...choicesOf(line),
   ].filter(([choices, value]) => choices !== undefined && value !== undefined && !choices.includes(value));
-  const [nearest] = choice === undefined ? [] : suggest(choice[1] ?? '', choice[0] ?? []);
+  const format = outputFormats.find((one) => one === choice?.[1]);
+  const [nearest = format && `-o ${format}`] =
+    choice === undefined ? [] : suggest(choice[1] ?? '', choice[0] ?? []);
   const said = message.slice('error: '.length);
   const asOptions = settingsAsOptions(command, operands);
   if (code === 'commander.excessArguments' && asOptions.length > operands.length)

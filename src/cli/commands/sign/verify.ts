@@ -4,6 +4,7 @@ import type { SecretSource } from '../../../profiles/secret.js';
 import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../../../protocol/errors.js';
 import { checkParameters, collectParameters, unsentParameters } from '../../../protocol/parameters.js';
+import { quoteName } from '../../../protocol/unsafe-text.js';
 import { signaturesOf } from '../../../signing/app-signatures.js';
 import type { Recipe } from '../../../signing/recipe.js';
 import { partsOf } from '../../../signing/recipe-parts.js';
@@ -133,9 +134,11 @@ function receivedSignatures(
   const present = [...received].filter(([, digest]) => digest !== null);
   if (canBeUnsigned) return new Map(present);
   if (present.length > 0) return received;
+  const [link] = sample.params.find(([, value]) => /^https?:\/\/\S+\?\S+=/.test(value)) ?? [];
   throw new InvalidInputError(`the request has no ${names.join(' and no ')}`, {
     hint:
       hiddenBody(sample) ??
+      (link && `Its parameter ${quoteName(link)} is an address with parameters: give that one.`) ??
       'Name the parameter with --sign-param. For the expected signature, pass the request to "sign explain".',
   });
 }
