@@ -35,20 +35,6 @@ it("the caller's dispatcher is used, and left open for the next client", async (
   await dispatcher.close();
 });
 
-it.each([
-  [
-    { baseUrl: 'https://users.example/api/v1/' },
-    'the option baseUrl contains /api/v1',
-    'Give what comes before it',
-  ],
-  [{ proxy: 'socks5://proxy.example:1080' }, 'proxy is not the address of an http proxy', 'http://host:port'],
-])('%j is refused by the constructor, also for a service on this machine', (given, message, hint) => {
-  const create = () => new UserInfoClient({ baseUrl: service.url, ...credentials, ...given });
-  expect(create).toThrow(
-    expect.objectContaining({ code: 'INVALID_INPUT', message, hint: expect.stringContaining(hint) }),
-  );
-});
-
 describe('an answer', () => {
   it('that is not an envelope is reported without its body', async () => {
     const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));
@@ -71,31 +57,5 @@ describe('an answer', () => {
     expect(error).toMatchObject({ reason: 'wrong-data' });
     const envelope = '{"code":200,"msg":"ok","data":{"mobile":"139****5678"}}';
     expect(responses).toMatchObject([{ httpStatus: 200, resultCode: 200, envelope }]);
-  });
-
-  it('with a header twice is read by the first', async () => {
-    const server = await httpServer((_, response) => {
-      response.statusCode = 429;
-      response.setHeader('retry-after', ['3600', '0']);
-      response.end('{"code":42901,"msg":"slow down","data":{}}');
-    });
-    const error = await passback(server.url, { attempts: 2, timeoutMs: 5_000 });
-    await server.close();
-    expect(error).toMatchObject({ code: 'REJECTED', resultCode: 42901 });
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it('with a Retry-After date but no Date is judged by the clock of the client', async () => {
-    const server = await httpServer((_, response) => {
-      response.sendDate = false;
-      response.statusCode = 429;
-      response.setHeader('retry-after', 'Tue, 14 Nov 2023 23:13:20 GMT');
-      response.end('{"code":42901,"msg":"slow down","data":{}}');
-    });
-    // An hour before the date: too long to be waited for.
-    const error = await passback(server.url, { attempts: 2, now: () => 1_700_000_000_000 });
-    await server.close();
-    expect(error).toMatchObject({ code: 'REJECTED', resultCode: 42901 });
-    expect(server.requests).toHaveLength(1);
   });
 });

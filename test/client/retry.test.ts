@@ -152,6 +152,8 @@ describe('Retry-After', () => {
     ['seconds', ['Retry-After: 601']],
     ['very many seconds', [`Retry-After: ${'9'.repeat(400)}`]],
     ['a date', [date, 'Retry-After: Sat, 21 Nov 2026 09:00:00 GMT']],
+    ['a date, by the clock of the client', ['Retry-After: Fri, 21 Nov 2099 09:00:00 GMT']],
+    ['the first of two', ['Retry-After: 3600', 'Retry-After: 0']],
   ])('beyond the deadline ends the call at once, with what the service said: %s', async (_, headers) => {
     proxy.faults.push(throttled(...headers));
     // The deadline is far beyond the time that the test has.

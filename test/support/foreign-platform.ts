@@ -36,7 +36,7 @@ const replies: Readonly<Record<string, Reply>> = {
   word: ['{"code":"SUCCESS","msg":"fine","data":{"union_id":"u1","mobile":"13800138000"}}'],
   bare: ['{"union_id":"u1","city":"Lhasa","mobile":"13800138000"}'],
   errcode: ['{"errcode":40001,"errmsg":"invalid credential of 13800138000","nickname":"Ming"}'],
-  letters: ['{"code":"A001","message":"bad sign","error":"SIGN_INVALID","mobile":"13800138000"}'],
+  letters: ['{"code":"A001","message":"bad sign","error":"SIGN_INVALID","details":{"mobile":"13800138000"}}'],
   nested: ['{"error":{"code":4011,"message":"no route"},"trace_id":"t-1"}'],
   page: [
     '<html><body>Not here: /x?code=secret-code&amp;sign=0123456789&mobile=13800138000\u001b[31m</body>',
