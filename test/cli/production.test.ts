@@ -41,13 +41,6 @@ describe('production', () => {
     expect(JSON.parse(done.stdout).code).toBe(200);
   });
 
-  it('is not written to without a terminal', async () => {
-    const done = await machine.run(['-p', 'shop', ...write], { env });
-    expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(done.stderr).toContain('--yes');
-    expect(server.requests).toHaveLength(0);
-  });
-
   it.each(['--dry-run', '--print-curl'])('is not asked about for a preview: %s', async (preview) => {
     expect(await machine.run(['-p', 'shop', ...write, preview], { env })).toMatchObject({ status: 0 });
     expect(server.requests).toHaveLength(0);
@@ -119,7 +112,6 @@ describe('a write to production without confirmation', () => {
   });
 
   it.each<[string, () => Record<string, string>]>([
-    ['without any profile', bare],
     ['without any profile, the variable against it', () => ({ ...bare(), USERINFO_ENVIRONMENT: 'test' })],
     ['spelled differently', () => ({ ...bare(), USERINFO_BASE_URL: `${localhost()}//` })],
   ])('is not sent to the base URL of a production profile: %s', async (_, given) => {

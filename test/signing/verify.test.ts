@@ -158,6 +158,13 @@ describe('the reported cause of a wrong signature is', () => {
     expect(findingOf(caseOf(keyed, { request: sent ?? request }), received)?.id).toBe('signature-encoding');
   });
 
+  it.each([
+    ['a line break behind the digest', (digest: string) => `${digest}\n`, 'signature-space'],
+    ['a part of the digest', (digest: string) => digest.slice(8, 24), 'signature-length'],
+  ])('%s', (_, change, id) => {
+    expect(findingOf(caseOf(right), change(sign(right)))?.id).toBe(id);
+  });
+
   it('the letter case of the digest, and nothing that would not change it', () => {
     const known = presets.map(({ name, recipe }) => ({ name: `the preset ${name}`, value: recipe }));
     const received = sign(right).toUpperCase();
