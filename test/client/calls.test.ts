@@ -267,6 +267,7 @@ describe('a client in a Proxy, as containers of dependencies make it', () => {
     }
     const users = keep(new Users({ baseUrl: server.url, ...credentials }));
     expect(await users.read({ code: 'c' })).toMatchObject({ httpStatus: 200 });
-    expect(Object.keys(users)).toEqual(['options', 'send', 'track', 'sign', 'sender']);
+    for (const one of [users, users.withOptions({ channel: 'app' })])
+      expect(Object.keys(one)).toEqual(['options', 'send', 'track', 'sign', 'sender']);
   });
 });

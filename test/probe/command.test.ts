@@ -80,7 +80,7 @@ class PhpPlatform {
     const { app_sign = '' } = signed(others);
     if (given.app_sign !== app_sign || sign !== signed({ ...others, app_sign }).sign)
       return refuse(1003, 'sign error');
-    const succeed = (data: string) => `{"code":200,"msg":"ok","data":${data}}`;
+    const succeed = (data: string) => `{"code":200,"msg":"done","data":${data}}`;
     if (!isRead) return this.#write(given, refuse, succeed);
     const left = this.codes.get(given.code ?? '') ?? 0;
     if (left === 0) return refuse(1006, 'code error');
@@ -256,6 +256,7 @@ it('describes the platform rightly with a test user, in a file and in the profil
   expect(done.stdout).toMatch(/│ unknown_user +│ asking could create a user/);
   expect(done.stdout).toMatch(/│ §4\.2 │ a reserved key in user_info is accepted +│ 1 /);
   expect(done.stdout).toMatch(/│ §4\.1 │ "userinfo_probe" is a number, not text +│ 1 /);
+  expect(done.stdout).toMatch(/│ §7\.1 │ "msg" of a success is not "ok" +│ \d+ /);
   // What is equal is not shown.
   expect(done.stdout).not.toContain('passback_union_id');
   // The user is as before.

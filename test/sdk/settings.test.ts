@@ -8,7 +8,7 @@ import { fromProfile } from '../../src/sdk/profiles.js';
 import { bareProxy } from '../support/bare-proxy.js';
 import { Machine } from '../support/cli.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
-import { caFile, selfSigned, tlsServer } from '../support/tls-server.js';
+import { ca, caFile, certificates, selfSigned, tlsServer } from '../support/tls-server.js';
 
 const answer = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 const platform = {
@@ -87,7 +87,11 @@ describe('fromEnv', () => {
       USERINFO_PLATFORM: '/no/such/file',
     });
     const given = { baseUrl: server.url, channel: 'app', platform: {}, appSecret: () => 'another' };
-    await using client = UserInfoClient.fromEnv(given, env);
+    // Nor is a file read for what an option gives.
+    const files = { USERINFO_CA_FILE: '/none', USERINFO_CLIENT_CERT: '/none', USERINFO_CLIENT_KEY: '/none' };
+    const pem = { extraCa: ca, cert: readFileSync(join(certificates, 'good.crt'), 'utf8') };
+    const key = readFileSync(join(certificates, 'server.key'), 'utf8');
+    await using client = UserInfoClient.fromEnv({ ...given, ...pem, key }, { ...env, ...files });
     await client.read({ code: 'c1' });
     const [{ parameters } = { parameters: [] }] = received();
     expect(parameters).toEqual(

@@ -73,6 +73,12 @@ const overlaps: Rule = {
   calls: [{ request: requestOf([['k', 'ab-a-b']]), secret: '' }],
 };
 
+/** What some languages take for a variable in a text, beside a character that is escaped there. */
+const dollars: Rule = {
+  recipe: parseRecipe({ message: ['$params', '\u00e9$$a{$$a}#{a}%s\n'], steps: ['md5'] }),
+  calls: [{ request: requestOf([['k', '1']]), secret: '' }],
+};
+
 const named = parseRecipe({
   message: ['$extra:X-Ts', '$param:id', '$params', '$secret'],
   params: { add: { token: '$extra:X-Token' }, empty: 'drop' },
@@ -193,6 +199,7 @@ const groups: Readonly<Record<string, (language: LanguageName) => readonly Rule[
   'random recipes': () => [
     repeated,
     overlaps,
+    dollars,
     ...[token, ...fc.sample(anyRecipe, count)].map(withRandomCalls),
   ],
 };
