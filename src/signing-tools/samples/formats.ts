@@ -1,6 +1,6 @@
 import { curl } from './curl.js';
 import { httpText } from './http-text.js';
-import { jsonFormats } from './json-requests.js';
+import { jsonRequests } from './json-requests.js';
 import { address, logLines, parametersAlone } from './log-lines.js';
 import { sampleFile } from './sample-file.js';
 import type { SampleFormat } from './sample-format.js';
@@ -9,7 +9,7 @@ import type { SampleFormat } from './sample-format.js';
 export const sampleFormats: readonly SampleFormat[] = [
   sampleFile,
   parametersAlone,
-  ...jsonFormats,
+  jsonRequests,
   curl,
   httpText,
   address,

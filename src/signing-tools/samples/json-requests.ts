@@ -298,36 +298,13 @@ function decode(text: string): string {
   return /%[\da-f]{2}/i.test(text) ? decodePercent(text.replaceAll('+', ' ')) : text;
 }
 
-/** A kind of JSON, recognized by its outermost members. */
-function jsonFormat(
-  name: string,
-  from: string,
-  noun: string,
-  isIt: (root: UnknownObject) => boolean,
-): SampleFormat {
-  return {
-    name,
-    from,
-    find({ json, signParam }) {
-      if (json === undefined || !isIt(asObject(json) ?? {})) return [];
-      return requestsInJson(json, signParam).map((request) => ({
-        ...request,
-        place: request.place === null ? `a ${noun}` : `${noun} ${request.place}`,
-      }));
-    },
-  };
-}
-
-const hasEntries = ({ log }: UnknownObject) => Array.isArray(asObject(log)?.entries);
-const hasItems = ({ item }: UnknownObject) => Array.isArray(item);
-
-export const jsonFormats: readonly SampleFormat[] = [
-  jsonFormat('a HAR file', 'browsers, Charles, Fiddler, Insomnia, mitmproxy', 'entry', hasEntries),
-  jsonFormat('a Postman collection', 'Postman and its SDK, v2.0 or v2.1', 'request', hasItems),
-  jsonFormat(
-    'records of a JSON log',
-    'nginx, pino, logback, load balancers; Charles, Insomnia, axios errors',
-    'record',
-    (root) => !hasEntries(root) && !hasItems(root),
-  ),
-];
+/** JSON of any tool: what it has of a request is recognized by the names of members, not by the tool. */
+export const jsonRequests: SampleFormat = {
+  name: 'JSON of a HAR file, a tool or a log',
+  from: 'browsers, proxies, Postman and its SDK (v2.0, v2.1), Insomnia; nginx, pino, logback, load balancers; axios errors',
+  find: ({ json, signParam }) =>
+    (json === undefined ? [] : requestsInJson(json, signParam)).map((request) => ({
+      ...request,
+      place: request.place === null ? 'a request' : `request ${request.place}`,
+    })),
+};

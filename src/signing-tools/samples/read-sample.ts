@@ -198,7 +198,7 @@ function choose({ format, requests }: FoundIn, signParam: string, pick: TakeOpti
   };
 }
 
-/** `GET https://api.example.com/x (a HAR file, entry 3)`. */
+/** `GET https://api.example.com/x (lines of a log, line 3)`. */
 function describe(
   { name }: SampleFormat,
   { place, sample, isGuessed }: ReadRequest & { readonly sample: Sample },
