@@ -119,14 +119,6 @@ describe('--dry-run', () => {
     expect(machine.log).toBe(logged);
   });
 
-  it('does not prompt, even for production', async () => {
-    const args = ['passback', 'a=x', '--union-id', 'u001', '--environment', 'production', '--dry-run'];
-    expect(await machine.run(args)).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('production:'),
-    });
-  });
-
   it('refuses a request that breaks a rule', async () => {
     const done = await machine.run(['passback', 'channel=x', '--union-id', 'u001', '--dry-run']);
     expect(done).toMatchObject({

@@ -53,6 +53,8 @@ describe('an option of a client is refused by name', () => {
     ['a secret that was shown', { appSecret: '<secret>' }, 'appSecret is <secret>, the placeholder'],
     ['a secret of a file', { appSecret: 'do-not-show-me\n' }, 'appSecret ends with a line break: trim'],
     ['a base URL with the path', { baseUrl: 'https://x.example/api/v1/' }, 'baseUrl contains /api/v1'],
+    ['an empty proxy', { proxy: '' }, 'proxy is not the address of an http proxy'],
+    ['a proxy without a host', { proxy: 'http://' }, 'proxy is not the address of an http proxy'],
     ['a proxy of another kind', { proxy: 'socks5://x' }, 'proxy is not the address of an http proxy'],
     ['a base URL of another kind', { baseUrl: 5 }, 'baseUrl is 5, not text'],
     ['a base URL that is none', { baseUrl: 'x' }, 'the option baseUrl is not an absolute http'],

@@ -8,15 +8,14 @@ const secret = 'do-not-show-me';
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1","n":9007199254740993}}';
 let server: Awaited<ReturnType<typeof httpServer>>;
 let client: UserInfoClient;
-let answers: { status: number; body: string; retryAfter?: string; requestId?: string }[];
+let answers: { status: number; body: string; requestId?: string }[];
 
 beforeEach(async () => {
   answers = [];
   server = await httpServer((_, response) => {
-    const { status, body, retryAfter, requestId = 'r-1' } = answers.shift() ?? { status: 200, body: ok };
+    const { status, body, requestId = 'r-1' } = answers.shift() ?? { status: 200, body: ok };
     response.setHeader('X-Request-ID', requestId);
     response.setHeader('Set-Cookie', ['a=1', 'b=2']);
-    if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
     response.statusCode = status;
     response.end(body);
   });
@@ -195,27 +194,5 @@ describe('a retried request', () => {
     expect(
       new Set(server.requests.map((_, i) => new URLSearchParams(server.requests[i]?.query).get('sign'))).size,
     ).toBe(3);
-  });
-
-  it('is never a read that the service may have acted on: it would consume the code', async () => {
-    answers = [busy];
-    await expect(client.read({ code: 'c' })).rejects.toMatchObject({ resultCode: 50301 });
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it('waits for the Retry-After of the service', async () => {
-    answers = [{ status: 429, body: '{"code":42901,"msg":"slow down","data":{}}', retryAfter: '1' }];
-    const started = performance.now();
-    await client.read({ code: 'c' });
-    expect(performance.now() - started).toBeGreaterThan(950);
-  });
-
-  it('is not sent more often than allowed', async () => {
-    answers = Array.from({ length: 9 }, () => busy);
-    await using patient = clientWith({ attempts: 2 });
-    await expect(patient.passback({ unionId: 'u', userInfo: { a: 'x' } })).rejects.toMatchObject({
-      resultCode: 50301,
-    });
-    expect(server.requests).toHaveLength(2);
   });
 });
