@@ -119,6 +119,16 @@ describe('sign verify', () => {
   const verify = (request: string, status = 0, ...args: string[]) =>
     json([...local, 'sign', 'verify', '-', ...args], request, status);
 
+  it('cannot check a signature that only the missing body may have', async () => {
+    const { path, query } = await sent(['passback', 'a=b', '--union-id', 'u001']);
+    const head = `PUT ${path}?${query.replace(/&sign=\w+/, '')} HTTP/1.1\nHost: e.com\nContent-Length: 3\n\n`;
+    const { status, stderr } = await machine.run([...local, 'sign', 'verify', '-'], { stdin: head });
+    expect([status, stderr]).toEqual([
+      4,
+      expect.stringContaining('sign cannot be checked: the text lacks the body of the request'),
+    ]);
+  });
+
   it('accepts what the service accepts, in every input form', async () => {
     const { method, path, query, body, ...rest } = await sent(['passback', 'a=x y', '--union-id', 'u001']);
     const target = `${path}?${query}`;
