@@ -2,7 +2,7 @@ import { neutralName, parseInfoNames, specialInfoNames } from '../protocol/info-
 import { pasteFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { basicInfoFields } from '../protocol/user-record.js';
-import { isSlipOf } from './call/pairs.js';
+import { misspelt } from './call/pairs.js';
 import { commandOf, refusePasted, retyped, withFlags } from './call/refuse-pasted.js';
 import type { CliContext } from './context.js';
 import type { Io } from './io.js';
@@ -25,11 +25,7 @@ export function readNames(
   const names = parseInfoNames(json === undefined || anyName ? texts : [json.replaceAll(',', ' ')]);
   if (anyName) return names;
   const known = Object.keys(specialNames(io));
-  const faultOf = (name: string) => {
-    const slip = known.includes(name) ? undefined : known.find((one) => isSlipOf(name, one));
-    if (slip === undefined) return pasteFault(json ?? name, 'info');
-    return { what: `has no special meaning: did you mean ${quoteName(slip)}?`, meant: slip };
-  };
+  const faultOf = (name: string) => misspelt(name, known) ?? pasteFault(json ?? name, 'info');
   for (const name of names) {
     const fault = faultOf(name);
     if (fault === null) continue;
@@ -68,18 +64,11 @@ export function checkQuery(
   }
   for (const name of looksFor) {
     if (asked.includes(name)) continue;
-    const slip = known.includes(name) ? undefined : known.find((one) => isSlipOf(name, one));
     const what = `the name ${quoteName(name)} in --query`;
-    if (slip !== undefined) {
-      const fault = { what: `has no special meaning: did you mean ${quoteName(slip)}?` };
-      refusePasted(what, fault, withQuery(query.replace(name, slip)), asIs);
-    }
+    const fault = misspelt(name, known);
+    if (fault !== null) refusePasted(what, fault, withQuery(query.replace(name, fault.meant)), asIs);
+    const unasked = { what: 'is none that the read asks for' };
     if (known.includes(name) && asked.length > 0)
-      refusePasted(
-        what,
-        { what: 'is none that the read asks for' },
-        commandOf([...args, '--names', name]),
-        asIs,
-      );
+      refusePasted(what, unasked, commandOf([...args, '--names', name]), asIs);
   }
 }

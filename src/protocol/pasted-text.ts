@@ -1,3 +1,4 @@
+import { memoize } from '../support/memoize.js';
 import { spaceAround } from './unsafe-text.js';
 
 /**
@@ -224,18 +225,13 @@ const rules: readonly Rule[] = [
   ['pair', /^=+\s*/, 'begins with "="', '', 'Write key=text for text, key:=28 for JSON.'],
 ];
 
-const rulesOf = new Map<PastedKind, readonly (readonly [rule: Rule, isDoubt: boolean])[]>();
-
-function rulesFor(kind: PastedKind): readonly (readonly [rule: Rule, isDoubt: boolean])[] {
-  const known = rulesOf.get(kind);
-  if (known !== undefined) return known;
-  const found = rules.flatMap((rule) => {
+/** The rules that judge a kind, and whether each only warns of it. */
+const rulesFor = memoize((kind: PastedKind) =>
+  rules.flatMap((rule) => {
     const [given] = rule[0].split(' ').filter((one) => one.replace('?', '') === kind);
     return given === undefined ? [] : [[rule, given !== kind] as const];
-  });
-  rulesOf.set(kind, found);
-  return found;
-}
+  }),
+);
 
 /** Texts in which no rule finds anything but a missing value or a damaged number: most cells, in one look. */
 const plain: Readonly<Partial<Record<PastedKind, RegExp>>> = {

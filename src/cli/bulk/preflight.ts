@@ -7,7 +7,7 @@ import type { Endpoint } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import { type FlatValue, valueFault } from '../../protocol/user-info.js';
-import { meantKey, warnOfKeys } from '../call/pairs.js';
+import { misspeltKey, warnOfKeys } from '../call/pairs.js';
 import { printMessage } from '../io.js';
 import { warn } from '../output/style.js';
 import { withProgress } from './progress.js';
@@ -203,9 +203,9 @@ export function refuseMisspelt(
   types: string | undefined,
 ): void {
   const typed = parseTypes(types);
-  const slips = [...keys].filter((key) => !typed.has(key) && meantKey(key, prefix) !== null);
+  const slips = [...keys].filter((key) => !typed.has(key) && misspeltKey(key, prefix) !== null);
   if (slips.length === 0) return;
-  const meant = slips.map((key) => quoteName(meantKey(key, prefix) ?? '')).join(', ');
+  const meant = slips.map((key) => quoteName(misspeltKey(key, prefix)?.meant ?? '')).join(', ');
   const verb = slips.length === 1 ? 'key has' : 'keys have';
   const message = `${slips.map(quoteName).join(', ')}: the ${verb} no special meaning; did you mean ${meant}?`;
   const list = withText(types, slips);

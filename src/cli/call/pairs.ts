@@ -171,16 +171,16 @@ export async function warnOfKeys(io: Io, keys: Iterable<string>, prefix: string 
   }
 }
 
-/** The special key that was probably meant by a key (§4.2 rule 4); `null` if it is one, or has the tenant's prefix. */
-export function meantKey(key: string, prefix: string | null): string | null {
-  if (prefix !== null && key.startsWith(prefix)) return null;
-  const special = Object.keys(specialUserInfoKeys);
-  return special.includes(key) ? null : (special.find((one) => isSlipOf(key, one)) ?? null);
+/** The fault of a key that is probably a misspelt special one (§4.2 rule 4); `null` with the tenant's prefix. */
+export function misspeltKey(key: string, prefix: string | null): ReturnType<typeof misspelt> {
+  return prefix !== null && key.startsWith(prefix) ? null : misspelt(key, Object.keys(specialUserInfoKeys));
 }
 
-/** Whether a key is a special one but for case, `-` for `_`, and a slip. */
-export function isSlipOf(key: string, special: string): boolean {
-  const written = key.trim().toLowerCase().replaceAll('-', '_');
+/** The fault of a name that is one of `special` but for case, `-` for `_`, and a slip; `null` if it is one of them. */
+export function misspelt(name: string, special: readonly string[]): { what: string; meant: string } | null {
+  const written = name.trim().toLowerCase().replaceAll('-', '_');
   // Many short words are one letter away from each other.
-  return written === special || (special.length >= 4 && isSlip(written, special));
+  const meant = special.find((one) => written === one || (one.length >= 4 && isSlip(written, one)));
+  if (meant === undefined || special.includes(name)) return null;
+  return { what: `has no special meaning: did you mean ${quoteName(meant)}?`, meant };
 }

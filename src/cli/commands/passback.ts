@@ -15,7 +15,7 @@ import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
-import { judgeEntries, meantKey, parsePairs, renamed, warnOfKeys } from '../call/pairs.js';
+import { judgeEntries, misspeltKey, parsePairs, renamed, warnOfKeys } from '../call/pairs.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { commandOf, refusePasted, retyped } from '../call/refuse-pasted.js';
 import { type Call, command } from '../command.js';
@@ -108,11 +108,10 @@ function refuseMisspelt(
   prefix: string | null,
 ): void {
   for (const key of keys) {
-    const meant = meantKey(key, prefix);
-    if (meant === null) continue;
-    const what = `has no special meaning: did you mean ${quoteName(meant)}?`;
-    const corrected = renamed(args, pairs, key, meant);
-    refusePasted(`the key ${quoteName(key)}`, { what }, corrected, commandOf([...args, '--any-name']));
+    const fault = misspeltKey(key, prefix);
+    if (fault === null) continue;
+    const corrected = renamed(args, pairs, key, fault.meant);
+    refusePasted(`the key ${quoteName(key)}`, fault, corrected, commandOf([...args, '--any-name']));
   }
 }
 
