@@ -238,3 +238,14 @@ it('a search that found nothing tells how far it went with the sample for which 
   const search = async () => ({ tried: 7, hit: null, ...(ends.shift() ?? { bits: 0, isComplete: false }) });
   expect(await solve(tasks, search, noPause)).toMatchObject({ fits: [], bits: 21, isComplete: false });
 });
+
+it('a header that a document names may stand behind its name', async () => {
+  const extra = { 'X-Length': '7', 'X-Type': 'json', 'X-Date': '1795283538' };
+  const request = { ...read, params: [], extra };
+  const message = ['$method', '$extra:X-Length', '$extra:X-Type', 'x-date:$extra:X-Date', '$path'];
+  const rule = compileRecipe(completeRecipe({ message, join: '\n', steps: ['hmac-sha256'] }));
+  const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
+  const hints = { steps: ['hmac-sha256'], join: '\n', headers: Object.keys(extra) };
+  const found = await solve([task], searchUpTo(1_000_000), noPause, hints);
+  expect(rankOf(rule, secret, request, found)).toBe(1);
+});

@@ -32,6 +32,9 @@ const labels = choices<(name: string) => string>(
   [5, (name) => `${name}: `],
 );
 
+/** The labels of a header that a document names: more make the search of many headers too long. */
+const mostLabels = 3;
+
 /** Up to this many values are tried in every order. */
 const mostPermuted = 3;
 
@@ -74,6 +77,15 @@ export function headerLists({ extra }: SignableRequest): Choice<readonly Piece[]
     list.map((name) => headerPiece(extra, name, label(name))),
   );
   return distinctBy(lists, ({ value }) => value.map(({ tokens }) => tokens).join('\0'));
+}
+
+/** A header that a document names, in any letter case: alone, or behind its name as in other lists; none without it. */
+export function labelledHeader({ extra }: SignableRequest, wanted: string): Choice<readonly Piece[]>[] {
+  const name = usableNames(extra).find((known) => known.toLowerCase() === wanted.toLowerCase());
+  const likely = labels.slice(0, mostLabels);
+  return name === undefined
+    ? []
+    : likely.map(({ value, bits }) => choice([headerPiece(extra, name, value(name))], bits));
 }
 
 /** One entry of a message, so that a separator of the entries does not come between label and value. */

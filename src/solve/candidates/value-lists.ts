@@ -2,8 +2,9 @@ import type { SolveTask } from '../tasks.js';
 import { type MessageChange, messageChanges } from './block-changes.js';
 import type { Chain } from './chains.js';
 import { type Choice, choice, choices, distinctBy, sortByBits, type Weighted } from './cost.js';
+import { labelledHeader } from './header-values.js';
 import { type Item, itemsIn } from './items.js';
-import { literal, nothing, type Piece, separators, textOf } from './pieces.js';
+import { literal, nothing, type Piece, separators } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
 import type { Grouped } from './visit-lists.js';
 
@@ -15,32 +16,23 @@ export const maxListBits = 16;
 export const maxHintedBits = 36;
 
 /** The possible items of a list, each with the cost of choosing it; of headers that hints name, only these. */
-export function listItems(space: SearchSpace): Grouped<Item>[] {
+export function listItems(space: SearchSpace, { items }: HintedItems): Grouped<Item>[] {
   const { pieces, task } = space;
   const unnamed = task.hints?.headers === undefined ? pieces : { ...pieces, extras: [], extraLists: [] };
   return distinctBy<Grouped<Item>>(
     [
       ...itemsIn('list', { ...space, pieces: unnamed }),
-      ...hintedItems(pieces, task).map((item) => choice(item, 0)),
+      ...items,
       ...labelOf(task).map((label) => choice([label], 3)),
     ],
     ({ value }) => value.map(({ text }) => text).join('\0'),
   );
 }
 
-/** The headers that hints name, in order, then the constants: a list has to have all of them. */
-function hintedItems({ extras }: SearchSpace['pieces'], { hints = {} }: SolveTask): Item[] {
-  const { headers = [], constants = [] } = hints;
-  const isNamed = (name: string) => (piece: Piece) =>
-    piece.tokens.join('').replace(/[{}]/g, '').toLowerCase() === `$extra:${name}`.toLowerCase();
-  return [
-    ...headers.flatMap((name) => extras.filter(isNamed(name)).map((piece) => [piece])),
-    ...constants.map((text) => [literal(text)]),
-  ];
-}
-
-/** What hints ask of a list. */
-export interface HintCheck {
+/** What hints name: a list has to have all of it. */
+export interface HintedItems {
+  /** The headers, each alone or behind its name, and the constants. */
+  readonly items: readonly Grouped<Item>[];
   /** Whether the headers in a list, or in its beginning, are in the order of the hints. */
   readonly isOrdered: (list: readonly Item[]) => boolean;
   /** Whether a list has all that the hints name. */
@@ -49,16 +41,20 @@ export interface HintCheck {
   readonly count: number;
 }
 
-export function hintCheck({ pieces, task }: SearchSpace): HintCheck {
-  const texts = hintedItems(pieces, task).map(textOf);
-  const headers = texts.slice(0, texts.length - (task.hints?.constants?.length ?? 0));
+export function hintedItems({ task }: SearchSpace): HintedItems {
+  const { headers = [], constants = [] } = task.hints ?? {};
+  const named = headers.map((name) => labelledHeader(task.request, name)).filter(({ length }) => length > 0);
+  const hinted = [...named, ...constants.map((text) => [choice<Item>([literal(text)], 0)])];
+  const indexes = new Map(hinted.flatMap((choices, index) => choices.map(({ value }) => [value, index])));
+  const indexesIn = (list: readonly Item[]) => list.flatMap((item) => indexes.get(item) ?? []);
   return {
-    count: texts.length,
-    isOrdered: (list) => {
-      const found = list.map(textOf).filter((text) => headers.includes(text));
-      return found.every((text, index) => text === headers[index]);
-    },
-    isWhole: (list) => texts.every((text) => list.some((item) => textOf(item) === text)),
+    items: hinted.flatMap((choices, index) => choices.map((item) => ({ ...item, group: `hint ${index}` }))),
+    count: hinted.length,
+    isOrdered: (list) =>
+      indexesIn(list)
+        .filter((index) => index < named.length)
+        .every((index, place) => index === place),
+    isWhole: (list) => indexesIn(list).length === hinted.length,
   };
 }
 

@@ -5,7 +5,7 @@ import type { SearchSpace } from '../candidates/search-space.js';
 import {
   type Finish,
   finishesOf,
-  hintCheck,
+  hintedItems,
   listBits,
   listItems,
   maxHintedBits,
@@ -28,8 +28,9 @@ export function listSearch(
   space: SearchSpace,
   fitsOf: (chain: Chain) => Fits,
 ): (share: Share, work: Work) => void {
-  const items = listItems(space);
-  const { isOrdered, isWhole, count } = hintCheck(space);
+  const hinted = hintedItems(space);
+  const { isOrdered, isWhole, count } = hinted;
+  const items = listItems(space, hinted);
   const bound = count > 0 ? maxHintedBits : maxListBits;
   const finishes = finishesOf(space, maxFinishBits);
   return (share, work) => {
