@@ -19,8 +19,9 @@ export function headerSource(
   needed: readonly string[],
   given: GivenHeaders,
 ): RequestHeaders | ((isRefused: boolean) => RequestHeaders | Promise<RequestHeaders>) {
-  const all = byName(given);
-  const missing = needed.find((name) => !all.has(name.toLowerCase()));
+  const headers = distinct(given);
+  const names = headers.map(([name]) => name.toLowerCase());
+  const missing = needed.find((name) => !names.includes(name.toLowerCase()));
   if (missing !== undefined) {
     throw new InvalidInputError(`the platform needs the header ${missing}`, {
       hint: `Give its value in the option headers: {${JSON.stringify(missing)}: value}.`,
@@ -28,16 +29,19 @@ export function headerSource(
   }
   const isFunction = (header: readonly [string, unknown]): header is [string, HeaderProvider] =>
     typeof header[1] === 'function';
-  const functions = [...all].filter(isFunction);
-  const fixed = texts([...all].filter((header) => !isFunction(header)));
+  const functions = headers.filter(isFunction);
+  const fixed = texts(headers.filter((header) => !isFunction(header)));
   if (functions.length === 0) return new RequestHeaders(fixed);
   const withValues = (values: readonly string[]) =>
     new RequestHeaders(
-      new Map([...fixed, ...functions.map(([name], index) => [name, values[index] ?? ''] as const)]),
+      new Map([
+        ...fixed,
+        ...functions.map(([name], index) => [name.toLowerCase(), values[index] ?? ''] as const),
+      ]),
     );
   return (isRefused) => {
     const values = functions.map(([name, provide]) => {
-      const what = `the function of the header ${name}`;
+      const what = `the function of the header ${name.toLowerCase()}`;
       const parse = (value: unknown) => {
         try {
           return textOf(name, value);
@@ -58,24 +62,23 @@ export function headerSource(
  * @throws InvalidInputError
  */
 export function callHeaders(given: GivenHeaders = {}): ReadonlyMap<string, string> {
-  return texts([...byName(given)]);
+  return texts(distinct(given));
 }
 
-/** Headers by their names in lower case, each given once. */
-function byName(given: GivenHeaders): Map<string, GivenHeaders[string]> {
-  const headers = new Map<string, GivenHeaders[string]>();
-  for (const [name, value] of Object.entries(given)) {
+/** @throws InvalidInputError for the name of no header, or one that is given twice: their case has no meaning */
+function distinct(given: GivenHeaders): (readonly [name: string, value: GivenHeaders[string]])[] {
+  const seen = new Set<string>();
+  for (const name of Object.keys(given)) {
     checkHeaderName(name, 'the option headers');
-    const key = name.toLowerCase();
-    if (headers.has(key))
+    if (seen.has(name.toLowerCase()))
       throw new InvalidInputError(`the option headers: ${quoteName(name)} is given twice`);
-    headers.set(key, value);
+    seen.add(name.toLowerCase());
   }
-  return headers;
+  return Object.entries(given);
 }
 
 function texts(headers: readonly (readonly [name: string, value: unknown])[]): Map<string, string> {
-  return new Map(headers.map(([name, value]) => [name, textOf(name, value)]));
+  return new Map(headers.map(([name, value]) => [name.toLowerCase(), textOf(name, value)]));
 }
 
 function textOf(name: string, value: unknown): string {

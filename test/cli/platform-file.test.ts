@@ -209,7 +209,7 @@ it('sends its headers with every request, and never shows their values', async (
   expect(wrong).toMatchObject({ status: 4 });
   expect(wrong.stderr).toContain('no key');
   const broken = await run(['read', 'good', '--verbose'], { GATEWAY_KEY: 'line-4711\nbreak', BASIC: basic });
-  expect(broken.stderr).toContain('the option headers: "x-gateway-key" is not the value of a header');
+  expect(broken.stderr).toContain('the option headers: "X-Gateway-Key" is not the value of a header');
   const printed = machine.printed.replace(revealed.stdout, '');
   for (const hidden of [gatewayKey, basic, 'another-key-4711', 'line-4711'])
     expect(printed).not.toContain(hidden);
@@ -225,8 +225,8 @@ it.each<[object, string]>([
   [{ 'Transfer-Encoding': 'chunked' }, 'Transfer-Encoding cannot be set'],
   [{ connection: 'close' }, 'connection cannot be set'],
   [{ 'X A': 'x' }, '"X A" is not the name of a header'],
-  [{ 'X-A': 'a\r\nX-B: c' }, '"x-a" is not the value of a header'],
-  [{ 'X-A': 'a ' }, '"x-a" is not the value of a header'],
+  [{ 'X-A': 'a\r\nX-B: c' }, '"X-A" is not the value of a header'],
+  [{ 'X-A': 'a ' }, '"X-A" is not the value of a header'],
   [{ 'X-A': 'x', 'x-a': 'y' }, '"x-a" is given twice'],
 ])('the headers %j are refused before anything is sent', (headers, problem) => {
   const options = {
