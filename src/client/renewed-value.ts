@@ -63,9 +63,7 @@ export class RenewedValue<T> {
       value.then(undefined, () => {});
       throw new InvalidInputError(
         `${this.#source.what} returns a promise: a request is not signed by it alone`,
-        {
-          hint: 'Make a call first, or use a function that returns the value itself.',
-        },
+        { hint: 'Make a call first, or use a function that returns the value itself.' },
       );
     }
     return value;

@@ -71,9 +71,7 @@ export function checkAuthorities(pem: string, label: string): string[] {
   const found = pem.match(certificate) ?? [];
   if (found.length > 0 && found.every(isCertificate)) return found;
   const fault = found.length === 0 ? 'holds no certificate' : 'holds a certificate that cannot be read';
-  throw new InvalidInputError(`${label} ${fault}`, {
-    hint: 'Pass PEM text (-----BEGIN CERTIFICATE-----).',
-  });
+  throw new InvalidInputError(`${label} ${fault}`, { hint: 'Pass PEM text (-----BEGIN CERTIFICATE-----).' });
 }
 
 function isCertificate(pem: string): boolean {

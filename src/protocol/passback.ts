@@ -36,9 +36,7 @@ export function checkPassback(
   if (reserved !== undefined) {
     throw new InvalidInputError(
       `user_info key ${quoteName(reserved)} is reserved and cannot be passed back`,
-      {
-        resultCode: resultCode.reservedKey,
-      },
+      { resultCode: resultCode.reservedKey },
     );
   }
   if (unionId !== '') return { user: { by: 'union_id', unionId }, userInfo };

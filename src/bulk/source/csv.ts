@@ -130,9 +130,7 @@ export class CsvRow implements FileRow {
     if (cells.length !== columns.length) {
       throw new InvalidInputError(
         `the row has ${cells.length === 1 ? '1 cell' : `${cells.length} cells`}, the header ${columns.length}`,
-        {
-          hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.',
-        },
+        { hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.' },
       );
     }
     const fields = new Map<string, FlatValue>();
@@ -142,9 +140,7 @@ export class CsvRow implements FileRow {
         if (cell.trim() === '') continue;
         throw new InvalidInputError(
           `the cell of column ${index + 1} has a value, but the column has no name`,
-          {
-            hint: 'Name the column in the header, or empty its cells.',
-          },
+          { hint: 'Name the column in the header, or empty its cells.' },
         );
       }
       if (cell === '' && empty === 'drop') continue;
