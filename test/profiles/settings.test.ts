@@ -194,25 +194,6 @@ describe('test or production', () => {
     expect(warnings).toEqual(['profile "live" is production: USERINFO_ENVIRONMENT is ignored']);
   });
 
-  it('is production if no profile is used but a production profile holds the base URL', async () => {
-    const store = await storeOf(live);
-    for (const url of ['https://API.example.com/open/', 'http://api.example.com/open']) {
-      const settings = await resolve(
-        store,
-        { environment: 'test' },
-        { ...everything, USERINFO_BASE_URL: url },
-      );
-      expect(settings.profile).toBeNull();
-      expect(settings.environment).toEqual({
-        value: 'production',
-        origin: { kind: 'profile', name: 'live' },
-      });
-      expect(settings.warnings).toEqual([
-        'the base URL (USERINFO_BASE_URL) belongs to the production profile "live": treated as production',
-      ]);
-    }
-  });
-
   it('warns if the base URL of a test profile is that of a production profile', async () => {
     const store = await storeOf(sampleProfile({ base_url: live.base_url }), live);
     const settings = await resolve(store, { profile: 'shop' });
@@ -220,22 +201,6 @@ describe('test or production', () => {
     expect(settings.warnings).toEqual([
       'the base URL (profile "shop") belongs to the production profile "live", though "shop" is a test profile',
     ]);
-  });
-
-  it('is production if a production profile holds the base URL that a test profile gets from elsewhere', async () => {
-    const store = await storeOf(sampleProfile(), live);
-    const env = { USERINFO_BASE_URL: live.base_url, USERINFO_ENVIRONMENT: 'test' };
-    for (const settings of [
-      await resolve(store, { baseUrl: live.base_url }),
-      await resolve(store, {}, env),
-      await resolve(store, { profile: 'shop', baseUrl: live.base_url }),
-      await resolve(store, {}, { ...env, USERINFO_PROFILE: 'shop' }),
-    ]) {
-      expect(settings).toMatchObject({ profile: 'shop', environment: { value: 'production' } });
-      expect(settings.warnings[0]).toMatch(
-        /belongs to the production profile "live": treated as production$/,
-      );
-    }
   });
 
   it('is never test at the address of a production profile, however it is spelled', async () => {
