@@ -57,7 +57,7 @@ export const fieldChoices: Readonly<Record<string, readonly Choice<unknown>[]>> 
 };
 
 /** The value at a path of a recipe, such as `params.order` or `steps.0`. */
-export function valueAt(json: unknown, path: string): unknown {
+function valueAt(json: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], json);
 }
 

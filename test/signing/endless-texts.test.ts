@@ -6,8 +6,8 @@ import { Secret } from '../../src/signing/secret.js';
 import { readSamples } from '../../src/signing-tools/samples/read-sample.js';
 import { compareMessages } from '../../src/signing-tools/verify/compare-messages.js';
 import { namedPresets } from '../../src/signing-tools/verify/recipe-suspects.js';
-import { verifySignature } from '../../src/signing-tools/verify/verify-signature.js';
 import { UserInfoError } from '../../src/support/errors.js';
+import { verifySignature } from '../support/verify-signature.js';
 
 /** The beginnings and ends of requests as people and tools write them. */
 const contexts: Readonly<Record<string, readonly [open: string, close: string]>> = {

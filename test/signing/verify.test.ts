@@ -6,8 +6,9 @@ import type { Param } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { compareMessages } from '../../src/signing-tools/verify/compare-messages.js';
 import type { ReceivedSignature } from '../../src/signing-tools/verify/suspect.js';
-import { sentencesOf, verifySignature } from '../../src/signing-tools/verify/verify-signature.js';
+import { sentencesOf } from '../../src/signing-tools/verify/verify-signature.js';
 import { requestOf } from '../support/signing-requests.js';
+import { verifySignature } from '../support/verify-signature.js';
 
 const secretText = 'Th3-s3cret-of-the-app';
 const userInfo = '{"name":"张三/李四","age":28,"b":"x y"}';

@@ -21,16 +21,10 @@ export interface Verification {
   readonly findings: readonly Finding[];
 }
 
-/** Verifies a signature, and names the usual mistake that explains a wrong one. */
-export function verifySignature(wrong: ReceivedSignature): Verification {
-  const steps = verification(wrong);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
-
-/** `verifySignature`, one candidate at a time, so that a caller can do other work, or stop, between them. */
+/**
+ * Verifies a signature, and names the usual mistake that explains a wrong one. One candidate at a time, so that a caller
+ * can do other work, or stop, between them.
+ */
 export function* verification(wrong: ReceivedSignature): Generator<void, Verification> {
   const { signer, request, secret, received } = wrong;
   const explanation = signer.explain(request, secret);

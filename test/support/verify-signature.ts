@@ -1,0 +1,11 @@
+import type { ReceivedSignature } from '../../src/signing-tools/verify/suspect.js';
+import { type Verification, verification } from '../../src/signing-tools/verify/verify-signature.js';
+
+/** The verification of a signature, without pauses. */
+export function verifySignature(wrong: ReceivedSignature): Verification {
+  const steps = verification(wrong);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
