@@ -37,11 +37,6 @@ const hasPrivateFiles = Object.values(privateFiles).every((file) => existsSync(`
 const absent = [
   '@colors/colors/safe', // cli-table3, for colours of its own
   'pg-native',
-  // fastify, for schemas, its own log, and requests without a network
-  '@fastify/ajv-compiler',
-  '@fastify/fast-json-stringify-compiler',
-  './logger-pino.js',
-  'light-my-request',
 ];
 
 const narrowed = {

@@ -99,8 +99,8 @@ class PostgresDriver implements SqlDriver {
   readonly purgeRows = 5000;
   readonly #pool: PostgresPool;
   readonly #prepares: boolean;
-  /** The names of prepared statements. */
-  readonly #names = new Map<string, string>();
+  /** The statements as PostgreSQL understands them, with the names under which they are prepared. */
+  readonly #known = new Map<string, { readonly text: string; readonly name?: string }>();
 
   constructor(url: string, poolSize: number, prepares: boolean) {
     this.#prepares = prepares;
@@ -117,7 +117,7 @@ class PostgresDriver implements SqlDriver {
 
   /** Without BEGIN and COMMIT, which cost two round trips. */
   writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]> {
-    return this.#run((client) => notTwice(this.#sqlOver(client).all(statement, values)));
+    return this.#run(async (client) => (await notTwice(this.#query(client, statement, values))).rows);
   }
 
   /** PostgreSQL does this itself. */
@@ -152,36 +152,40 @@ class PostgresDriver implements SqlDriver {
   }
 
   #sqlOver(client: ClientBase): Sql {
-    const query = async (statement: string, values: readonly SqlParameter[] = []) => {
-      checkValues(values);
-      const text = statement.replaceAll('unixepoch()', unixEpoch);
-      if (values.length === 0) return await send(client, text.replace(withoutRowId, ''));
-      const name = this.#prepares ? { name: this.#nameOf(text) } : {};
-      return await send(client, { text, values: [...values], ...name });
-    };
     return {
-      run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
-      all: async (statement, values) => (await query(statement, values)).rows,
+      run: async (statement, values = []) => (await this.#query(client, statement, values)).rowCount ?? 0,
+      all: async (statement, values = []) => (await this.#query(client, statement, values)).rows,
       each: async (statement, rows) => {
         const results: Promise<QueryResult>[] = [];
         for (let from = 0; from < rows.length; from += maxRows) {
-          results.push(query(forArrays(statement), columnsOf(rows.slice(from, from + maxRows))));
+          const columns = columnsOf(rows.slice(from, from + maxRows));
+          results.push(this.#query(client, forArrays(statement), columns));
         }
         return (await Promise.all(results)).flatMap((result) => result.rows);
       },
     };
   }
 
-  #nameOf(statement: string): string {
-    const name = this.#names.get(statement) ?? `userinfo_${this.#names.size + 1}`;
-    this.#names.set(statement, name);
-    return name;
+  #query(client: ClientBase, statement: string, values: readonly SqlParameter[]): Promise<QueryResult> {
+    checkValues(values);
+    const known = this.#known.get(statement) ?? this.#learn(statement);
+    return send(client, values.length === 0 ? known.text : { ...known, values: values as SqlParameter[] });
+  }
+
+  #learn(statement: string): { readonly text: string; readonly name?: string } {
+    const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
+    const known = { text, ...(this.#prepares && { name: `userinfo_${this.#known.size + 1}` }) };
+    this.#known.set(statement, known);
+    return known;
   }
 }
 
 /** A statement for one row as one for many: `$1` stands for the texts of the first column. */
 export function forArrays(statement: string): string {
-  return statement.replace(/VALUES \((.*?)\)/, 'SELECT $1').replace(/\$\d+/g, 'unnest($&::text[])');
+  return statement
+    .replace(/VALUES \((.*?)\)/, 'SELECT $1')
+    .replace(/= \((\$1,.*?)\)/, 'IN (SELECT $1)')
+    .replace(/\$\d+/g, 'unnest($&::text[])');
 }
 
 function columnsOf(rows: readonly (readonly string[])[]): string[][] {

@@ -51,9 +51,17 @@ export class PostgresPool {
       throw new DatabaseBusyError('the database is too slow for the load');
     }
     this.#started += 1;
+    let client: PoolClient | undefined;
+    let broken = false;
     try {
-      return await this.#use(work);
+      client = await this.#connect();
+      return await work(client);
+    } catch (error) {
+      broken = error instanceof ConnectionLostError;
+      if (error instanceof DatabaseNoAnswerError) this.#lose(error);
+      throw error;
     } finally {
+      client?.release(broken);
       this.#started -= 1;
       if (this.#started === 0) this.#onIdle?.();
     }
@@ -75,20 +83,6 @@ export class PostgresPool {
     }
     clearTimeout(this.#probe);
     await this.#pool.end();
-  }
-
-  async #use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#connect();
-    let broken = false;
-    try {
-      return await work(client);
-    } catch (error) {
-      broken = error instanceof ConnectionLostError;
-      if (error instanceof DatabaseNoAnswerError) this.#lose(error);
-      throw error;
-    } finally {
-      client.release(broken);
-    }
   }
 
   async #connect(): Promise<PoolClient> {

@@ -16,7 +16,7 @@ export interface Sql {
   all(statement: string, values?: readonly SqlParameter[]): Promise<readonly SqlRow[]>;
   /**
    * Runs a statement for each of many rows of text, in their order, and returns what it returns for them. All its
-   * parameters stand in one list, each once: that of VALUES, or of a SELECT without FROM.
+   * parameters stand in one list, each once: that of VALUES, or one that the key of a row equals.
    */
   each(statement: string, rows: readonly (readonly string[])[]): Promise<readonly SqlRow[]>;
 }

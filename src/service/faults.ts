@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Endpoint, endpoints } from '../protocol/endpoints.js';
+import type { Endpoint } from '../protocol/endpoints.js';
 import { type ResultCode, resultCode } from '../protocol/result-codes.js';
 import { type FaultSettings, sharesOf } from './fault-settings.js';
+import type { HttpAnswer, HttpExchange } from './http/exchange.js';
 import type { Responder } from './http/responder.js';
+import type { Intercept } from './http/routes.js';
 
 /** The treatment of a request besides carrying it out, or instead. */
 export interface Fault {
@@ -15,10 +15,13 @@ export interface Fault {
   /** Answers with a result code without carrying it out. */
   readonly code?: ResultCode | undefined;
   /** Answers otherwise without carrying it out. */
-  readonly answer?: ((reply: FastifyReply) => FastifyReply) | undefined;
+  readonly answer?: HttpAnswer | undefined;
   /** Stops in the middle of the answer's body. */
   readonly slowBody?: true;
 }
+
+/** Stands for the answer of a request whose connection is closed before it is carried out. */
+const noAnswer: HttpAnswer = { status: 0, type: '', body: '' };
 
 /** For how long a slow answer stops, in milliseconds. */
 const stopMs = 30_000;
@@ -50,52 +53,45 @@ const exclusive: Readonly<Record<ReturnType<typeof sharesOf>[number][0], Fault>>
   reset: { cut: 'before' },
   dropAfterCommit: { cut: 'after' },
   badGateway: {
-    answer: (reply) =>
-      reply.code(502).type('text/html').send('<html><head><title>502 Bad Gateway</title></head></html>\n'),
+    answer: {
+      status: 502,
+      type: 'text/html; charset=utf-8',
+      body: '<html><head><title>502 Bad Gateway</title></head></html>\n',
+    },
   },
   slowBody: { slowBody: true },
 };
 
-/** A body whose second half comes 30 s after the first. `toString` returns all of it, for what records answers. */
-function slowBodyOf(text: string): Readable {
-  const bytes = Buffer.from(text);
+/** Sends the second half of a body 30 s after the first. */
+function deliverSlowly({ reply, headers, id }: HttpExchange, { status, type, body }: HttpAnswer): void {
+  const bytes = Buffer.from(body);
   const half = bytes.length >> 1;
-  const halves = async function* () {
-    yield bytes.subarray(0, half);
-    await wait(stopMs, undefined, { ref: false });
-    yield bytes.subarray(half);
-  };
-  return Object.assign(Readable.from(halves(), { objectMode: false }), { toString: () => text });
+  reply.writeHead(status, { ...headers, 'x-request-id': id, 'content-type': type });
+  reply.write(bytes.subarray(0, half));
+  setTimeout(() => reply.end(bytes.subarray(half)), stopMs).unref();
 }
 
-/** Injects a fault into each request for an operation. */
+/**
+ * Injects a fault into each request for an operation. `onAnswer` receives how each is answered: `null` if its connection is
+ * closed instead.
+ */
 export function injectFaults(
-  app: FastifyInstance,
   responder: Responder,
-  faultOf: (endpoint: Endpoint, request: FastifyRequest) => Fault | Promise<Fault>,
-): void {
-  const cutAfter = new WeakSet<FastifyRequest>();
-  const slow = new WeakSet<FastifyRequest>();
-  app.addHook('preHandler', async (request, reply) => {
-    const endpoint = endpointOf(request);
-    if (endpoint === undefined) return undefined;
-    const { delayMs = 0, cut, code, answer, slowBody } = await faultOf(endpoint, request);
+  faultOf: (endpoint: Endpoint, exchange: HttpExchange) => Fault | Promise<Fault>,
+  onAnswer?: (endpoint: Endpoint, exchange: HttpExchange, answer: HttpAnswer | null) => void,
+): Intercept {
+  return async (endpoint, exchange) => {
+    const { request, deliver } = exchange;
+    const { delayMs = 0, cut, code, answer, slowBody } = await faultOf(endpoint, exchange);
     await wait(delayMs);
-    if (slowBody) slow.add(request);
-    if (cut === 'after') cutAfter.add(request);
-    if (code !== undefined) return responder.sendCode(reply, { operation: endpoint.operation }, code);
-    if (cut !== 'before') return answer?.(reply);
-    request.socket.destroy();
-    return reply.hijack();
-  });
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (cutAfter.has(request)) request.socket.destroy();
-    if (!slow.has(request)) return payload;
-    reply.removeHeader('content-length');
-    return slowBodyOf(String(payload));
-  });
-}
-
-export function endpointOf(request: FastifyRequest): Endpoint | undefined {
-  return endpoints.find(({ path }) => path === request.routeOptions.url);
+    exchange.deliver = (given) => {
+      onAnswer?.(endpoint, exchange, cut || request.socket.destroyed ? null : given);
+      if (cut) request.socket.destroy();
+      else if (slowBody) deliverSlowly(exchange, given);
+      else deliver(given);
+    };
+    if (code !== undefined) responder.sendCode(exchange, { operation: endpoint.operation }, code);
+    else if (cut === 'before' || answer !== undefined) exchange.deliver(answer ?? noAnswer);
+    return cut === 'before' || code !== undefined || answer !== undefined;
+  };
 }

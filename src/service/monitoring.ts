@@ -5,20 +5,14 @@ import { DatabaseBusyError, StartError } from '../database/errors.js';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { InFlight, limitConnections, requestLimits } from './http/connections.js';
+import type { HttpAnswer } from './http/exchange.js';
 import { type Log, logFault } from './log.js';
 import type { CheckedSettings } from './settings.js';
 import type { Store } from './store/store.js';
 import { isOwnHost } from './workbench/routes.js';
 
-/** The answer to a probe or to Prometheus. */
-export interface MonitoringAnswer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
-
 /** The answer for a path; `null` if it is not one of monitoring. Only a port for admin has other requests than GET. */
-export type AnswerMonitoring = (path: string, request?: IncomingMessage) => Promise<MonitoringAnswer | null>;
+export type AnswerMonitoring = (path: string, request?: IncomingMessage) => Promise<HttpAnswer | null>;
 
 /** The sources of what monitoring answers. */
 interface Monitored {
@@ -27,7 +21,7 @@ interface Monitored {
   /** In the format of Prometheus. */
   readonly metrics: () => Promise<string>;
   /** Issues codes. Default: not over HTTP. */
-  readonly codes?: ((request: IncomingMessage) => Promise<MonitoringAnswer>) | undefined;
+  readonly codes?: ((request: IncomingMessage) => Promise<HttpAnswer>) | undefined;
 }
 
 const json = 'application/json; charset=utf-8';
@@ -56,7 +50,7 @@ export function answerMonitoring({ isReady, metrics, codes }: Monitored): Answer
   };
 }
 
-export function statusAnswer(isWell: boolean): MonitoringAnswer {
+export function statusAnswer(isWell: boolean): HttpAnswer {
   const status = isWell ? 200 : 503;
   return { status, type: json, body: `{"status":"${isWell ? 'ok' : 'unavailable'}"}` };
 }

@@ -1,5 +1,4 @@
 // Answers that a test sets for requests.
-import type { FastifyReply } from 'fastify';
 import { endpoints, type OperationName } from '../protocol/endpoints.js';
 import { envelopeContentType, refusalData } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
@@ -8,6 +7,7 @@ import { checkMembers, isA, isCount, isPlainObject, isText, type Shape } from '.
 import { platformRefusal } from '../protocol/result-code-table.js';
 import { messageOf, type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
 import type { Fault } from './faults.js';
+import type { HttpAnswer } from './http/exchange.js';
 import type { CheckedSettings } from './settings.js';
 
 /**
@@ -142,7 +142,7 @@ export function failureOf(
     headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
     body: { code: refusal.code, msg, data: refusalData[platform.refusal_data] },
   };
-  return { delayMs, answer: (reply) => send(reply, answer) };
+  return { delayMs, answer: httpAnswer(answer) };
 }
 
 /** A code in no table: such a refusal is not retried, so that no later answer hides it from the test. */
@@ -165,13 +165,18 @@ export async function stubbed(
   } catch (error) {
     return failureOf({ code: brokenStub, msg: `stub: ${error}` }, settings);
   }
-  return { answer: (reply) => send(reply, given as TestAnswer) };
+  return { answer: httpAnswer(given as TestAnswer) };
 }
 
-function send(reply: FastifyReply, { httpStatus = 200, headers = {}, body }: TestAnswer): FastifyReply {
-  const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : envelopeContentType;
-  return reply
-    .code(httpStatus)
-    .headers({ 'content-type': type, ...headers })
-    .send(typeof body === 'string' ? body : JSON.stringify(body));
+function httpAnswer({ httpStatus = 200, headers = {}, body }: TestAnswer): HttpAnswer {
+  const isText = typeof body === 'string';
+  const type = isText ? 'text/plain; charset=utf-8' : envelopeContentType;
+  // In lower case, one of the test replaces one that every answer has.
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    status: httpStatus,
+    type,
+    body: isText ? body : JSON.stringify(body),
+    headers: Object.fromEntries(own),
+  };
 }

@@ -1,5 +1,4 @@
 // Only tests load it.
-import type { FastifyRequest } from 'fastify';
 import type { Endpoint, OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers, isA, isCount, isText, type Shape } from '../protocol/members.js';
@@ -7,7 +6,8 @@ import { parameterText } from '../protocol/parameters.js';
 import type { UserRecord } from '../protocol/user-record.js';
 import type { NewCode } from './admin/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
-import { endpointOf, type Fault, faultDrawer, injectFaults } from './faults.js';
+import { type Fault, faultDrawer, injectFaults } from './faults.js';
+import type { HttpExchange } from './http/exchange.js';
 import { parseRequest } from './http/received-request.js';
 import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
@@ -133,18 +133,18 @@ export interface TestService extends Service {
 interface Rule {
   readonly operation: OperationName | undefined;
   left: number;
-  faultOf(endpoint: Endpoint, request: FastifyRequest): Fault | Promise<Fault>;
+  faultOf(endpoint: Endpoint, exchange: HttpExchange): Fault | Promise<Fault>;
 }
 
 function decode(
   endpoint: Endpoint,
-  request: FastifyRequest,
+  exchange: HttpExchange,
   settings: CheckedSettings,
 ): Omit<TestRequest, 'answer'> {
-  const { parameters } = parseRequest(endpoint, request, settings);
+  const { parameters } = parseRequest(endpoint, exchange, settings);
   return {
     operation: endpoint.operation,
-    target: request.url,
+    target: exchange.target,
     parameters: Object.fromEntries(parameters),
     userInfo: parseObject(parameterText(parameters, 'user_info')),
   };
@@ -212,26 +212,22 @@ export async function startTestService(
   let faults: FaultSettings | null = null;
   let drawFault: (() => Fault) | null = null;
   let store: Store;
-  const extension: ServerExtension = (app, responder, opened) => {
+  const extension: ServerExtension = (responder, opened) => {
     store = opened;
-    injectFaults(app, responder, async (endpoint, request) => {
-      const rule = rules.findLast(
-        ({ left, operation = endpoint.operation }) => left > 0 && operation === endpoint.operation,
-      );
-      if (rule !== undefined) rule.left -= 1;
-      const fault = (await rule?.faultOf(endpoint, request)) ?? drawFault?.() ?? {};
-      if (fault.cut === 'before') {
-        requests.push({ ...decode(endpoint, request, settings), answer: null });
-      }
-      return fault;
-    });
-    app.addHook('onSend', async (request, { statusCode }, payload) => {
-      const endpoint = endpointOf(request);
-      if (endpoint === undefined) return payload;
-      const answer = request.socket.destroyed ? null : { httpStatus: statusCode, body: String(payload) };
-      requests.push({ ...decode(endpoint, request, settings), answer });
-      return payload;
-    });
+    return injectFaults(
+      responder,
+      async (endpoint, exchange) => {
+        const rule = rules.findLast(
+          ({ left, operation = endpoint.operation }) => left > 0 && operation === endpoint.operation,
+        );
+        if (rule !== undefined) rule.left -= 1;
+        return (await rule?.faultOf(endpoint, exchange)) ?? drawFault?.() ?? {};
+      },
+      (endpoint, exchange, given) => {
+        const answer = given && { httpStatus: given.status, body: given.body };
+        requests.push({ ...decode(endpoint, exchange, settings), answer });
+      },
+    );
   };
   const now = () => Date.now() + ahead;
   const service = await start(
@@ -263,9 +259,9 @@ export async function startTestService(
     stub(answer, limits = {}) {
       checkStub(answer, limits);
       const { operation, times = Number.POSITIVE_INFINITY } = limits;
-      const faultOf = (endpoint: Endpoint, request: FastifyRequest) =>
+      const faultOf = (endpoint: Endpoint, exchange: HttpExchange) =>
         stubbed(
-          typeof answer === 'function' ? () => answer(decode(endpoint, request, settings)) : answer,
+          typeof answer === 'function' ? () => answer(decode(endpoint, exchange, settings)) : answer,
           settings,
         );
       rules.push({ operation, left: times, faultOf });

@@ -83,7 +83,8 @@ function pairsOf(query: string): string[] {
 }
 
 function nameIn(pair: string): string {
-  return decodePercent(pair.replace(/=.*$/s, '').replaceAll('+', ' '));
+  const [name = ''] = pair.split('=', 1);
+  return decodePercent(name.replaceAll('+', ' '));
 }
 
 const urlShape = /^[a-z][a-z\d+.-]*:\/\/([^/]*)(.*)$/is;

@@ -356,11 +356,11 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         change: (record) => applyPassback(record, parseUserInfo(userInfo), 'text'),
         ...of,
       });
-    const read = (text: string | null, of: Partial<ReadRequest> = {}) =>
+    const read = (code: string, of: Partial<ReadRequest> = {}) =>
       (serial++ % 2 === 0 ? store : other).readUser({
         app: one,
         random: `random ${serial}`,
-        code: text,
+        code,
         ...of,
       });
 
@@ -391,7 +391,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       }
       await issue(code('all', { uses_left: null, info_names: null }));
       await driver.write((sql) => sql.run('DELETE FROM users WHERE union_id = $1', ['u9']));
-      const together = ['a', 'b', 'all', 'gone', 'unknown', null].flatMap((text) =>
+      const together = ['a', 'b', 'all', 'gone', 'unknown'].flatMap((text) =>
         Array.from({ length: 12 }, () => read(text)),
       );
       const outcomes = await Promise.all(together);
@@ -402,7 +402,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(found(0)).toEqual(Array(3).fill({ record: user('u2'), infoNames: ['a', 'b'] }));
       expect(found(1)).toHaveLength(3);
       expect(found(2)).toEqual(Array(12).fill({ record: user('u1'), infoNames: null }));
-      expect([...found(3), ...found(4), ...found(5)]).toEqual([]);
+      expect([...found(3), ...found(4)]).toEqual([]);
       const again = await Promise.all(Array.from({ length: 20 }, () => read('all', { random: 'the same' })));
       expect(again.filter((outcome) => outcome !== 'random used')).toHaveLength(1);
       await driver.write((sql) =>

@@ -5,8 +5,8 @@ import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
 import { checkMembers, isA, isText, type Shape } from '../../protocol/members.js';
 import type { Secret } from '../../signing/secret.js';
+import type { HttpAnswer } from '../http/exchange.js';
 import { type Log, logFault } from '../log.js';
-import type { MonitoringAnswer } from '../monitoring.js';
 import type { CodeOperations } from './codes.js';
 
 /** Maximum number of codes of a request. */
@@ -38,7 +38,7 @@ export function answerCodes(
   if (!isLoopback(urlHost(host))) log({ event: 'unencrypted_token', host });
   const digestOf = (text: string) => createHash('sha256').update(text).digest();
   const expected = tokens.map((token) => digestOf(`Bearer ${token.reveal()}`));
-  return async (request: IncomingMessage): Promise<MonitoringAnswer> => {
+  return async (request: IncomingMessage): Promise<HttpAnswer> => {
     const { method, headers } = request;
     if (method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'POST issues codes');
     // Digests have one length, and all are compared: that takes the same time for every token.
@@ -64,7 +64,7 @@ export function answerCodes(
 
 const json = 'application/json; charset=utf-8';
 
-function refusal(status: number, code: string, message: string): MonitoringAnswer {
+function refusal(status: number, code: string, message: string): HttpAnswer {
   return { status, type: json, body: JSON.stringify({ error: { code, message } }) };
 }
 

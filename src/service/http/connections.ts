@@ -22,6 +22,24 @@ export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=[\d.]+$)/i, '');
 }
 
+/** Addresses, and ranges of them as `10.0.0.0/8`. */
+export function addressRanges(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/** Whether a text is an address of the list. */
+export function isAmong(list: BlockList, text: string): boolean {
+  const address = plainAddress(text);
+  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
 /** The network of an address that counts as one client: an IPv6 client has 64 bits to itself. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
@@ -51,20 +69,12 @@ export function limitConnections(
   // Node.js leaves out those beyond 2,000, such as what a proxy adds. Their size is limited.
   server.maxHeadersCount = 0;
   server.on('drop', () => report(`${maxConnections} connections are open; further ones are closed`));
-  const proxies = new BlockList();
-  proxies.addSubnet('127.0.0.0', 8);
-  proxies.addAddress('::1', 'ipv6');
-  for (const range of trustProxy) {
-    const [address = '', bits] = range.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (bits === undefined) proxies.addAddress(address, family);
-    else proxies.addSubnet(address, Number(bits), family);
-  }
+  const proxies = addressRanges(['127.0.0.0/8', '::1', ...trustProxy]);
   const maxOfOne = Math.ceil(maxConnections / 10);
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '');
-    if (proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return;
+    if (isAmong(proxies, address)) return;
     const network = networkOf(address);
     const count = (open.get(network) ?? 0) + 1;
     if (count > maxOfOne) {

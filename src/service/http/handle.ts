@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readData } from '../../protocol/answer-data.js';
 import type { Endpoint, OperationName } from '../../protocol/endpoints.js';
 import { UserInfoError } from '../../protocol/errors.js';
@@ -13,6 +12,7 @@ import { randomHex } from '../admin/admin-context.js';
 import type { ServiceContext } from '../context.js';
 import type { App, Obstacle } from '../store/apps.js';
 import { authenticate } from './authenticate.js';
+import type { HttpExchange } from './exchange.js';
 import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
 import type { RequestInfo, Responder } from './responder.js';
@@ -20,13 +20,12 @@ import type { RequestInfo, Responder } from './responder.js';
 /** Answers a request for an operation of the spec, after its body was read. */
 export async function handle(
   endpoint: Endpoint,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: HttpExchange,
   context: ServiceContext,
   responder: Responder,
-): Promise<FastifyReply> {
+): Promise<void> {
   const { operation } = endpoint;
-  const received = parseRequest(endpoint, request, context.settings);
+  const received = parseRequest(endpoint, exchange, context.settings);
   const { parameters } = received;
   const known = context.store.knownApp(parameterText(parameters, 'app_key')) ?? null;
   const info: RequestInfo = { operation, parameters, app: known };
@@ -36,17 +35,17 @@ export async function handle(
     const checked = received.check();
     let app = await identify(checked, info, context);
     // Its client is gone.
-    if (request.socket.destroyed) return reply.hijack();
+    if (exchange.request.socket.destroyed) return;
     admit(app, parameters, context);
     for (;;) {
       const data = await operations[operation](info, parameters, app, context);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
-      if (data !== 'app changed') return responder.sendData(reply, info, data);
+      if (data !== 'app changed') return responder.sendData(exchange, info, data);
       Object.assign(info, { app: null, isAuthenticated: false });
       app = await identify(checked, info, context);
     }
   } catch (error) {
-    return responder.sendError(reply, info, error);
+    responder.sendError(exchange, info, error);
   }
 }
 
@@ -127,8 +126,8 @@ const passback: Operation = async (info, parameters, app, context) => {
     );
   } catch (error) {
     // A refused request uses up its random.
-    const outcome = await store.readUser({ app, random, code: null });
-    if (outcome === 'random used' || outcome === 'app changed') return outcome;
+    const obstacle = await store.write(({ apps }) => apps.useRandom(app, random));
+    if (obstacle !== null) return obstacle;
     throw error;
   }
   const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import type { Platform } from '../../platform/platform.js';
 import { type Endpoint, formContentType, hasForm, type Parameter } from '../../protocol/endpoints.js';
 import { InvalidInputError } from '../../protocol/errors.js';
@@ -16,6 +16,7 @@ import { resultCode } from '../../protocol/result-codes.js';
 import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Param, SignableRequest } from '../../signing/request.js';
 import type { CheckedSettings } from '../settings.js';
+import type { HttpExchange } from './exchange.js';
 
 /** A parsed request that may break rules. */
 interface ParsedRequest {
@@ -46,12 +47,11 @@ const unreadable = '\ufffd';
  */
 export function parseRequest(
   endpoint: Endpoint,
-  request: FastifyRequest,
+  exchange: HttpExchange,
   { publicUrl, platform }: Pick<CheckedSettings, 'publicUrl' | 'platform'>,
 ): ParsedRequest {
-  const [path = '', ...rest] = request.url.split('?');
-  const queryText = rest.join('?');
-  const { text: bodyText, fault: bodyFault } = parseBody(endpoint, request);
+  const { path, query: queryText, request } = exchange;
+  const { text: bodyText, fault: bodyFault } = parseBody(endpoint, exchange);
   const hasTooMany = countPairs(queryText) + countPairs(bodyText) > maxParameters;
   const queryPairs = hasTooMany ? [] : decodePairs(queryText);
   const formPairs = hasTooMany ? [] : decodePairs(bodyText);
@@ -105,7 +105,7 @@ export function parseRequest(
 }
 
 /** The `Host` header. RFC 9112 §3.2: an invalid one is ambiguous. */
-function addressedHost({ headers, socket }: FastifyRequest): string {
+function addressedHost({ headers, socket }: IncomingMessage): string {
   const { host = `${socket.localAddress}:${socket.localPort}` } = headers;
   if (/^[\w.~%!$&'()*+,;=:[\]-]*$/.test(host)) return host;
   throw new InvalidInputError('the Host header does not name one host');
@@ -120,13 +120,13 @@ function checkScope(scope: string, scopes: Platform['scopes']): void {
 }
 
 /** Only for endpoints with form parameters; a missing content type counts as form. */
-function parseBody(endpoint: Endpoint, { headers, body }: FastifyRequest) {
+function parseBody(endpoint: Endpoint, { request: { headers }, body }: HttpExchange) {
   if (!hasForm(endpoint)) return { text: '', fault: null };
   const { type, charset } = parseContentType(headers['content-type'] || formContentType);
   if (type !== formContentType) return { text: '', fault: `the body is not ${formContentType}` };
   if (charset !== 'utf-8') return { text: '', fault: `the body is in ${quoteName(charset)}, not in UTF-8` };
   try {
-    return { text: utf8.decode(Buffer.isBuffer(body) ? body : undefined), fault: null };
+    return { text: utf8.decode(body), fault: null };
   } catch {
     return { text: '', fault: 'the body is not UTF-8' };
   }

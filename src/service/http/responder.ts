@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type BlockList, isIP } from 'node:net';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { envelopeContentType, formatFailure, formatSuccess } from '../../protocol/envelope.js';
 import { InvalidInputError, type RefusalDetail } from '../../protocol/errors.js';
@@ -21,7 +20,8 @@ import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
 import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
-import { networkOf, plainAddress } from './connections.js';
+import { addressRanges, isAmong, networkOf, plainAddress } from './connections.js';
+import type { HttpExchange } from './exchange.js';
 import { RefusedError } from './refusal.js';
 
 /** The facts about a request while it is handled. */
@@ -53,6 +53,8 @@ export class Responder {
   readonly #context: ServiceContext;
   readonly #ageOf: (answer: ServerResponse) => number;
   readonly #ring: RequestRing | null;
+  /** Those that are trusted; `null` if none is. */
+  readonly #proxies: BlockList | null;
 
   /**
    * `ageOf` returns how long ago the request of an answer arrived, in milliseconds; `ring` keeps the last answers
@@ -62,26 +64,28 @@ export class Responder {
     this.#context = context;
     this.#ageOf = ageOf;
     this.#ring = ring;
+    const { trustProxy } = context.settings;
+    this.#proxies = trustProxy === undefined ? null : addressRanges(trustProxy);
   }
 
-  sendData(reply: FastifyReply, info: RequestInfo, data: object): FastifyReply {
+  sendData(exchange: HttpExchange, info: RequestInfo, data: object): void {
     const { values } = this.#context.settings.platform;
     const body = formatSuccess(data, values);
-    return this.#send(reply, info, { code: resultCode.ok, status: 200, body, means: 'ok' });
+    this.#send(exchange, info, { code: resultCode.ok, status: 200, body, means: 'ok' });
   }
 
-  sendCode(reply: FastifyReply, info: RequestInfo, code: ResultCode, msg?: string): FastifyReply {
-    return this.sendError(reply, info, new RefusedError(code, msg === undefined ? {} : { msg }));
+  sendCode(exchange: HttpExchange, info: RequestInfo, code: ResultCode, msg?: string): void {
+    this.sendError(exchange, info, new RefusedError(code, msg === undefined ? {} : { msg }));
   }
 
   /** Details of an internal error go to the log, not into the answer. */
-  sendError(reply: FastifyReply, info: RequestInfo, failure: unknown): FastifyReply {
-    const error = this.#throttled(reply, info, failure);
+  sendError(exchange: HttpExchange, info: RequestInfo, failure: unknown): void {
+    const error = this.#throttled(exchange, info, failure);
     const { code, msg, detail } = refusalOf(error);
     if (error instanceof RefusedError && error.details.retryAfter !== undefined) {
-      reply.header('retry-after', error.details.retryAfter);
+      exchange.headers['retry-after'] = String(error.details.retryAfter);
     }
-    return this.#send(reply, info, this.refuse(code, msg, detail), { error, msg });
+    this.#send(exchange, info, this.refuse(code, msg, detail), { error, msg });
   }
 
   /** The answer with which the platform refuses what this project refuses with `code`. */
@@ -97,27 +101,29 @@ export class Responder {
   }
 
   #send(
-    reply: FastifyReply,
+    exchange: HttpExchange,
     info: RequestInfo,
     answer: Answer,
     failure?: { readonly error: unknown; readonly msg: string | undefined },
-  ): FastifyReply {
+  ): void {
+    const { reply, request, id, traceId } = exchange;
     // When the answer is sent or aborted, before other listeners run.
-    reply.raw.prependOnceListener('close', () => {
-      const rejection = failure === undefined ? null : this.#logReason(failure.error, reply.request.id);
-      info.source = sourceOf(reply);
-      this.logAnswer(info, answer, failure?.msg, this.#ageOf(reply.raw), rejection);
+    reply.prependOnceListener('close', () => {
+      const rejection = failure === undefined ? null : this.#logReason(failure.error, id);
+      const trace = traceId === undefined ? {} : { trace_id: traceId };
+      info.source = { request_id: id, ...trace, client: this.#clientOf(request) };
+      this.logAnswer(info, answer, failure?.msg, this.#ageOf(reply), rejection);
     });
-    return reply.code(answer.status).header('content-type', envelopeContentType).send(answer.body);
+    exchange.deliver({ status: answer.status, type: envelopeContentType, body: answer.body });
   }
 
   /**
    * The error itself, or the one that replaces it if the address had too many refused requests. Authenticated
    * requests are neither counted nor affected: all clients of a proxy share its address.
    */
-  #throttled(reply: FastifyReply, info: RequestInfo, error: unknown): unknown {
+  #throttled({ request }: HttpExchange, info: RequestInfo, error: unknown): unknown {
     if (info.isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
-    const seconds = this.#context.failureLimit?.take(networkOf(clientOf(reply.request))) ?? 0;
+    const seconds = this.#context.failureLimit?.take(networkOf(this.#clientOf(request))) ?? 0;
     return seconds === 0 ? error : new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   }
 
@@ -134,19 +140,22 @@ export class Responder {
   /** Logs an answer that is sent by other means. `ms` is how long the request took. */
   logAnswer(
     info: RequestInfo,
-    { body: _, ...answer }: Answer,
+    { status, code, means }: Answer,
     msg: string | undefined,
     ms: number,
     rejection: Rejection | null = null,
   ): void {
+    const user_digest = this.#digestOf(info);
     const event: AnsweredEvent = {
       event: 'request',
       operation: info.operation,
       app_key: shownClaim(info, 'app_key'),
       tenant_code: shownClaim(info, 'tenant_code'),
-      ...answer,
-      msg: maskQuotedNames(msg ?? messageOf(resultCode[answer.means])),
-      ...this.#digestOf(info),
+      code,
+      status,
+      means,
+      msg: maskQuotedNames(msg ?? messageOf(resultCode[means])),
+      ...(user_digest !== undefined && { user_digest }),
       ms,
       ...info.source,
     };
@@ -155,38 +164,26 @@ export class Responder {
     this.#ring?.add(event, rejection, parameters === undefined ? null : { parameters, app });
   }
 
-  #digestOf({ user, parameters }: RequestInfo): Pick<AnsweredEvent, 'user_digest'> {
-    const tenantCode = parameters?.get('tenant_code');
-    if (user === undefined || tenantCode === undefined) return {};
-    return { user_digest: this.#context.store.digestOf(tenantCode, user) };
+  /**
+   * The address of the client, without a port: the last that a trusted proxy forwards and that is none of theirs; that of
+   * the connection where this is not an address. Empty if the client closed the connection before it was read.
+   */
+  #clientOf({ headers, socket }: IncomingMessage): string {
+    const { remoteAddress = '' } = socket;
+    const proxies = this.#proxies;
+    if (proxies === null || !isAmong(proxies, remoteAddress)) return plainAddress(remoteAddress);
+    const hops = String(headers['x-forwarded-for'] ?? '').split(',');
+    const forwarded = hops.map((hop) => hop.trim()).filter((hop) => hop !== '');
+    const nearest = forwarded.findLast((hop) => !isAmong(proxies, hop)) ?? forwarded[0] ?? '';
+    const address = nearest.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
+    return plainAddress(isIP(address) ? address : remoteAddress);
   }
-}
 
-function sourceOf({ request }: FastifyReply): RequestSource {
-  const { id } = traceOf(request.headers);
-  const trace = id === undefined ? {} : { trace_id: id };
-  return { request_id: request.id, ...trace, client: clientOf(request) };
-}
-
-/**
- * The address of the client, without a port; that of the connection where a trusted proxy forwards no address. Empty
- * if the client closed the connection before it was read.
- */
-function clientOf({ ip = '', socket }: FastifyRequest): string {
-  const forwarded = ip.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
-  const address = isIP(forwarded) ? forwarded : (socket.remoteAddress ?? '');
-  return plainAddress(address);
-}
-
-/**
- * The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid: that of a later version,
- * which may be longer, as one of version 00.
- */
-export function traceOf({ traceparent }: IncomingHttpHeaders): { traceparent?: string; id?: string } {
-  const form = /^(?!ff)([\da-f]{2})-((?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2})(-.*)?$/;
-  const [, version, parent, id, rest] = form.exec(String(traceparent)) ?? [];
-  if (id === undefined || (version === '00' && rest !== undefined)) return {};
-  return { traceparent: `00-${parent}`, id };
+  #digestOf({ user, parameters }: RequestInfo): string | undefined {
+    const tenantCode = parameters?.get('tenant_code');
+    if (user === undefined || tenantCode === undefined) return undefined;
+    return this.#context.store.digestOf(tenantCode, user);
+  }
 }
 
 /** The code and `msg` of a failure: 50001 without details for an unexpected error. */

@@ -1,18 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { endpoints } from '../../protocol/endpoints.js';
+import { type Endpoint, endpoints, hasForm } from '../../protocol/endpoints.js';
+import { envelopeContentType } from '../../protocol/envelope.js';
 import { maskPath } from '../../protocol/masking.js';
 import { openApiDocument } from '../../protocol/openapi.js';
-import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
+import { resultCode } from '../../protocol/result-codes.js';
 import type { ServiceContext } from '../context.js';
-import {
-  type AnswerMonitoring,
-  type MonitoringAnswer,
-  monitoringPaths,
-  statusAnswer,
-} from '../monitoring.js';
+import { type AnswerMonitoring, monitoringPaths, statusAnswer } from '../monitoring.js';
 import { answerWorkbench, isFromHere, type Workbench, workbenchPath } from '../workbench/routes.js';
+import { type HttpExchange, readBody } from './exchange.js';
 import { handle } from './handle.js';
 import type { RequestInfo, Responder } from './responder.js';
 
@@ -20,91 +16,111 @@ const openApiPath = '/openapi.json';
 
 const healthPath = '/healthz';
 
-/** Sends an answer for a probe: no envelope, and no line in the log for each request, which would fill it. */
-function sendAnswer(reply: FastifyReply, { status, type, body }: MonitoringAnswer): FastifyReply {
-  return reply.code(status).type(type).send(body);
+/** Answers a request for an operation otherwise, for a test double; returns whether it did. */
+export type Intercept = (endpoint: Endpoint, exchange: HttpExchange) => Promise<boolean>;
+
+interface Route {
+  /** The first stands for all. */
+  readonly methods: readonly string[];
+  answer(exchange: HttpExchange): Promise<void>;
 }
 
 /**
- * Adds the routes of the operations, the health checks, the OpenAPI document and the workbench; metrics unless they
+ * The routes of the operations, the health checks, the OpenAPI document and the workbench, by path; metrics unless they
  * have a port of their own.
  */
-export function addRoutes(
-  app: FastifyInstance,
+export function routesOf(
   context: ServiceContext,
   responder: Responder,
   workbench: Workbench | null,
   monitoring: AnswerMonitoring,
-): void {
-  const hasAdminPort = context.settings.adminPort !== undefined;
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
-  // Before the body is read: its size and type are checked later.
-  const closing = new WeakSet<Socket>();
-  app.addHook('onRequest', async (request, reply) => {
-    const { raw, socket } = request;
-    // It came with a request after which the connection is closed.
-    if (socket.destroyed || closing.has(socket)) return reply.hijack();
-    if (isAmbiguous(raw)) {
-      closing.add(socket);
-      return responder.sendCode(
-        reply.header('connection', 'close'),
-        infoOf(request),
-        resultCode.malformedParameter,
-      );
-    }
-    return request.is404 ? refuseUnrouted(request, reply, responder) : undefined;
-  });
-  app.setErrorHandler<FastifyError>((error, request, reply) =>
-    refuseUnread(error, request, reply, responder),
-  );
-
+  intercept: Intercept | undefined,
+): ReadonlyMap<string, Route> {
+  const { adminPort, maxBodyBytes, platform } = context.settings;
+  const routes = new Map<string, Route>();
   for (const endpoint of endpoints) {
-    app.route({
-      method: endpoint.method,
-      url: endpoint.path,
-      onRequest: async (request) => {
-        // Fastify rejects an empty type; here it counts as missing.
-        if (request.headers['content-type'] === '') delete request.raw.headers['content-type'];
-      },
-      handler: (request, reply) => handle(endpoint, request, reply, context, responder),
-      errorHandler: (error: FastifyError, request, reply) =>
-        // An invalid Content-Type: missing parameters are reported first.
-        error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
-          ? handle(endpoint, request, reply, context, responder)
-          : refuseUnread(error, request, reply, responder),
-    });
+    const answer = async (exchange: HttpExchange) => {
+      if (hasForm(endpoint)) {
+        const body = await readBody(exchange.request, maxBodyBytes);
+        if (body === null) return;
+        if (body === 'too large') return responder.sendCode(exchange, infoOf(exchange), resultCode.tooLarge);
+        exchange.body = body;
+      }
+      if (intercept !== undefined && (await intercept(endpoint, exchange))) return;
+      await handle(endpoint, exchange, context, responder);
+    };
+    routes.set(endpoint.path, { methods: [endpoint.method], answer });
   }
-  // Many probes send HEAD.
-  const method = ['GET', 'HEAD'];
-  app.route({
-    method,
-    url: healthPath,
-    handler: async (_, reply) => sendAnswer(reply, statusAnswer(await context.isWritable())),
+  // Many probes send HEAD. No envelope, and no line in the log for each request, which would fill it.
+  const methods = ['GET', 'HEAD'];
+  routes.set(healthPath, {
+    methods,
+    answer: async (exchange) => exchange.deliver(statusAnswer(await context.isWritable())),
   });
   for (const path of monitoringPaths) {
-    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const answer = async (exchange: HttpExchange) => {
       // Metrics are for this machine, or for a port of their own. The others tell no more than /healthz, to load
       // balancers that name any host, or none, by HTTP/1.0.
-      const isMeant = path !== '/metrics' || (!hasAdminPort && isFromHere(request));
-      const answer = isMeant ? await monitoring(path) : null;
-      if (answer) return sendAnswer(reply, answer);
-      return responder.sendCode(reply, infoOf(request), resultCode.noSuchPath);
+      const isMeant = path !== '/metrics' || (adminPort === undefined && isFromHere(exchange.request));
+      const found = isMeant ? await monitoring(path) : null;
+      if (found) exchange.deliver(found);
+      else responder.sendCode(exchange, infoOf(exchange), resultCode.noSuchPath);
     };
-    app.route({ method, url: path, handler });
+    routes.set(path, { methods, answer });
   }
   let document: string | undefined;
-  // Without an envelope and without a line in the log.
-  app.get(openApiPath, (_, reply) => {
-    document ??= JSON.stringify(openApiDocument([{ url: '.' }], context.settings.platform));
-    return reply.type('application/json').send(document);
+  routes.set(openApiPath, {
+    methods: ['GET'],
+    answer: async (exchange) => {
+      document ??= JSON.stringify(openApiDocument([{ url: '.' }], platform));
+      exchange.deliver({ status: 200, type: envelopeContentType, body: document });
+    },
   });
   if (workbench !== null) {
-    app.route({
-      method,
-      url: workbenchPath,
-      handler: (request, reply) => answerWorkbench(request, reply, workbench, responder),
-    });
+    const answer = (exchange: HttpExchange) => answerWorkbench(exchange, workbench, responder);
+    routes.set(workbenchPath, { methods, answer });
+  }
+  return routes;
+}
+
+/** What answers each request by its route: 40402 without one, 40501 for another method. */
+export function answerByRoute(
+  routes: ReadonlyMap<string, Route>,
+  responder: Responder,
+): (exchange: HttpExchange) => Promise<void> {
+  const closing = new WeakSet<Socket>();
+  return async (exchange) => {
+    const { request, reply, headers } = exchange;
+    // It came with a request after which the connection is closed.
+    if (request.socket.destroyed || closing.has(request.socket)) return;
+    const refuse = (code: Parameters<Responder['sendCode']>[2]) =>
+      responder.sendCode(exchange, infoOf(exchange), code);
+    if (isAmbiguous(request)) {
+      closing.add(request.socket);
+      reply.shouldKeepAlive = false;
+      return refuse(resultCode.malformedParameter);
+    }
+    const route = routes.get(unescaped(exchange.path));
+    if (route === undefined) return refuse(resultCode.noSuchPath);
+    if (!route.methods.includes(request.method ?? '')) {
+      headers.allow = route.methods[0] ?? '';
+      return refuse(resultCode.wrongMethod);
+    }
+    try {
+      await route.answer(exchange);
+    } catch (error) {
+      responder.sendError(exchange, infoOf(exchange), error);
+    }
+  };
+}
+
+/** A path without the escapes of characters that mean the same (RFC 3986 §6.2.2.2). */
+function unescaped(path: string): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURI(path);
+  } catch {
+    return '';
   }
 }
 
@@ -112,56 +128,14 @@ export function addRoutes(
  * Whether proxies may see another end of a request, or another host, than Node.js does: RFC 9112 §3.2 (several hosts),
  * §6.1 (other encodings than `chunked`, or one in HTTP/1.0).
  */
-function isAmbiguous({ headers, headersDistinct, httpVersion }: IncomingMessage): boolean {
+function isAmbiguous({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean {
   const encoding = headers['transfer-encoding']?.toLowerCase();
   const isUnclear = encoding !== undefined && (encoding !== 'chunked' || httpVersion === '1.0');
-  return isUnclear || (headersDistinct.host?.length ?? 0) > 1;
+  // Names and values take turns.
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name));
+  return isUnclear || hosts.length > 1;
 }
 
-/** Answers a request without a route: 40402, or 40501 for another method. */
-export function refuseUnrouted(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  responder: Responder,
-): FastifyReply {
-  const method = methodOf(request);
-  if (method === undefined) return responder.sendCode(reply, infoOf(request), resultCode.noSuchPath);
-  return responder.sendCode(reply.header('allow', method), infoOf(request), resultCode.wrongMethod);
-}
-
-/** The method for the path of a request. */
-function methodOf(request: FastifyRequest): string | undefined {
-  const url = pathOf(request);
-  return ['GET', ...endpoints.map(({ method }) => method)].find((method) =>
-    request.server.hasRoute({ method, url }),
-  );
-}
-
-/** Answers a request whose body could not be read. */
-function refuseUnread(
-  error: FastifyError,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  responder: Responder,
-): FastifyReply {
-  // The client has disconnected.
-  if (error.code === 'ECONNRESET') return reply.hijack();
-  // Fastify would close the connection of a client that is still sending, which then loses the answer.
-  reply.removeHeader('connection');
-  const code = codeFor(error);
-  if (code === null) return responder.sendError(reply, infoOf(request), error);
-  return responder.sendCode(reply, infoOf(request), code);
-}
-
-function codeFor({ code, statusCode = 500 }: FastifyError): ResultCode | null {
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return resultCode.tooLarge;
-  return statusCode < 500 ? resultCode.malformedParameter : null;
-}
-
-function infoOf(request: FastifyRequest): RequestInfo {
-  return { operation: `${request.method} ${maskPath(pathOf(request))}` };
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  return url.replace(/\?.*/s, '');
+function infoOf({ request, path }: HttpExchange): RequestInfo {
+  return { operation: `${request.method} ${maskPath(path)}` };
 }

@@ -56,13 +56,14 @@ export class Apps {
   }
 
   /** Uses up a random (§5.4) of an app that is still what it was when it was read; returns why that is not possible. */
-  async useRandom(
-    { app_key, tenant_code, channel, revision }: App,
-    random: string,
-  ): Promise<Obstacle | null> {
-    const app = [app_key, tenant_code, channel, revision];
-    if ((await this.#sql.run(statements.useNonce, [...app, random])) === 1) return null;
-    const found = await this.#sql.all(statements.findRevision, app);
+  async useRandom(app: App, random: string): Promise<Obstacle | null> {
+    const used = await this.#sql.run(statements.useNonce, [...revisionOf(app), random]);
+    return used === 1 ? null : this.obstacleOf(app);
+  }
+
+  /** Why a random of an app was not used up. */
+  async obstacleOf(app: App): Promise<Obstacle> {
+    const found = await this.#sql.all(statements.findRevision, revisionOf(app));
     return found.length === 1 ? 'random used' : 'app changed';
   }
 
@@ -163,6 +164,10 @@ export class Apps {
       throw error;
     }
   }
+}
+
+function revisionOf({ app_key, tenant_code, channel, revision }: App) {
+  return [app_key, tenant_code, channel, revision];
 }
 
 function toStoredApp(row: SqlRow): StoredApp {

@@ -25,8 +25,7 @@ export interface AppRequest {
 
 /** A read (§4.1): it uses up its code, too. */
 export interface ReadRequest extends AppRequest {
-  /** `null` for a request that is refused anyway. */
-  readonly code: string | null;
+  readonly code: string;
 }
 
 /** A passback (§4.2). */
@@ -62,21 +61,23 @@ export async function readInTransaction(records: Records, request: ReadRequest):
   const obstacle = await records.apps.useRandom(request.app, request.random);
   if (obstacle !== null) return obstacle;
   const { tenant_code } = request.app;
-  if (request.code === null) return { record: null, unionId: null };
   const code = await records.codes.use(tenant_code, request.code);
   const record = code && (await records.users.find(tenant_code, code.union_id));
   if (code && record) return { record, infoNames: code.info_names };
   return { record: null, unionId: await records.codes.userOf(tenant_code, request.code) };
 }
 
-/** A read as one statement, for PostgreSQL. */
-export async function readOnce(driver: SqlDriver, { app, random, code }: ReadRequest): Promise<ReadResult> {
+/** The same as one statement, for PostgreSQL; `read` reads why it refuses a request. */
+export async function readOnce(
+  driver: SqlDriver,
+  { app, random, code }: ReadRequest,
+  read: <T>(work: (records: Records) => Promise<T>) => Promise<T>,
+): Promise<ReadResult> {
   const values = [app.app_key, app.tenant_code, app.channel, app.revision, random, code];
   const [row] = await driver.writeOnce(onceStatements.readUser, values);
-  if (row?.app !== 1) return 'app changed';
-  if (row.fresh !== 1) return 'random used';
+  if (row === undefined) return read(({ apps }) => apps.obstacleOf(app));
   if (row.record !== null) return { record: toRecord(row.record), infoNames: namesOf(row) };
-  return { record: null, unionId: row.union_id === null ? null : String(row.union_id) };
+  return { record: null, unionId: await read(({ codes }) => codes.userOf(app.tenant_code, code)) };
 }
 
 /** A passback: its user is locked until it is stored. */

@@ -193,20 +193,18 @@ const sameApp = 'FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel =
 /** Requests as one statement, for PostgreSQL. Each uses up a random `$5`, unless the app has changed. */
 export const onceStatements = {
   /**
-   * Uses up a code `$6`, too; returns the record and the names that the code authorizes to read, and the user of the code,
-   * valid or not.
+   * Uses up a code `$6`, too; returns its user, with the record and the names that it authorizes to read: nothing but a row
+   * for a code that is not valid, and no row if the random was not used up.
    */
-  readUser: `WITH app AS (SELECT 1 ${sameApp}),
-    fresh AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)
-      SELECT $2, $1, $5, unixepoch() + ${randomSeconds} FROM app
+  readUser: `WITH fresh AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)
+      SELECT $2, $1, $5, unixepoch() + ${randomSeconds} ${sameApp}
       ON CONFLICT (tenant_code, app_key, random) DO NOTHING RETURNING 1),
     used AS (UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $2 AND code = $6
       AND expires_at > unixepoch() AND (uses_left IS NULL OR uses_left > 0)
       AND EXISTS (SELECT 1 FROM fresh) RETURNING union_id, info_names)
-    SELECT (SELECT COUNT(*) FROM app) AS app, (SELECT COUNT(*) FROM fresh) AS fresh,
-      (SELECT info_names FROM used) AS info_names,
-      (SELECT record FROM users WHERE tenant_code = $2 AND union_id = (SELECT union_id FROM used)) AS record,
-      (SELECT union_id FROM codes WHERE tenant_code = $2 AND code = $6) AS union_id`,
+    SELECT union_id, info_names,
+      (SELECT record FROM users WHERE tenant_code = $2 AND union_id = used.union_id) AS record
+      FROM fresh LEFT JOIN used ON TRUE`,
   /** The user of an ID `$3`, or two users of a value. Each change of a row gives it another `xmin`. */
   findVersion: `SELECT record, xmin AS version FROM users WHERE tenant_code = $1 AND union_id = ANY
     (ARRAY(SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2) || CAST($3 AS TEXT))`,
@@ -242,7 +240,7 @@ export const rowStatements = {
     'INSERT INTO user_values (tenant_code, digest, union_id) VALUES ($1, $2, $3)' +
     ' ON CONFLICT (tenant_code, digest, union_id) DO NOTHING',
   removeValue:
-    'DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN (SELECT $1, $2, $3) RETURNING digest',
+    'DELETE FROM user_values WHERE (tenant_code, digest, union_id) = ($1, $2, $3) RETURNING digest',
 } as const;
 
 /** Empties the store. */

@@ -93,7 +93,7 @@ export class Store {
   /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
   readUser(request: ReadRequest): Promise<ReadResult> {
     return this.#driver.engine === 'postgres'
-      ? this.#noting(readOnce(this.#driver, request))
+      ? this.#noting(readOnce(this.#driver, request, (work) => this.read(work)))
       : this.write((records) => readInTransaction(records, request));
   }
 

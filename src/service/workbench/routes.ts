@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback } from '../../protocol/base-url.js';
 import { resultCode } from '../../protocol/result-codes.js';
+import type { HttpExchange } from '../http/exchange.js';
 import type { Responder } from '../http/responder.js';
 import type { RequestRing } from './request-ring.js';
 
@@ -26,33 +26,32 @@ const headers = {
  * are none, 205 after a restart of the service. No envelope, and no line in the log.
  */
 export async function answerWorkbench(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: HttpExchange,
   { ring, isOpen }: Workbench,
   responder: Responder,
-): Promise<FastifyReply> {
-  if (!isOwnHost(request.raw, isOpen) || isForwarded(request)) {
+): Promise<void> {
+  if (!isOwnHost(exchange.request, isOpen) || isForwarded(exchange.request)) {
     const msg =
       'the workbench is shown at the address of the service alone, such as http://127.0.0.1, without a proxy';
-    return responder.sendCode(reply, { operation: 'GET /' }, resultCode.noSuchPath, msg);
+    return responder.sendCode(exchange, { operation: 'GET /' }, resultCode.noSuchPath, msg);
   }
   // Loaded on the first request: most services never show the page.
   const { contentSecurityPolicy, pageOf, rowsAfter } = await import('./page.late.js');
-  reply
-    .headers({ ...headers, 'content-security-policy': contentSecurityPolicy })
-    .type('text/html; charset=utf-8');
-  const query = new URLSearchParams(request.url.split('?', 2)[1]);
+  Object.assign(exchange.headers, headers, { 'content-security-policy': contentSecurityPolicy });
+  const send = (status: number, body = '') =>
+    exchange.deliver({ status, type: 'text/html; charset=utf-8', body });
+  const query = new URLSearchParams(exchange.query);
   const after = query.get('after');
-  if (after === null) return reply.send(await pageOf(ring));
-  if (query.get('run') !== ring.run) return reply.code(205).send();
+  if (after === null) return send(200, await pageOf(ring));
+  if (query.get('run') !== ring.run) return send(205);
   const rows = await rowsAfter(ring, Number(after));
-  return rows === '' ? reply.code(204).send() : reply.send(rows);
+  send(rows === '' ? 204 : 200, rows);
 }
 
 /** Whether a request comes from this machine, and not through a proxy on it. */
-export function isFromHere(request: FastifyRequest): boolean {
+export function isFromHere(request: IncomingMessage): boolean {
   const address = request.socket.remoteAddress ?? '';
-  return /^(?:::ffff:)?127\.|^::1$/.test(address) && isOwnHost(request.raw, true) && !isForwarded(request);
+  return /^(?:::ffff:)?127\.|^::1$/.test(address) && isOwnHost(request, true) && !isForwarded(request);
 }
 
 /**
@@ -70,8 +69,8 @@ export function isOwnHost({ headersDistinct }: IncomingMessage, isOpen: boolean)
  * A proxy makes remote clients look local. One that sends no header of its own often speaks HTTP/1.0, as no
  * browser does.
  */
-function isForwarded({ raw }: FastifyRequest): boolean {
+function isForwarded({ httpVersion, headers }: IncomingMessage): boolean {
   const isOfProxy = (name: string) =>
     name.startsWith('x-forwarded-') || ['forwarded', 'via', 'x-real-ip'].includes(name);
-  return raw.httpVersion === '1.0' || Object.keys(raw.headers).some(isOfProxy);
+  return httpVersion === '1.0' || Object.keys(headers).some(isOfProxy);
 }

@@ -11,7 +11,12 @@ import {
   send,
   signDraft,
 } from '../../support/foreign-client.js';
-import { exchange as exchangeWith, expectEnvelope } from '../../support/raw-exchange.js';
+import {
+  exchange as exchangeWith,
+  expectEnvelope,
+  nextAnswer,
+  openSocket,
+} from '../../support/raw-exchange.js';
 import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 const passbackPath = '/api/v1/server/user/passback_user_info';
@@ -98,6 +103,32 @@ describe('an unusual request', () => {
   ])('to the path %s is answered with 40402', async (path, method) => {
     const [answer] = await exchange(`${method} ${path} HTTP/1.1\r\nContent-Length: 0\r\n${last}`);
     expectEnvelope(answer, 40402);
+  });
+
+  it.each([
+    ['GET /healthz?x=1', 200, undefined],
+    ['HEAD /healthz', 200, undefined],
+    ['GET /%68ealthz', 200, undefined],
+    ['GET http://elsewhere.example/livez', 200, undefined],
+    ['HEAD /readyz', 200, undefined],
+    ['POST /healthz', 405, 'GET'],
+    ['DELETE /metrics', 405, 'GET'],
+    ['HEAD /openapi.json', 405, 'GET'],
+    ['OPTIONS /', 405, 'GET'],
+    ['GET /healthz/', 404, undefined],
+    ['GET /healthz%2f', 404, undefined],
+    ['GET /healthz%3fx', 404, undefined],
+    ['GET /healthz%ff', 404, undefined],
+    ['GET /healthz;x', 404, undefined],
+    ['GET /codes', 404, undefined],
+    [`GET ${readPath.replace('_', '%5F')}`, 400, undefined],
+    [`GET ${readPath.replace('/user/', '%2Fuser%2F')}`, 404, undefined],
+  ])('%s is answered with %i', async (line, status, allow) => {
+    const [answer] = await exchange(`${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${last}`);
+    const named = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(answer?.head ?? '')?.[1];
+    expect({ status: answer?.status, allow: named('allow') }).toEqual({ status, allow });
+    expect(named('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+    expect(Number(named('content-length'))).toBeGreaterThan(0);
   });
 
   it('can have an absolute target without a Host header', async () => {
@@ -209,6 +240,33 @@ describe('the body', () => {
     const [answer] = await once(asking, 'response');
     expect(JSON.parse(await text(answer))).toMatchObject({ code: 41301 });
     await finished;
+  });
+
+  it.each([
+    ['announced', `Content-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`],
+    ['in chunks', `Transfer-Encoding: chunked\r\n\r\n4e20\r\n${'x'.repeat(20_000)}\r\n0\r\n\r\n`],
+    ['of another type', `Content-Type: text/plain\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`],
+  ])('that is too large, %s, leaves the connection to the next request', async (_, rest) => {
+    const answers = await exchange(`PUT ${passbackPath} HTTP/1.1\r\n${rest}GET /livez HTTP/1.1\r\n${last}`);
+    expect(answers.map(({ status }) => status)).toEqual([413, 200]);
+  });
+
+  it.each([
+    ['GET', readPath, 'Content-Length: 5\r\n\r\nabcde'],
+    ['GET', readPath, `Content-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`],
+    ['DELETE', passbackPath, 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'],
+  ])('of a %s is skipped', async (method, path, rest) => {
+    const answers = await exchange(`${method} ${path} HTTP/1.1\r\n${rest}GET /livez HTTP/1.1\r\n${last}`);
+    expect(answers.map(({ status }) => status)).toEqual([method === 'GET' ? 400 : 405, 200]);
+  });
+
+  it('is asked for where a client waits with it', async () => {
+    const socket = openSocket(running.service.url);
+    socket.write(`PUT ${passbackPath} HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n${last}`);
+    expect(String((await once(socket, 'data'))[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    const answer = nextAnswer(socket);
+    socket.write('a=b');
+    expect(await answer).toContain('"code":40001');
   });
 
   it('can be as large as the limit', async () => {

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+
+/** An answer without what all have. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A request, and how it is answered. */
+export class HttpExchange {
+  readonly request: IncomingMessage;
+  readonly reply: ServerResponse;
+  /** Path and query, as sent. */
+  readonly target: string;
+  readonly path: string;
+  /** What follows the `?`. */
+  readonly query: string;
+  /** The ID that the client gave, else that of its trace, else a new one. */
+  readonly id: string;
+  /** From the header `traceparent`, if it is valid. */
+  readonly traceId: string | undefined;
+  /** Headers that the answer has besides its own. */
+  readonly headers: Record<string, string> = {};
+  /** Empty until it is read, and for operations without one. */
+  body: Buffer = Buffer.alloc(0);
+  /** Sends the answer: another way for faults that are injected. */
+  deliver: (answer: HttpAnswer) => void = (answer) => this.#deliver(answer);
+
+  readonly #isLast: (reply: ServerResponse) => boolean;
+
+  /** `isLast` tells whether the connection is closed after an answer. */
+  constructor(request: IncomingMessage, reply: ServerResponse, isLast: (reply: ServerResponse) => boolean) {
+    this.request = request;
+    this.reply = reply;
+    this.#isLast = isLast;
+    this.target = originForm(request.url ?? '/');
+    const [path = '', ...rest] = this.target.split('?');
+    this.path = path;
+    this.query = rest.join('?');
+    const { traceparent, id } = traceOf(request.headers);
+    const given = request.headers['x-request-id'];
+    this.traceId = id;
+    this.id = typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : (id ?? randomUUID());
+    if (traceparent !== undefined) this.headers.traceparent = traceparent;
+  }
+
+  /** Head and body are one write. */
+  #deliver({ status, type, body, headers }: HttpAnswer): void {
+    const { reply } = this;
+    if (reply.headersSent) return;
+    if (this.#isLast(reply)) reply.shouldKeepAlive = false;
+    const head: Record<string, string | number> = { 'content-type': type, 'x-request-id': this.id };
+    if (status !== 204) head['content-length'] = Buffer.byteLength(body);
+    reply.writeHead(status, Object.assign(head, this.headers, headers)).end(body);
+  }
+}
+
+/** RFC 9112 §3.2.2: the target of a request may be a whole URL. */
+function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/');
+}
+
+/**
+ * The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid: that of a later version,
+ * which may be longer, as one of version 00.
+ */
+function traceOf({ traceparent }: IncomingHttpHeaders): { traceparent?: string; id?: string } {
+  if (traceparent === undefined) return {};
+  const form = /^(?!ff)([\da-f]{2})-((?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2})(-.*)?$/;
+  const [, version, parent, id, rest] = form.exec(String(traceparent)) ?? [];
+  if (id === undefined || (version === '00' && rest !== undefined)) return {};
+  return { traceparent: `00-${parent}`, id };
+}
+
+/** The body of a request: `null` if the client has gone, or if it is larger than `maxBytes`, which is known at once. */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'too large' | null> {
+  return new Promise((resolve) => {
+    if (Number(request.headers['content-length']) > maxBytes) return resolve('too large');
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) return void chunks.push(chunk);
+      chunks.length = 0;
+      resolve('too large');
+    });
+    request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.once('close', () => resolve(null));
+  });
+}
