@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { addProfile, ProfileStore } from '../../src/profiles/profile-store.js';
 import { builtModule } from '../support/built-module.js';
 import { sampleProfile, temporaryFolder } from './fixtures.js';
@@ -32,6 +32,7 @@ describe('a process that is killed while it writes', () => {
     const before = readFileSync(store.path);
     for (let kill = 0; kill < 3; kill += 1) {
       const writer = spawn(process.execPath, [script, folder, `k${kill}-`, '1000', '20000']);
+      onTestFinished(() => void writer.kill('SIGKILL'));
       let changes = 0;
       const watcher = watch(folder, () => {
         changes += 1;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { printedBy } from '../../support/cli.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { query } from '../../support/postgres/test-schema.js';
@@ -35,6 +35,7 @@ it('a worker waits for its queue while the database is away, and loses no row', 
   const queue = ['--queue', server.url];
   const { stdout } = await machine.run(['-p', 'local', 'passback', '--from', 'rows.csv', ...queue]);
   const worker = machine.start(['-p', 'local', 'worker', ...queue, '--drain', '--concurrency', '2']);
+  onTestFinished(() => void worker.kill('SIGKILL'));
   const ended = new Promise((resolve) => worker.once('exit', resolve));
   const count = async () => (await query(server.url, 'SELECT 1 FROM userinfo_outcomes')).length;
   await expect.poll(count).toBeGreaterThan(0);
@@ -53,6 +54,7 @@ it('a worker waits for its queue while the database is away, and loses no row', 
 
 it('a worker whose database stays away is idle, and ends on SIGTERM', async () => {
   const worker = machine.start(['-p', 'local', 'worker', '--queue', server.url]);
+  onTestFinished(() => void worker.kill('SIGKILL'));
   const ended = new Promise((resolve) => worker.once('exit', resolve));
   const lost = printedBy(worker, /waiting for the queue: /);
   const connected = async () =>
