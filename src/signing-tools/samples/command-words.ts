@@ -4,17 +4,18 @@ import { SampleError } from './sample-error.js';
 
 /** Words before a command on its line: a prompt, `sudo`, a variable, a comment, a sentence, the path of the program. */
 const anyWords = String.raw`(?<=^|[\s$%#>:;&|(\`：❯/\\])`;
+// The name first: what is before it would be looked for at every character.
+const curlStart = new RegExp(
+  String.raw`(?=curl)${anyWords}curl(?:\.exe)?(?=[ \t^\`\\\r\n]+(?:[-'"^$“‘[{:]|[A-Z]{3,7}\s|https?:|[\w.-]+[.:/]\w))`,
+  'gm',
+);
+
 /**
- * The commands of a name in a text, each from it to the next one. It counts where an option, a quote or an address
- * follows: `curl failed` is not a command.
+ * The curl commands in a text, each from it to the next one. It counts where an option, a quote or an address follows:
+ * `curl failed` is not a command.
  */
-export function commandsIn(text: string, name: string): string[] {
-  const start = new RegExp(
-    // The name first: what is before it would be looked for at every character.
-    String.raw`(?=${name})${anyWords}${name}(?:\.exe)?(?=[ \t^\`\\\r\n]+(?:[-'"^$“‘[{:]|[A-Z]{3,7}\s|https?:|[\w.-]+[.:/]\w))`,
-    'gm',
-  );
-  const at = [...text.matchAll(start)].map(({ index }) => index);
+export function commandsIn(text: string): string[] {
+  const at = [...text.matchAll(curlStart)].map(({ index }) => index);
   return at.map((index, place) => text.slice(index, at[place + 1]));
 }
 
@@ -26,7 +27,7 @@ const mostWords = 2000;
  *
  * @throws SampleError for an unclosed quote, a variable, whose value only the shell knew, or a command for cmd.exe
  */
-export function splitCommand(command: string): string[] {
+function splitCommand(command: string): string[] {
   // PowerShell has a backtick before a line break.
   const rest = straightenQuotes(command.replace(/^\S+/, '').replace(/`\r?\n/g, ' '));
   if (/\^(?:["%]|\r?\n)/.test(rest)) {
@@ -38,16 +39,6 @@ export function splitCommand(command: string): string[] {
   const words = splitShellWords(rest);
   if (words.length <= mostWords) return words;
   throw new SampleError(`the command has ${words.length} words`, 'Give one command, without its output.');
-}
-
-/** Options for `parseArgs`, each with a value, from names such as `header:H`. */
-export function optionsWithValue(text: string) {
-  return Object.fromEntries(
-    text.split(' ').map((names) => {
-      const [name = '', short] = names.split(':');
-      return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
-    }),
-  );
 }
 
 /**
@@ -64,17 +55,6 @@ export function optionsIn(command: string, options: ParseArgsConfig['options']):
 }
 
 type Option = readonly [name: string, value: string];
-
-/** @throws SampleError for a command without a URL, or with several */
-export function onlyUrl(options: readonly Option[], command: string): string {
-  const [url, ...more] = options.filter(([name]) => name === 'url').map(([, value]) => value);
-  if (url === undefined) throw new SampleError(`the ${command} command has no URL`);
-  if (more.length === 0) return url;
-  throw new SampleError(
-    `the ${command} command has ${more.length + 1} URLs`,
-    'Put the URL in quotes, and take out options that change nothing in the request.',
-  );
-}
 
 /** A word processor or a chat program writes curly quotes. */
 function straightenQuotes(text: string): string {

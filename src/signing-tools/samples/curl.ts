@@ -1,6 +1,6 @@
 import { encoders } from '../../signing/encodings.js';
 import { type CapturedRequest, type Header, withQuery, withScheme, withType } from './captured-request.js';
-import { commandsIn, onlyUrl, optionsIn, optionsWithValue } from './command-words.js';
+import { commandsIn, optionsIn } from './command-words.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
 
@@ -15,7 +15,12 @@ const valueOptions =
 
 /** For `parseArgs`. Other options are flags, which change nothing in the request. */
 const curlOptions = {
-  ...optionsWithValue(valueOptions),
+  ...Object.fromEntries(
+    valueOptions.split(' ').map((names) => {
+      const [name = '', short] = names.split(':');
+      return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
+    }),
+  ),
   get: { type: 'boolean', short: 'G' },
   head: { type: 'boolean', short: 'I' },
 } as const;
@@ -24,7 +29,7 @@ export const curl: SampleFormat = {
   name: 'a curl command',
   from: 'shells, PowerShell; "Copy as cURL (bash)" of browsers, proxies, Postman',
   find: ({ text }) =>
-    commandsIn(text, 'curl').map((command, index, { length }) => ({
+    commandsIn(text).map((command, index, { length }) => ({
       place: length === 1 ? null : `command ${index + 1}`,
       read: () => readCurl(command),
     })),
@@ -46,7 +51,14 @@ function readCurl(text: string): CapturedRequest {
 
   const [elsewhere] = valuesOf(...unreadable);
   if (elsewhere !== undefined) throw notInCommand(`--${elsewhere[0]}`);
-  const url = onlyUrl(options, 'curl');
+  const [url, ...others] = valuesOf('url').map(([, value]) => value);
+  if (url === undefined) throw new SampleError('the curl command has no URL');
+  if (others.length > 0) {
+    throw new SampleError(
+      `the curl command has ${others.length + 1} URLs`,
+      'Put the URL in quotes, and take out options that change nothing in the request.',
+    );
+  }
   const headers = withType(
     has('json') ? 'application/json' : null,
     valuesOf('header').flatMap(([, text]) => readHeader(text)),
