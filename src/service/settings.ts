@@ -1,4 +1,4 @@
-// Options are checked before fastify is loaded.
+// Options are checked before the service is loaded.
 import { isIP } from 'node:net';
 import { type Platform, type PlatformFile, parsePlatform, signedHeaders } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
