@@ -60,18 +60,6 @@ describe('production', () => {
     expect(done.status).toBe(status);
     expect(server.requests).toHaveLength(requests);
   });
-
-  it('cannot be turned into test by the environment or a flag', async () => {
-    const done = await machine.run(['-p', 'shop', ...write], {
-      env: { ...env, USERINFO_ENVIRONMENT: 'test' },
-    });
-    expect(done).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('profile "shop" is production'),
-    });
-    expect((await machine.run(['-p', 'shop', ...write, '--environment', 'test'], { env })).status).toBe(2);
-    expect(server.requests).toHaveLength(0);
-  });
 });
 
 describe('a write to production without confirmation', () => {

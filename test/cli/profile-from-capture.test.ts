@@ -112,35 +112,30 @@ const add = (from: string, ...more: readonly string[]) => {
   return machine.run(['profile', 'add', 'shop', ...values, ...more], { env: { SHOP: secret } });
 };
 const stored = () => JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.shop;
-const patient = { timeout: 60_000 };
 
 describe('profile add --from', () => {
-  it(
-    'takes all but the secret from what curl prints of a connection, finds the rule, and is accepted',
-    patient,
-    async () => {
-      const captured = await sentByCurl(request(), 'X-Region: cn-east');
-      const done = await add(file('captured.txt', captured), '--yes');
-      expect(done.stderr).toContain(`  base URL: ${origin}/v2 (the address)\n`);
-      expect(done.stderr).toContain('  app key: app-1 (parameter app_key)\n');
-      expect(done.stderr).toMatch(/ {2}sign: .* \(found by sign solve\)\n/);
-      expect(done.stdout).toContain('only the code was refused, as expected');
-      expect(done.status).toBe(0);
-      expect(stored()).toMatchObject({
-        base_url: `${origin}/v2`,
-        tenant_code: 'acme',
-        channel: 'web',
-        app_key: 'app-1',
-        secret: { kind: 'environment', name: 'SHOP' },
-      });
-      expect(received.at(-1)).toMatchObject({ status: 40106 });
-      const read = await machine.run(['read', 'good', '-p', 'shop'], { env: { SHOP: secret } });
-      expect(read).toMatchObject({ status: 0 });
-      expect(done.stdout + done.stderr + JSON.stringify(stored())).not.toContain(secret);
-    },
-  );
+  it('takes all but the secret from what curl prints of a connection, finds the rule, and is accepted', async () => {
+    const captured = await sentByCurl(request(), 'X-Region: cn-east');
+    const done = await add(file('captured.txt', captured), '--yes');
+    expect(done.stderr).toContain(`  base URL: ${origin}/v2 (the address)\n`);
+    expect(done.stderr).toContain('  app key: app-1 (parameter app_key)\n');
+    expect(done.stderr).toMatch(/ {2}sign: .* \(found by sign solve\)\n/);
+    expect(done.stdout).toContain('only the code was refused, as expected');
+    expect(done.status).toBe(0);
+    expect(stored()).toMatchObject({
+      base_url: `${origin}/v2`,
+      tenant_code: 'acme',
+      channel: 'web',
+      app_key: 'app-1',
+      secret: { kind: 'environment', name: 'SHOP' },
+    });
+    expect(received.at(-1)).toMatchObject({ status: 40106 });
+    const read = await machine.run(['read', 'good', '-p', 'shop'], { env: { SHOP: secret } });
+    expect(read).toMatchObject({ status: 0 });
+    expect(done.stdout + done.stderr + JSON.stringify(stored())).not.toContain(secret);
+  });
 
-  it('takes a line of a log, whose host it cannot know, with --base-url', patient, async () => {
+  it('takes a line of a log, whose host it cannot know, with --base-url', async () => {
     await sentByCurl(request());
     const captured = file('access.log', `${log.join('\n')}\n`);
     const bare = await add(captured, '--yes');
@@ -149,7 +144,7 @@ describe('profile add --from', () => {
     expect(done).toMatchObject({ status: 0, stderr: expect.not.stringContaining('base URL:') });
   });
 
-  it('takes of a HAR file headers that every request has alike, and no private one', patient, async () => {
+  it('takes of a HAR file headers that every request has alike, and no private one', async () => {
     const done = await add(file('a.har', har(request(), request({ random: 'b01d77aa03' }))), '--yes');
     expect(stored().headers).toEqual({ 'X-Region': 'cn-east' });
     expect(received.at(-1)?.region).toBe('cn-east');
@@ -158,7 +153,7 @@ describe('profile add --from', () => {
     expect(done.stderr).not.toContain('session=1');
   });
 
-  it('asks on a terminal for the secret, and before it stores anything', patient, async () => {
+  it('asks on a terminal for the secret, and before it stores anything', async () => {
     const args = ['profile', 'add', 'shop', ...quick, '--from', file('captured.txt', `curl '${request()}'`)];
     const yes = await machine.onTerminal(args, [
       ['Environment', ''],
@@ -170,7 +165,7 @@ describe('profile add --from', () => {
     expect(stored().secret).toEqual({ kind: 'file', value: secret });
   });
 
-  it('reads a pipe; without a terminal, nothing is stored unless --yes says so', patient, async () => {
+  it('reads a pipe; without a terminal, nothing is stored unless --yes says so', async () => {
     const args = ['profile', 'add', 'shop', '--from', '-', '--app-secret-env', 'SHOP', ...quick];
     const options = { stdin: `curl '${request()}'`, env: { SHOP: secret } };
     const asked = await machine.run(args, options);
@@ -240,18 +235,14 @@ describe('profile add --from', () => {
     expect(() => stored()).toThrow();
   });
 
-  it(
-    'says what to do where no rule is found, first of all that the secret may be wrong',
-    patient,
-    async () => {
-      const captured = file('captured.txt', `curl '${request({}, 'another-secret')}'`);
-      const done = await add(captured, '--yes', '--max-time', '100ms');
-      expect([done.status, received]).toEqual([4, []]);
-      expect(done.stderr).toContain('no recipe found for app_sign');
-      expect(done.stderr).toContain('Nothing was stored. A wrong app secret is the likeliest cause');
-      const [, line = ''] = /^ {2}(userinfo profile add .*)$/m.exec(done.stderr) ?? [];
-      expect(await machine.type(`${line} --app-secret-env SHOP`)).toMatchObject({ status: 0 });
-      expect(done.stderr).toContain('userinfo sign solve -p shop --save shop --sample captured.txt');
-    },
-  );
+  it('says what to do where no rule is found, first of all that the secret may be wrong', async () => {
+    const captured = file('captured.txt', `curl '${request({}, 'another-secret')}'`);
+    const done = await add(captured, '--yes', '--max-time', '100ms');
+    expect([done.status, received]).toEqual([4, []]);
+    expect(done.stderr).toContain('no recipe found for app_sign');
+    expect(done.stderr).toContain('Nothing was stored. A wrong app secret is the likeliest cause');
+    const [, line = ''] = /^ {2}(userinfo profile add .*)$/m.exec(done.stderr) ?? [];
+    expect(await machine.type(`${line} --app-secret-env SHOP`)).toMatchObject({ status: 0 });
+    expect(done.stderr).toContain('userinfo sign solve -p shop --save shop --sample captured.txt');
+  });
 });

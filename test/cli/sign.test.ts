@@ -197,18 +197,6 @@ describe('sign verify', () => {
     expect(advised.filter((flag: string) => !help.includes(`  ${flag} `))).toEqual([]);
   });
 
-  it('detects swapped app key and secret, without showing the secret', async () => {
-    const { app_key } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local;
-    const before = capture.requests.length;
-    const env = { USERINFO_APP_SECRET: app_key };
-    await machine.run([...local, 'read', 'c', '--app-key', secret, '--base-url', capture.url], { env });
-    const request = capture.requests[before];
-    if (request === undefined) throw new Error('nothing was sent');
-    const found = await verify(asCurl(request), 4);
-    expect(found.sign.message).toContain('app_key=<secret>&');
-    expect(found.sign.mistakes[0].advice).toContain('swap the two');
-  });
-
   it('compares the text to sign of the operator with ours', async () => {
     const request = asCurl(await sent(['read', 'some-code']));
     const { message } = (await verify(request)).sign;

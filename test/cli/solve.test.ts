@@ -277,16 +277,3 @@ describe('sign solve', () => {
     }
   });
 });
-
-describe('admin app create --platform', () => {
-  it('names the field that is wrong, and makes no app', async () => {
-    const wrong = file('wrong.json', {
-      signing: { ...unusual, sign: { message: ['$parms'], steps: ['md5'] } },
-    });
-    const args = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'never', '--platform', wrong];
-    const made = await machine.run(['admin', 'app', 'create', ...args, '--database', machine.database]);
-    expect(made).toMatchObject({ status: 2, stdout: '' });
-    expect(made.stderr).toContain('unknown token $parms');
-    expect(await machine.admin(['app', 'list'])).not.toContain('never');
-  });
-});
