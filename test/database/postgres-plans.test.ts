@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { Queue } from '../../src/queue/queue.js';
+import { onceStatements } from '../../src/service/store/statements.js';
 import { createStore } from '../../src/service/store/store.js';
 import { everyPostgresStatement } from '../support/every-statement.js';
 import { fillQueue } from '../support/postgres/fill-queue.js';
@@ -47,5 +48,35 @@ it.each([
       );
     }
   }
+  await database.remove();
+});
+
+it('plans the statement of a request at most five times in a connection', async () => {
+  const database = await createPostgresDatabase();
+  const driver = await database.open({ poolSize: 1 });
+  await fillStore(database.url, driver, 20_000);
+  const app = ['app1', 'acme', 'web', 0];
+  const values: Record<keyof typeof onceStatements, (n: number) => (string | number | string[])[]> = {
+    readUser: (n) => [...app, `r${n}`, 'c1'],
+    findVersion: () => ['tenant1', 'digest', 'u1'],
+    passBackUser: (n) => [
+      ...app,
+      `p${n}`,
+      'u1',
+      '1',
+      '{}',
+      n % 2 ? [] : ['old'],
+      ['new', 'newer'].slice(n % 3),
+    ],
+  };
+  for (const [name, statement] of Object.entries(onceStatements)) {
+    for (let n = 0; n < 20; n++)
+      await driver.writeOnce(statement, values[name as keyof typeof onceStatements](n) as string[]);
+  }
+  const planned = await driver.read((sql) =>
+    sql.all("SELECT statement, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%users%'"),
+  );
+  expect(planned).toHaveLength(3);
+  expect(planned.filter(({ custom_plans }) => Number(custom_plans) > 5)).toEqual([]);
   await database.remove();
 });
