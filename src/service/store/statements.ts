@@ -220,10 +220,10 @@ export const onceStatements = {
       AND NOT EXISTS (SELECT 1 FROM nonces WHERE tenant_code = $2 AND app_key = $1 AND random = $5) RETURNING 1),
     used AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)
       SELECT $2, $1, $5, unixepoch() + ${randomSeconds} FROM stored),
-    removed AS (DELETE FROM user_values WHERE tenant_code = $2 AND union_id = $6 AND digest = ANY(ARRAY(SELECT unnest(CAST($9 AS TEXT[]))))
+    removed AS (DELETE FROM user_values WHERE tenant_code = $2 AND union_id = $6 AND digest = ANY(CAST((SELECT CAST($9 AS TEXT[])) AS TEXT[]))
       AND EXISTS (SELECT 1 FROM stored)),
     added AS (INSERT INTO user_values (tenant_code, digest, union_id)
-      SELECT $2, unnest(CAST($10 AS TEXT[])), $6 FROM stored ON CONFLICT (tenant_code, digest, union_id) DO NOTHING)
+      SELECT $2, unnest((SELECT CAST($10 AS TEXT[]))), $6 FROM stored ON CONFLICT (tenant_code, digest, union_id) DO NOTHING)
     SELECT 1 AS stored FROM stored`,
 } as const;
 
