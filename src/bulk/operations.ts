@@ -6,6 +6,7 @@ import { type PasteFault, pasteFault } from '../protocol/pasted-text.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { checkUserInfo, type FlatValue, reservedKeys, valueFault } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
+import { isResultLine } from './files/result-line.js';
 import { type ColumnRules, parseTypes } from './source/columns.js';
 import { RunInputError } from './source/input.js';
 import type { FileRow } from './source/rows.js';
@@ -108,7 +109,7 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
     prepare(fields) {
       const user = requiredText(fields, name);
       if (user === name) throw new InvalidInputError('the row is the header again', { hint: 'Remove it.' });
-      if (fields.has('outcome') && fields.has('line'))
+      if (isResultLine(fields))
         throw new InvalidInputError('the row is the outcome of another run', {
           hint: 'Give its input, or the file that its --failed names.',
         });

@@ -67,7 +67,7 @@ const refused: readonly Slip[] = [
     next: 'Nothing was sent.',
   },
   {
-    typed: file('{"line":2,"union_id":"u001","outcome":"failed"}\\n', 'a.csv.results.ndjson'),
+    typed: file('{"line":2,"union_id":"u001","outcome":"failed","error":"x"}\\n', 'a.csv.results.ndjson'),
     cause: 'line 1: the row is the outcome of another run',
     next: 'Nothing was sent. Give its input',
   },

@@ -79,6 +79,28 @@ describe('the workflows', () => {
     ]);
   });
 
+  it('audit the bundled packages each week', () => {
+    const audit = workflows.get('audit.yml');
+    const weekly = /^([0-5]?\d) (1?\d|2[0-3]) \* \* [0-6]$/;
+    expect(audit?.on).toEqual({
+      schedule: [{ cron: expect.stringMatching(weekly) }],
+      workflow_dispatch: null,
+    });
+    expect(audit?.jobs.audit?.steps.at(-1)).toEqual({ run: 'npm run audit' });
+  });
+
+  it('run the tests of the client each week with the latest undici of the lines that it works with', () => {
+    const { strategy, steps = [] } = workflows.get('audit.yml')?.jobs.undici ?? {};
+    expect(strategy?.matrix.undici).toEqual([7, 8]);
+    expect(steps.flatMap(({ run }) => run ?? [])).toEqual([
+      'npm ci --ignore-scripts',
+      `npm install --ignore-scripts --no-save undici@\${{ matrix.undici }}`,
+      'npm run build',
+      'npx vitest run --project sqlite test/client test/sdk',
+      'node bin/userinfo.cjs demo',
+    ]);
+  });
+
   it('test each line of Node that "engines" names, and later lines that are released for long', () => {
     const { engines } = createRequire(import.meta.url)('../../package.json');
     const named = [...engines.node.matchAll(/[\^>=](\d+)\./g)].map(([, line]) => Number(line));

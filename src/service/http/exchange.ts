@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
-/** An answer without what all have. */
+/** An answer, without the headers that all answers have. */
 export interface HttpAnswer {
   readonly status: number;
   readonly type: string;

@@ -53,7 +53,7 @@ export class Responder {
   readonly #context: ServiceContext;
   readonly #ageOf: (answer: ServerResponse) => number;
   readonly #ring: RequestRing | null;
-  /** Those that are trusted; `null` if none is. */
+  /** The trusted proxies; `null` without `trustProxy`. */
   readonly #proxies: BlockList | null;
 
   /**
@@ -165,8 +165,8 @@ export class Responder {
   }
 
   /**
-   * The address of the client, without a port: the last that a trusted proxy forwards and that is none of theirs; that of
-   * the connection where this is not an address. Empty if the client closed the connection before it was read.
+   * The address of the client, without a port: the last forwarded address that is not a trusted proxy's, or else that
+   * of the connection. Empty if the client closed the connection before it was read.
    */
   #clientOf({ headers, socket }: IncomingMessage): string {
     const { remoteAddress = '' } = socket;
