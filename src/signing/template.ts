@@ -121,7 +121,9 @@ const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
  * @throws RecipeError for an unknown token or modifier
  */
 export function parseTemplate(text: string, field: string): Template {
-  const template = parsed.get(text) ?? parseParts(text, field);
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const template = parseParts(text, field);
   if (parsed.size === mostParsed) parsed.clear();
   parsed.set(text, template);
   return template;
