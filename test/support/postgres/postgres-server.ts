@@ -162,11 +162,18 @@ export class PostgresServer {
     await once(running, 'exit');
   }
 
-  /** Sends a signal to the server and to those of its processes that serve a connection. */
+  /**
+   * Sends a signal to each process of the server. It is stopped meanwhile, so that none begins or ends: one that is
+   * left over after kill -9 may wait for ever for a lock of another, and keeps the next server from starting.
+   */
   async signal(signal: NodeJS.Signals): Promise<void> {
     const [pid] = (await readFile(join(this.#dataFolder, 'postmaster.pid'), 'utf8')).split('\n');
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]);
-    for (const each of [Number(pid), ...stdout.trim().split(/\s+/).map(Number)]) process.kill(each, signal);
+    const ps = async (...args: string[]) => (await promisify(execFile)('ps', args)).stdout.trim();
+    process.kill(Number(pid), 'SIGSTOP');
+    // A fork that has begun still ends.
+    while (!(await ps('-o', 'stat=', '-p', String(pid))).startsWith('T')) await wait(1);
+    const children = await ps('-o', 'pid=', '--ppid', String(pid));
+    for (const each of [...children.split(/\s+/), pid]) process.kill(Number(each), signal);
   }
 
   /** Stops it and removes its data. */
