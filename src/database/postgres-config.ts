@@ -8,12 +8,14 @@ import { ConnectionLostError } from './postgres-errors.js';
 
 /**
  * Whatever uses a connection that breaks gets the error, so the event needs no more than a listener; that of the pool
- * comes a turn after the server is ready, and it may end the connection in the same segment.
+ * comes a turn after the server is ready, and it may end the connection in the same segment. pg leaves a socket open
+ * where it has no password to send.
  */
 class PostgresClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config);
     this.on('error', () => {});
+    this.connection.on('error', () => this.connection.stream.destroy());
   }
 }
 

@@ -31,6 +31,8 @@ afterEach(() => {
 const at = (user: string, database = 'postgres', port = server.port) =>
   `postgres://${user}@127.0.0.1:${port}/${database}`;
 
+const openSockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+
 describe('a PostgreSQL database that cannot be opened', () => {
   it('says which version it needs where the server is older', async () => {
     const { url, remove } = await createSchema();
@@ -105,11 +107,14 @@ describe('a PostgreSQL database that cannot be opened', () => {
       'is invalid: sslmode can be verify-full, or disable',
     ],
   ])('because %s is refused with the reason, without the password', async (_, url, reason) => {
+    const before = openSockets();
     const opening = openStore(url());
     await expect(opening).rejects.toThrow(StartError);
     await expect(opening).rejects.toThrow(reason);
     const error = (await opening.catch((thrown: unknown) => thrown)) as StartError;
     expect(`${error.message} ${error.hint} ${error.stack}`).not.toContain(password);
+    // One that is left open keeps a program from its end.
+    await expect.poll(openSockets).toBe(before);
   });
 
   it('that contains other tables is refused with the reason', async () => {
