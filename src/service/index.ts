@@ -21,7 +21,6 @@ export { type ResultCode, type ResultCodeEntry, resultCode } from '../protocol/r
 export type { AdminOperations } from './admin/admin.js';
 export { NotFoundError } from './admin/admin-context.js';
 export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
-export type { AuditFilter, NamedUser } from './admin/audit.js';
 export type { CodeKey, NewCode } from './admin/codes.js';
 export type { UserKey } from './admin/users.js';
 export type { FaultSettings } from './fault-settings.js';
@@ -35,7 +34,7 @@ export {
 } from './log.js';
 export type { Service } from './service.js';
 export type { ServiceHost, ServiceOptions, ServiceSettings } from './settings.js';
-export type { AuditLine } from './store/audit.js';
+export type { AuditFilter, AuditLine, NamedUser } from './store/audit.js';
 export type { Code } from './store/codes.js';
 export type { StoreOptions } from './store/store.js';
 export type { DeletedRows } from './store/users.js';

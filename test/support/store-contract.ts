@@ -218,7 +218,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await store.write(({ apps }) => apps.add({ ...app, tenant_code: 'other' }))).toBe(false);
       await store.write(({ apps }) => apps.add({ ...app, app_key: 'k0', recipes: null }));
       const changed = { tenant_code: 'acme', channel: 'web' };
-      expect(await store.write(({ apps }) => apps.rotateSecret('k1', new Secret('s2'), 0))).toEqual(changed);
+      expect(
+        await store.write(({ apps }) => apps.change('rotateAppSecret', 'k1', new Secret('s2'), 0)),
+      ).toEqual(changed);
       const found = await other.findApp('k1');
       expect(found).toMatchObject({ ...app, app_secret: expect.anything(), old_secret: null, revision: 8 });
       expect(found?.app_secret.reveal()).toBe('s2');
@@ -227,9 +229,11 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         ['k0', null],
         ['k1', '{"a":1}'],
       ]);
-      expect(await store.write(({ apps }) => apps.remove('k1'))).toEqual(changed);
-      expect(await store.write(({ apps }) => apps.remove('k1'))).toBeNull();
-      expect(await store.write(({ apps }) => apps.rotateSecret('k1', new Secret('s3'), 0))).toBeNull();
+      expect(await store.write(({ apps }) => apps.change('removeApp', 'k1'))).toEqual(changed);
+      expect(await store.write(({ apps }) => apps.change('removeApp', 'k1'))).toBeNull();
+      expect(
+        await store.write(({ apps }) => apps.change('rotateAppSecret', 'k1', new Secret('s3'), 0)),
+      ).toBeNull();
       expect(await store.findApp('k1')).toBeNull();
     });
 

@@ -5,8 +5,7 @@ import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';
 import { refuseHeaders } from '../settings.js';
-import type { AddedApp, Changed, StoredApp } from '../store/apps.js';
-import type { Records } from '../store/operations.js';
+import type { AddedApp, Apps, Changed, StoredApp } from '../store/apps.js';
 import {
   type AdminContext,
   audited,
@@ -132,13 +131,14 @@ export interface AppOperations {
 export function appOperations(context: AdminContext): AppOperations {
   const { store, now } = context;
   const newSecret = () => new Secret(randomHex(secretBytes));
-  /** @throws NotFoundError if `work` changes no app */
-  const changed = async (action: string, appKey: string, work: (records: Records) => Promise<Changed>) => {
+  /** @throws NotFoundError if there is no such app */
+  const changed = async (action: string, ...change: Parameters<Apps['change']>) => {
+    const [, appKey] = change;
     const lineOf = (app: Changed) =>
       app && { action: `app ${action}`, tenant_code: app.tenant_code, subject: appKey };
-    const app = await audited(context, lineOf, work);
-    if (app === null) throw noSuchApp(appKey);
-    return app;
+    const app = await audited(context, lineOf, ({ apps }) => apps.change(...change));
+    if (app !== null) return app;
+    throw new NotFoundError(resultCode.unknownAppKey, `there is no app with the key ${quoteName(appKey)}`);
   };
   const change = async (...given: Parameters<typeof changed>) => {
     await changed(...given);
@@ -177,23 +177,19 @@ export function appOperations(context: AdminContext): AppOperations {
     async rotateSecret({ appKey, overlapSeconds = 0 }) {
       const app_secret = newSecret();
       if (overlapSeconds !== 0) checkSeconds('the overlap', overlapSeconds);
-      const app = await changed('rotate-secret', appKey, ({ apps }) =>
-        apps.rotateSecret(appKey, app_secret, overlapSeconds),
-      );
+      const app = await changed('rotate-secret', 'rotateAppSecret', appKey, app_secret, overlapSeconds);
       return { ...app, app_key: appKey, app_secret };
     },
-    retireSecret: ({ appKey }) => change('retire-secret', appKey, ({ apps }) => apps.retireSecret(appKey)),
-    disableApp: ({ appKey }) => change('disable', appKey, ({ apps }) => apps.disable(appKey, true)),
-    enableApp: ({ appKey }) => change('enable', appKey, ({ apps }) => apps.disable(appKey, false)),
+    retireSecret: ({ appKey }) => change('retire-secret', 'retireAppSecret', appKey),
+    disableApp: ({ appKey }) => change('disable', 'disableApp', appKey, 1),
+    enableApp: ({ appKey }) => change('enable', 'disableApp', appKey, 0),
     async setApp({ appKey, channel, recipes }) {
       if (channel === undefined && recipes === undefined) {
         throw new InvalidInputError('nothing to change: give a channel or recipes');
       }
-      const changes = {
-        ...(channel === undefined ? {} : { channel: checkKey('channel', channel) }),
-        ...(recipes === undefined ? {} : { recipes: recipes && writeRecipes(recipes) }),
-      };
-      await change('set', appKey, ({ apps }) => apps.set(appKey, changes));
+      if (channel !== undefined) checkKey('channel', channel);
+      const stored = recipes === null ? '' : recipes && writeRecipes(recipes);
+      await change('set', 'setApp', appKey, channel ?? null, stored ?? null);
     },
     async encryptSecrets() {
       const lineOf = ({ encrypted: count }: { readonly encrypted: number }) => {
@@ -205,7 +201,7 @@ export function appOperations(context: AdminContext): AppOperations {
       if (unreadable !== undefined) throw unreadable;
       return encrypted;
     },
-    removeApp: ({ appKey }) => change('delete', appKey, ({ apps }) => apps.remove(appKey)),
+    removeApp: ({ appKey }) => change('delete', 'removeApp', appKey),
   };
 }
 
@@ -229,8 +225,4 @@ function writeRecipes(recipes: NonNullable<NewApp['recipes']>): string {
   const { app_sign, sign } = parseSigningRecipes(recipes);
   refuseHeaders({ app_sign, sign }, 'recipes');
   return JSON.stringify({ app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) });
-}
-
-function noSuchApp(appKey: string): NotFoundError {
-  return new NotFoundError(resultCode.unknownAppKey, `there is no app with the key ${quoteName(appKey)}`);
 }

@@ -1,43 +1,8 @@
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
-import type { AuditKey, AuditLine } from '../store/audit.js';
+import type { AuditFilter, AuditKey, AuditLine, NamedUser } from '../store/audit.js';
 import type { Store } from '../store/store.js';
 import { type AdminContext, checkCount, listAll } from './admin-context.js';
-
-/**
- * The user of a tenant by union ID, or by a value under a key, as a passback with `primary_key` names one (§4.2).
- *
- * @example
- * const named: NamedUser = { tenantCode: 'acme', key: 'mobile', value: '13800138000' };
- * const digest = service.admin.digestUser(named);
- */
-export type NamedUser =
-  | { readonly tenantCode: string; readonly unionId: string }
-  | { readonly tenantCode: string; readonly key: string; readonly value: string };
-
-/**
- * The lines of the audit to list: those for which all that is given is true.
- *
- * @example
- * const filter: AuditFilter = { action: 'user show', since: 1_767_225_600, limit: 'unlimited' };
- * for await (const { actor, subject } of service.admin.listAudit(filter)) console.log(actor, subject);
- */
-export interface AuditFilter {
-  /** Default: 100. */
-  readonly limit?: number | 'unlimited';
-  /** Unix time in seconds. */
-  readonly since?: number;
-  /** As the command: `user show`. */
-  readonly action?: string;
-  readonly tenantCode?: string;
-  /** The app of an action of `app`. */
-  readonly appKey?: string;
-  /**
-   * Actions that named the user or showed all users of the tenant. One who is named by a value is also looked up: the
-   * actions on whoever has it now are included.
-   */
-  readonly user?: NamedUser;
-}
 
 const defaultLimit = 100;
 
@@ -62,7 +27,7 @@ export function auditOperations({ store }: AdminContext): AuditOperations {
       let left = limit === 'unlimited' ? Number.POSITIVE_INFINITY : checkCount('the limit', limit);
       const digests = user === undefined ? [] : await digestsOf(store, user);
       const lines = listAll(
-        (before, count) => store.read(({ audit }) => audit.list({ ...search, digests }, before, count)),
+        (before, count) => store.read(({ audit }) => audit.list(search, digests, before, count)),
         ({ at, id }): AuditKey => ({ at, id }),
         end,
       );

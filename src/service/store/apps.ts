@@ -1,5 +1,5 @@
-import type { Sql, SqlRow } from '../../database/sql-driver.js';
-import type { Secret } from '../../signing/secret.js';
+import type { Sql, SqlParameter, SqlRow } from '../../database/sql-driver.js';
+import { Secret } from '../../signing/secret.js';
 import { ChangedSecretError, type SecretCipher } from './secret-cipher.js';
 import { statements } from './statements.js';
 
@@ -36,6 +36,9 @@ export type StoredApp = Omit<App, 'app_secret' | 'old_secret'> & { readonly has_
 
 /** An app that was changed; `null` if there is no such app. */
 export type Changed = Pick<App, 'tenant_code' | 'channel'> | null;
+
+/** A statement that changes an app. */
+type AppChange = 'rotateAppSecret' | 'retireAppSecret' | 'disableApp' | 'setApp' | 'removeApp';
 
 /** The columns that `create` stores. */
 export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'old_ends' | 'disabled'>;
@@ -75,36 +78,15 @@ export class Apps {
     return (await this.#sql.run(statements.addApp, values)) === 1;
   }
 
-  /** The old secret stays valid for `overlapSeconds`. Returns `null` if there is no such app. */
-  rotateSecret(appKey: string, secret: Secret, overlapSeconds: number): Promise<Changed> {
-    const stored = this.#cipher.encrypt(appKey, secret);
-    return this.#change(statements.rotateAppSecret, [appKey, stored, overlapSeconds]);
-  }
-
-  /** Makes the old secret invalid. Returns `null` if there is no such app. */
-  retireSecret(appKey: string): Promise<Changed> {
-    return this.#change(statements.retireAppSecret, [appKey]);
-  }
-
-  /** Returns `null` if there is no such app. */
-  disable(appKey: string, disabled: boolean): Promise<Changed> {
-    return this.#change(statements.disableApp, [appKey, disabled ? 1 : 0]);
-  }
-
-  /** Changes what is given. Returns `null` if there is no such app. */
-  async set(
+  /** Changes an app by a statement, whose values follow its key; a secret is encrypted. */
+  async change(
+    statement: AppChange,
     appKey: string,
-    { channel, recipes }: Partial<Pick<App, 'channel' | 'recipes'>>,
+    ...values: readonly (Secret | SqlParameter)[]
   ): Promise<Changed> {
-    let changed: Changed = null;
-    if (channel !== undefined) changed = await this.#change(statements.setAppChannel, [appKey, channel]);
-    if (recipes !== undefined) changed = await this.#change(statements.setAppRecipes, [appKey, recipes]);
-    return changed;
-  }
-
-  /** Returns `null` if there is no such app. */
-  remove(appKey: string): Promise<Changed> {
-    return this.#change(statements.removeApp, [appKey]);
+    const stored = values.map((one) => (one instanceof Secret ? this.#cipher.encrypt(appKey, one) : one));
+    const [row] = await this.#sql.all(statements[statement], [appKey, ...stored]);
+    return row === undefined ? null : { tenant_code: String(row.tenant_code), channel: String(row.channel) };
   }
 
   /** The apps after a key, ordered by key. */
@@ -139,11 +121,6 @@ export class Apps {
       }
     }
     return { encrypted, ...(unreadable !== undefined && { unreadable }) };
-  }
-
-  async #change(statement: string, values: readonly (string | number | null)[]): Promise<Changed> {
-    const [row] = await this.#sql.all(statement, values);
-    return row === undefined ? null : { tenant_code: String(row.tenant_code), channel: String(row.channel) };
   }
 
   #toApp(row: SqlRow): App {

@@ -24,6 +24,41 @@ export interface AuditLine {
   readonly user_digest: string | null;
 }
 
+/**
+ * The user of a tenant by union ID, or by a value under a key, as a passback with `primary_key` names one (§4.2).
+ *
+ * @example
+ * const named: NamedUser = { tenantCode: 'acme', key: 'mobile', value: '13800138000' };
+ * const digest = service.admin.digestUser(named);
+ */
+export type NamedUser =
+  | { readonly tenantCode: string; readonly unionId: string }
+  | { readonly tenantCode: string; readonly key: string; readonly value: string };
+
+/**
+ * The lines of the audit to list: those for which all that is given is true.
+ *
+ * @example
+ * const filter: AuditFilter = { action: 'user show', since: 1_767_225_600, limit: 'unlimited' };
+ * for await (const { actor, subject } of service.admin.listAudit(filter)) console.log(actor, subject);
+ */
+export interface AuditFilter {
+  /** Default: 100. */
+  readonly limit?: number | 'unlimited';
+  /** Unix time in seconds. */
+  readonly since?: number;
+  /** As the command: `user show`. */
+  readonly action?: string;
+  readonly tenantCode?: string;
+  /** The app of an action of `app`. */
+  readonly appKey?: string;
+  /**
+   * Actions that named the user or showed all users of the tenant. One who is named by a value is also looked up: the
+   * actions on whoever has it now are included.
+   */
+  readonly user?: NamedUser;
+}
+
 /** A line as it is added. */
 export type NewAuditLine = Omit<AuditLine, 'at' | 'user_digest'> & Partial<Pick<AuditLine, 'user_digest'>>;
 
@@ -36,16 +71,6 @@ function orderedId(): string {
 export interface AuditKey {
   readonly at: number;
   readonly id: string;
-}
-
-/** The conditions of a search for lines; times are Unix seconds. */
-export interface AuditSearch {
-  readonly since?: number | undefined;
-  readonly action?: string | undefined;
-  readonly tenantCode?: string | undefined;
-  readonly appKey?: string | undefined;
-  /** Up to three digests, of which a line has one; of none for all lines. */
-  readonly digests: readonly string[];
 }
 
 /** The actions of operators. */
@@ -72,9 +97,13 @@ export class Audit {
     await this.#sql.run(statements.countCodes, values);
   }
 
-  /** The lines before one, newest first. */
-  async list(search: AuditSearch, before: AuditKey, limit: number): Promise<(AuditLine & AuditKey)[]> {
-    const { since = 0, action = '', tenantCode = '', appKey = '', digests } = search;
+  /** The lines before one, newest first; if there are digests, up to three, those that have one of them. */
+  async list(
+    { since = 0, action = '', tenantCode = '', appKey = '' }: Omit<AuditFilter, 'user' | 'limit'>,
+    digests: readonly string[],
+    before: AuditKey,
+    limit: number,
+  ): Promise<(AuditLine & AuditKey)[]> {
     const values = [before.at, before.id, limit, since, action, tenantCode, appKey];
     const [first = '', second = first, third = first] = digests;
     const rows = await (digests.length === 0

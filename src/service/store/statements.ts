@@ -55,6 +55,23 @@ const auditLines =
   " AND ($7 = '' OR (subject = $7 AND substr(action, 1, 4) = 'app '))";
 const newestFirst = ' ORDER BY at DESC, id DESC LIMIT $3';
 
+/** Finds the app `$1` only as it was when it had that revision. */
+const sameApp = 'FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4';
+
+/** Changes a row only if the app is what it was at that revision, and the pair is new. */
+const useNonce =
+  'INSERT INTO nonces (tenant_code, app_key, random, expires_at)' +
+  ` SELECT tenant_code, app_key, $5, unixepoch() + ${randomSeconds} ${sameApp}` +
+  ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING';
+
+/** Uses a code once, unless it is expired or used up. */
+function useCode(tenantCode: string, code: string): string {
+  return (
+    `UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = ${tenantCode} AND code = ${code}` +
+    ' AND expires_at > unixepoch() AND (uses_left IS NULL OR uses_left > 0)'
+  );
+}
+
 /** Processes that know an app compare its revision. */
 const newRevision = 'revision = revision + 1';
 const changed = 'RETURNING tenant_code, channel';
@@ -71,9 +88,7 @@ const appColumns =
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
   listApps: `SELECT ${appColumns} FROM apps WHERE app_key > $1 ORDER BY app_key LIMIT $2`,
-  /** Finds the app only as it was when it had that revision. */
-  findRevision:
-    'SELECT 1 AS found FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4',
+  findRevision: `SELECT 1 AS found ${sameApp}`,
   addApp:
     'INSERT INTO apps (app_key, app_secret, tenant_code, channel, recipes, created_at, revision)' +
     ' VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (app_key) DO NOTHING',
@@ -87,8 +102,10 @@ export const statements = {
     'UPDATE apps SET app_secret = $2, old_secret = $3 WHERE app_key = $1 AND app_secret = $4' +
     " AND COALESCE(old_secret, '') = COALESCE($5, '')",
   disableApp: `UPDATE apps SET disabled = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
-  setAppChannel: `UPDATE apps SET channel = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
-  setAppRecipes: `UPDATE apps SET recipes = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
+  /** `null` leaves a column as it is; of recipes, empty text stands for the default ones. */
+  setApp:
+    `UPDATE apps SET channel = COALESCE($2, channel), recipes = NULLIF(COALESCE($3, recipes), ''), ${newRevision}` +
+    ` WHERE app_key = $1 ${changed}`,
   removeApp: `DELETE FROM apps WHERE app_key = $1 ${changed}`,
 
   findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
@@ -112,10 +129,7 @@ export const statements = {
     'INSERT INTO codes (tenant_code, code, union_id, info_names, expires_at, uses_left)' +
     ' SELECT tenant_code, $2, union_id, $4, unixepoch() + $5, $6 FROM users' +
     ' WHERE tenant_code = $1 AND union_id = $3 FOR KEY SHARE RETURNING expires_at',
-  useCode:
-    'UPDATE codes SET uses_left = uses_left - 1' +
-    ' WHERE tenant_code = $1 AND code = $2 AND expires_at > unixepoch()' +
-    ' AND (uses_left IS NULL OR uses_left > 0) RETURNING union_id, info_names',
+  useCode: `${useCode('$1', '$2')} RETURNING union_id, info_names`,
   findCode: 'SELECT union_id FROM codes WHERE tenant_code = $1 AND code = $2',
   listCodes:
     'SELECT tenant_code, code, union_id, info_names, expires_at, uses_left FROM codes' +
@@ -123,12 +137,7 @@ export const statements = {
   removeCode: 'DELETE FROM codes WHERE tenant_code = $1 AND code = $2',
   removeCodesOfUser: 'DELETE FROM codes WHERE tenant_code = $1 AND union_id = $2',
 
-  /** Changes a row only if the app is what it was at that revision, and the pair is new. */
-  useNonce:
-    'INSERT INTO nonces (tenant_code, app_key, random, expires_at)' +
-    ` SELECT tenant_code, app_key, $5, unixepoch() + ${randomSeconds} FROM apps` +
-    ' WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4' +
-    ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING',
+  useNonce,
 
   addAudit:
     'INSERT INTO audit (at, id, actor, action, tenant_code, subject, digest)' +
@@ -188,20 +197,14 @@ function purge(table: string, key: string, column = 'expires_at', less = ''): st
   );
 }
 
-const sameApp = 'FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4';
-
 /** Requests as one statement, for PostgreSQL. Each uses up a random `$5`, unless the app has changed. */
 export const onceStatements = {
   /**
    * Uses up a code `$6`, too; returns its user, with the record and the names that it authorizes to read: nothing but a row
    * for a code that is not valid, and no row if the random was not used up.
    */
-  readUser: `WITH fresh AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)
-      SELECT $2, $1, $5, unixepoch() + ${randomSeconds} ${sameApp}
-      ON CONFLICT (tenant_code, app_key, random) DO NOTHING RETURNING 1),
-    used AS (UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = $2 AND code = $6
-      AND expires_at > unixepoch() AND (uses_left IS NULL OR uses_left > 0)
-      AND EXISTS (SELECT 1 FROM fresh) RETURNING union_id, info_names)
+  readUser: `WITH fresh AS (${useNonce} RETURNING 1),
+    used AS (${useCode('$2', '$6')} AND EXISTS (SELECT 1 FROM fresh) RETURNING union_id, info_names)
     SELECT union_id, info_names,
       (SELECT record FROM users WHERE tenant_code = $2 AND union_id = used.union_id) AS record
       FROM fresh LEFT JOIN used ON TRUE`,
