@@ -45,7 +45,7 @@ const arrows = {
 const entryPoints = {
   signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings module-signer params
     presets recipe-json recipe recipe-language recipe-parts request secret signer template`,
-  'signing-tools': `export/export samples/captured-request samples/formats samples/read-sample samples/sample-error
+  'signing-tools': `export/export recipe-changes samples/captured-request samples/formats samples/read-sample samples/sample-error
     verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
   solve: `describe-recipe search/search search/shares solve tasks`,
   client: `answer attempt client dispatcher errors hooks options proxy request retry sender sign-request tls-trust

@@ -4,7 +4,7 @@ import { compileParams } from '../signing/params.js';
 import type { ParamsRule, Recipe } from '../signing/recipe.js';
 import { blockSources } from '../signing/recipe-language.js';
 import { partsOf } from '../signing/recipe-parts.js';
-import { parseTemplates } from '../signing/template.js';
+import { entriesOf, withValueAt } from '../signing-tools/recipe-changes.js';
 import {
   addedEntries,
   emptyChoices,
@@ -59,14 +59,6 @@ export const fieldChoices: Readonly<Record<string, readonly Choice<unknown>[]>> 
 /** The value at a path of a recipe, such as `params.order` or `steps.0`. */
 function valueAt(json: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], json);
-}
-
-/** The recipe, or a part of it, with another value at a path. */
-export function withValueAt<T>(json: T, path: string, value: unknown): T {
-  const [name = '', ...rest] = path.split('.');
-  const inner = (json as Record<string, unknown>)[name];
-  const changed = rest.length === 0 ? value : withValueAt(inner, rest.join('.'), value);
-  return (Array.isArray(json) ? json.with(Number(name), changed) : { ...json, [name]: changed }) as T;
 }
 
 /** The changes of a recipe that documented rules suggest, for a request. */
@@ -147,13 +139,6 @@ function namesChanges({ params }: Recipe, task: SolveTask): Change[] {
         };
       }),
   ];
-}
-
-/** The entries of a message; where no text joins them, each token and each text by itself. */
-export function entriesOf({ message, join }: Pick<Recipe, 'message' | 'join'>): string[] {
-  if (join !== '') return [...message];
-  const { parts } = parseTemplates(message, 'message');
-  return parts.map((part) => (typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written));
 }
 
 /** The parts of a request that a message may hold, as one token each. */

@@ -4,10 +4,11 @@ import { type Recipe, RecipeError, recipeDefaults } from '../signing/recipe.js';
 import type { SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import type { Signer } from '../signing/signer.js';
+import { entriesOf } from '../signing-tools/recipe-changes.js';
 import { addedEntries } from './candidates/arrangements.js';
 import { type RecipeCandidate, sortByBits } from './candidates/cost.js';
 import { namedToken } from './candidates/pieces.js';
-import { type Change, changesOf, entriesOf } from './changes.js';
+import { type Change, changesOf } from './changes.js';
 import { probesFor } from './probes.js';
 import type { SolveTask } from './tasks.js';
 

@@ -11,7 +11,7 @@ import {
   type Recipe,
   RecipeError,
 } from '../../signing/recipe.js';
-import { parseTemplate } from '../../signing/template.js';
+import { entriesOf, withValueAt } from '../recipe-changes.js';
 import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
@@ -47,21 +47,16 @@ function kind(id: string, advice: string, variants: readonly Variant[]): Suspect
 }
 
 function variantsOf(recipe: Recipe): Suspect[] {
-  const { params, encode, key } = recipe;
-  const withParams = (how: string, change: Partial<ParamsRule>): Variant => [
-    how,
-    { ...recipe, params: { ...params, ...change } },
-  ];
-  const withEncode = (how: string, change: Partial<Recipe['encode']>): Variant => [
-    how,
-    { ...recipe, encode: { ...encode, ...change } },
-  ];
+  const { params } = recipe;
+  const at = (how: string, path: string, value: unknown): Variant => [how, withValueAt(recipe, path, value)];
+  const withParams = (how: string, change: Partial<ParamsRule>) =>
+    at(how, 'params', { ...params, ...change });
   const included = [params.include, ...(typeof params.order === 'string' ? [] : [params.order])];
   return [
     ...kind(
       'output',
       'Write the digest as the recipe says; HEX is hex in upper case.',
-      outputs.map((output) => [`with the right digest, written as ${output}`, { ...recipe, output }]),
+      outputs.map((output) => at(`with the right digest, written as ${output}`, 'output', output)),
     ),
     ...kind(
       'order',
@@ -71,31 +66,31 @@ function variantsOf(recipe: Recipe): Suspect[] {
       ),
     ),
     ...kind('empty-value', 'The recipe leaves empty values out: do not sign them, or do not send them.', [
-      withParams('with the parameters that are empty', { empty: 'keep' }),
+      at('with the parameters that are empty', 'params.empty', 'keep'),
     ]),
     ...kind(
       'encoding',
       'Encode what the recipe says, no more and no less.',
       textEncodings.flatMap((other) => [
-        withParams(`with names and values ${encodingWords[other]}`, { encode: other }),
-        withEncode(`with the whole message ${encodingWords[other]}`, { message: other }),
-        withEncode(`with the parameters, as a whole, ${encodingWords[other]}`, { block: other }),
+        at(`with names and values ${encodingWords[other]}`, 'params.encode', other),
+        at(`with the whole message ${encodingWords[other]}`, 'encode.message', other),
+        at(`with the parameters, as a whole, ${encodingWords[other]}`, 'encode.block', other),
       ]),
     ),
     ...kind('case', 'Sign names and values in the letter case that the recipe says.', [
-      ...cases.map((fold) => withParams(`with the text in ${caseWords[fold]}`, { case: fold })),
-      withEncode(`with the text in ${caseWords.lower}`, { lower: true }),
+      ...cases.map((fold) => at(`with the text in ${caseWords[fold]}`, 'params.case', fold)),
+      at(`with the text in ${caseWords.lower}`, 'encode.lower', true),
     ]),
     ...kind('separator', 'Join the parameters as the recipe says.', [
       ...separators.map(([kvSep, pairSep]) =>
         withParams(`with ${separatorWords(kvSep, pairSep)}`, { kvSep, pairSep }),
       ),
       withParams('with the values alone', { names: false, pairSep: '' }),
-      withParams('with the values alone', { names: false }),
+      at('with the values alone', 'params.names', false),
       ...joiners
         .filter((text) => text !== params.pairSep)
         .flatMap((text): Variant[] => {
-          const [how, changed] = withParams(`with ${joinWords(text)} pairs`, { pairSep: text });
+          const [how, changed] = at(`with ${joinWords(text)} pairs`, 'params.pairSep', text);
           const whole = { ...changed, join: text };
           return [[how, changed], ...(recipe.join === '' ? [] : [[`${how} and parts`, whole] as const])];
         }),
@@ -103,23 +98,23 @@ function variantsOf(recipe: Recipe): Suspect[] {
     ...kind(
       'secret-place',
       'Put the secret where the recipe has it.',
-      (recipe.message.some((entry) => entry.includes('$secret')) ? messages : []).map((message) => [
-        `as ${message.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}`,
-        { ...recipe, message },
-      ]),
+      (recipe.message.some((entry) => entry.includes('$secret')) ? messages : []).map((message) =>
+        at(
+          `as ${message.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}`,
+          'message',
+          message,
+        ),
+      ),
     ),
     ...kind(
       'digest',
       'Use the digest that the recipe says; hmac takes the secret as its key.',
-      stepsLike(recipe).map((steps) => [`by ${steps.join(', then ')}`, { ...recipe, steps }]),
+      stepsLike(recipe).map((steps) => at(`by ${steps.join(', then ')}`, 'steps', steps)),
     ),
     ...kind(
       'key-decoding',
       'Take the key as the recipe says: as it is written, or decoded first.',
-      keyDecodings.map((decode) => [
-        `with the key read as ${decode}`,
-        { ...recipe, key: { ...key, decode } },
-      ]),
+      keyDecodings.map((decode) => at(`with the key read as ${decode}`, 'key.decode', decode)),
     ),
   ];
 }
@@ -132,8 +127,7 @@ type MessageVariant = readonly [how: string, entries: readonly string[], join?: 
 
 function messageVariants(recipe: Recipe): Suspect[] {
   const { message, join, steps } = recipe;
-  // Where no text joins them, each token and each text may be an entry, too.
-  const parts = join === '' ? message.flatMap(writtenParts) : message;
+  const parts = entriesOf(recipe);
   const divided = parts.length > message.length ? [message, parts] : [message];
   const digests = steps.filter((step) => parseDigest(step) !== null);
   return [
@@ -208,7 +202,7 @@ const replacements = [
 
 /** The entry with each token replaced that may be taken for another one. */
 function replacementsIn(entry: string): (readonly [how: string, entry: string])[] {
-  const parts = writtenParts(entry);
+  const parts = entriesOf({ message: [entry], join: '' });
   return parts.flatMap((part, index) =>
     replacements
       .filter(([token]) => token === part)
@@ -216,13 +210,6 @@ function replacementsIn(entry: string): (readonly [how: string, entry: string])[
         `with ${entryWords(other)} in the place of ${entryWords(token)}`,
         parts.with(index, other).join(''),
       ]),
-  );
-}
-
-/** The texts and the tokens of an entry, as they are written. */
-function writtenParts(entry: string): string[] {
-  return parseTemplate(entry, 'message').parts.map((part) =>
-    typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written,
   );
 }
 

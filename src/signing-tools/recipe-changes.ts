@@ -1,0 +1,17 @@
+import type { Recipe } from '../signing/recipe.js';
+import { parseTemplates } from '../signing/template.js';
+
+/** The recipe, or a part of it, with another value at a path, such as `params.order` or `steps.0`. */
+export function withValueAt<T>(json: T, path: string, value: unknown): T {
+  const [name = '', ...rest] = path.split('.');
+  const inner = (json as Record<string, unknown>)[name];
+  const changed = rest.length === 0 ? value : withValueAt(inner, rest.join('.'), value);
+  return (Array.isArray(json) ? json.with(Number(name), changed) : { ...json, [name]: changed }) as T;
+}
+
+/** The entries of a message; where no text joins them, each token and each text by itself. */
+export function entriesOf({ message, join }: Pick<Recipe, 'message' | 'join'>): string[] {
+  if (join !== '') return [...message];
+  const { parts } = parseTemplates(message, 'message');
+  return parts.map((part) => (typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written));
+}
