@@ -8,6 +8,7 @@ import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
 import type { Signers } from '../signing/app-signatures.js';
 import type { Secret } from '../signing/secret.js';
+import { jsonValueOf } from '../support/json-value.js';
 import {
   alikeOf,
   type ConstantAnswer,
@@ -280,10 +281,6 @@ function freshRandom(): string {
 }
 
 function membersOf(body: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    const json: unknown = JSON.parse(new TextDecoder().decode(body));
-    return isObject(json) ? json : {};
-  } catch {
-    return {};
-  }
+  const json = jsonValueOf(new TextDecoder().decode(body));
+  return isObject(json) ? json : {};
 }

@@ -1,3 +1,4 @@
+import { jsonValueOf } from '../support/json-value.js';
 import { InvalidInputError } from './errors.js';
 import { jsonTokens } from './json-tokens.js';
 import { formatFlatJson, parseUserInfo } from './user-info.js';
@@ -124,11 +125,5 @@ function maskToken(token: string, hides: boolean, isPersonal: IsPersonal): strin
 }
 
 function encodesObject(text: string): boolean {
-  if (!/^\s*\{/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return /^\s*\{/.test(text) && jsonValueOf(text) !== undefined;
 }

@@ -4,6 +4,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers, isA, isCount, isText, type Shape } from '../protocol/members.js';
 import { parameterText } from '../protocol/parameters.js';
 import type { UserRecord } from '../protocol/user-record.js';
+import { jsonValueOf } from '../support/json-value.js';
 import type { NewCode } from './admin/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import { type Fault, faultDrawer, injectFaults } from './faults.js';
@@ -146,16 +147,8 @@ function decode(
     operation: endpoint.operation,
     target: exchange.target,
     parameters: Object.fromEntries(parameters),
-    userInfo: parseObject(parameterText(parameters, 'user_info')),
+    userInfo: jsonValueOf(parameterText(parameters, 'user_info')) as TestRequest['userInfo'],
   };
-}
-
-function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 const { now: _now, faults: _faults, ...inheritedMembers } = serviceMembers;

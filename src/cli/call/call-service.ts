@@ -5,6 +5,7 @@ import type { Settings } from '../../profiles/settings.js';
 import { describeMissing, missingInfoNames } from '../../protocol/info-names.js';
 import { maskWords } from '../../protocol/masking.js';
 import { formatCount } from '../../support/count.js';
+import { jsonValueOf } from '../../support/json-value.js';
 import type { Call } from '../command.js';
 import { type Io, printMessage, write } from '../io.js';
 import { maskPersonalData } from '../output/print.js';
@@ -76,12 +77,7 @@ async function printUnknownBody(
 }
 
 function masked(text: string): string {
-  try {
-    JSON.parse(text);
-    return maskPersonalData(text);
-  } catch {
-    return maskWords(text);
-  }
+  return jsonValueOf(text) === undefined ? maskWords(text) : maskPersonalData(text);
 }
 
 /** @throws InvalidInputError unless a request that writes to production is confirmed */

@@ -1,6 +1,7 @@
 import { stringify } from 'lossless-json';
 import { resultCode } from '../../protocol/result-codes.js';
 import { formatCount } from '../../support/count.js';
+import { jsonValueOf } from '../../support/json-value.js';
 import { isNested, isRecord, type Nested, parseLoosely } from './parsed-json.js';
 import type { OutputStyle } from './style.js';
 import { formatTable, leftOut, maxCells, maxLength, maxLines } from './table.js';
@@ -38,14 +39,9 @@ export function formatEnvelopeTable(body: string, style: TableStyle): string {
 function decode(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((item) => {
-    if (typeof item !== 'string') return item;
-    try {
-      JSON.parse(item);
-      const decoded = parseLoosely(item);
-      return isRecord(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
-    } catch {
-      return item;
-    }
+    if (typeof item !== 'string' || jsonValueOf(item) === undefined) return item;
+    const decoded = parseLoosely(item);
+    return isRecord(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Param } from '../../signing/request.js';
+import { jsonValueOf } from '../../support/json-value.js';
 import { SampleError } from './sample-error.js';
 
 /** A constant as it is written in JSON, JavaScript, Python, Ruby or PHP. */
@@ -157,14 +158,6 @@ export function pairsOf({ members }: Literal & { kind: 'object' }): Param[] {
     if (value.kind === 'text') return [name, value.text];
     return [name, plainValue(value) === null ? '' : value.source];
   });
-}
-
-export function jsonValueOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const controls: Readonly<Record<string, string>> = {

@@ -1,8 +1,9 @@
 import { pathOf, type Sample } from '../../signing/request.js';
+import { jsonValueOf } from '../../support/json-value.js';
 import { defaultSignParam, isDigestText, toSample } from './captured-request.js';
 import { sampleFormats } from './formats.js';
 import { asObject } from './json-requests.js';
-import { constantOf, jsonValueOf, plainValue } from './literal.js';
+import { constantOf, plainValue } from './literal.js';
 import { SampleError } from './sample-error.js';
 import { sampleFileFault } from './sample-file.js';
 import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
