@@ -60,7 +60,7 @@ const entryPoints = {
     source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,
   queue: `load-run queue run worker`,
-  service: `index log metrics migrate`,
+  service: `fault-settings index log metrics migrate`,
 };
 
 export function* importFaults(sources) {

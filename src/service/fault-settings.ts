@@ -28,7 +28,7 @@ export interface FaultSettings {
 }
 
 /** The faults of which a request has at most one, as `--fault` names them. */
-const exclusiveFaults = {
+export const exclusiveFaults = {
   error: 'error',
   reset: 'reset',
   dropAfterCommit: 'drop-after-commit',
@@ -40,7 +40,7 @@ const faultNames = ['latencyMs', ...exclusive, 'skewSeconds', 'seed'];
 
 /** The shares of the faults of which a request has at most one; 0 for those not set. */
 export function sharesOf(
-  faults: FaultSettings,
+  faults: Omit<FaultSettings, 'seed'>,
 ): (readonly [fault: keyof typeof exclusiveFaults, share: number])[] {
   return exclusive.map((fault) => [fault, faults[fault] ?? 0]);
 }

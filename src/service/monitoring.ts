@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { DatabaseBusyError, StartError } from '../database/errors.js';
+import { DatabaseBusyError } from '../database/errors.js';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
-import { describeSystemError, isSystemError } from '../support/errors.js';
 import { InFlight, limitConnections, requestLimits } from './http/connections.js';
 import type { HttpAnswer } from './http/exchange.js';
+import { listen } from './http/listen.js';
 import { type Log, logFault } from './log.js';
 import type { CheckedSettings } from './settings.js';
 import type { Store } from './store/store.js';
@@ -76,38 +74,14 @@ export async function startMonitoring(
   const report = (problem: string) => log({ event: 'overload', problem: `admin port: ${problem}` });
   limitConnections(server, settings, report);
   new InFlight(server, () => performance.now(), report);
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (error) {
-    throw listenFault(error, host, port);
-  }
+  const url = await listen(server, host, port);
   return {
-    url: `http://${urlHost(host)}:${(server.address() as AddressInfo).port}`,
+    url,
     close: () => {
       server.close();
       server.closeAllConnections();
     },
   };
-}
-
-/** An error of `listen`, for the operator. */
-export function listenFault(error: unknown, host: string, port: number): StartError {
-  if (isSystemError(error, 'EADDRINUSE')) {
-    return new StartError('PORT_IN_USE', `port ${port} of ${host} is in use`, {
-      hint: 'Stop what listens there, or choose another port; 0 picks a free one.',
-      cause: error,
-    });
-  }
-  const hint = 'Choose an address of this machine, such as 127.0.0.1, and a port that you may use.';
-  return new StartError(
-    'CANNOT_LISTEN',
-    `cannot listen on ${host}, port ${port}: ${describeSystemError(error)}`,
-    {
-      hint,
-      cause: error,
-    },
-  );
 }
 
 async function send(request: IncomingMessage, reply: ServerResponse, answer: AnswerMonitoring) {

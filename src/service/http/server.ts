@@ -1,18 +1,17 @@
-import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { maxTimerMs } from '../../protocol/limits.js';
 import type { ServiceContext } from '../context.js';
 import { faultDrawer, injectFaults } from '../faults.js';
-import { type AnswerMonitoring, listenFault } from '../monitoring.js';
-import type { CheckedSettings } from '../settings.js';
+import type { AnswerMonitoring } from '../monitoring.js';
 import type { Store } from '../store/store.js';
 import { RequestRing } from '../workbench/request-ring.js';
 import { InFlight, limitConnections, requestLimits } from './connections.js';
 import { HttpExchange } from './exchange.js';
+import { listen } from './listen.js';
 import { answerParserErrors } from './parser-errors.js';
 import { Responder } from './responder.js';
 import { answerByRoute, type Intercept, routesOf } from './routes.js';
@@ -47,8 +46,7 @@ export async function startServer(
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
   limitConnections(server, settings, reportOverload);
   const inFlight = new InFlight(server, context.steadyNow, reportOverload);
-  const host = urlHost(settings.host);
-  const isHere = isLoopback(host);
+  const isHere = isLoopback(urlHost(settings.host));
   const workbench =
     (settings.page ?? isHere) ? { ring: new RequestRing(context.now), isOpen: !isHere } : null;
   const responder = new Responder(context, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
@@ -60,26 +58,11 @@ export async function startServer(
   // Not earlier: a client that reconnects would be cut off with the connections in the backlog.
   const isLast = (reply: ServerResponse) => !server.listening && inFlight.isLast(reply);
   server.on('request', (request, reply) => void answer(new HttpExchange(request, reply, isLast)));
-  const port = await listen(server, settings);
+  const url = await listen(server, settings.host, settings.port);
   return {
-    url: `http://${host}:${port}`,
+    url,
     close: () => close(server, inFlight, settings.drainMs),
   };
-}
-
-/** Returns the port. */
-async function listen(
-  server: Server,
-  { host, port }: Pick<CheckedSettings, 'host' | 'port'>,
-): Promise<number> {
-  try {
-    const { address } = await lookup(host);
-    server.listen(port, address);
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  } catch (error) {
-    throw listenFault(error, host, port);
-  }
 }
 
 /** Takes at most `drainMs` and `closeGraceMs`. */

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import type { FaultSettings, LogLevel, ServiceOptions } from '../../../service/index.js';
+import { exclusiveFaults, type FaultSettings, sharesOf } from '../../../service/fault-settings.js';
+import type { LogLevel, ServiceOptions } from '../../../service/index.js';
 import { parseDuration } from '../../command-line/option-values.js';
 import type { CommonOptions } from '../../command-line/options.js';
 
@@ -45,20 +46,14 @@ export interface ServeOptions extends CommonOptions, Pick<ServiceOptions, (typeo
   readonly demo?: boolean;
 }
 
-/** The faults of which a request has at most one: shares, of 1 in all. */
-const shares = {
-  error: 'error',
-  reset: 'reset',
-  'drop-after-commit': 'dropAfterCommit',
-  'bad-gateway': 'badGateway',
-  'slow-body': 'slowBody',
-} as const;
-
 /** The faults of `--fault`, each with its parser. */
 const readers: Readonly<Record<string, (text: string) => Faults>> = {
   latency: (text) => ({ latencyMs: parseSpan(text) }),
   ...Object.fromEntries(
-    Object.entries(shares).map(([name, field]) => [name, (text: string) => ({ [field]: parseShare(text) })]),
+    Object.entries(exclusiveFaults).map(([field, name]) => [
+      name,
+      (text: string) => ({ [field]: parseShare(text) }),
+    ]),
   ),
   skew: (text) => ({ skewSeconds: parseSkew(text) }),
 };
@@ -72,9 +67,8 @@ export function parseFaults(text: string): Faults {
     if (read === undefined || value === '') throw new InvalidArgumentError(faultsInWords);
     faults = { ...faults, ...read(value) };
   }
-  const sum = Object.values(shares).reduce((total, field) => total + (faults[field] ?? 0), 0);
-  if (sum <= 1) return faults;
-  throw new InvalidArgumentError(`${Object.keys(shares).join(', ')} add up to more than 100%.`);
+  if (sharesOf(faults).reduce((sum, [, share]) => sum + share, 0) <= 1) return faults;
+  throw new InvalidArgumentError(`${Object.values(exclusiveFaults).join(', ')} add up to more than 100%.`);
 }
 
 const faultsInWords =
