@@ -24,10 +24,21 @@ export const isFilledText: MemberCheck = (value) => (value === '' ? 'is empty' :
 export const isParameter: MemberCheck = (value) => isFilledText(value) ?? textFault(String(value));
 export const isFunction = isA('a function', (value) => typeof value === 'function');
 
+export const areTexts = isA(
+  'a list of texts',
+  (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+);
+
 export const isCount = isA(
   'a whole number from 1',
   (value) => Number.isSafeInteger(value) && Number(value) >= 1,
 );
+
+export function isWholeNumber(min: number, max: number): MemberCheck {
+  const isInRange = (value: unknown) =>
+    Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
+  return isA(`a whole number from ${min} to ${max}`, isInRange);
+}
 
 export const isDuration = isA(
   `a number of milliseconds from 1 to ${maxTimerMs}`,

@@ -11,8 +11,15 @@ import { type AdminOperations, createAdmin } from './admin/admin.js';
 import type { ServerExtension } from './http/server.js';
 import { systemUser } from './migrate.js';
 import type { Service } from './service.js';
-import { checkOptions, checkSettings, type ServiceHost, type ServiceOptions } from './settings.js';
-import { openStore, type StoreOptions } from './store/store.js';
+import {
+  type AdminOptions,
+  checkAdminOptions,
+  checkOptions,
+  checkSettings,
+  type ServiceHost,
+  type ServiceOptions,
+} from './settings.js';
+import { openStore } from './store/store.js';
 import type { TestService, TestServiceOptions } from './test-service.js';
 
 export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
@@ -33,7 +40,7 @@ export {
   type LogOptions,
 } from './log.js';
 export type { Service } from './service.js';
-export type { ServiceHost, ServiceOptions, ServiceSettings } from './settings.js';
+export type { AdminOptions, ServiceHost, ServiceOptions, ServiceSettings } from './settings.js';
 export type { AuditFilter, AuditLine, NamedUser } from './store/audit.js';
 export type { Code } from './store/codes.js';
 export type { StoreOptions } from './store/store.js';
@@ -156,27 +163,17 @@ export function useTestService(hooks: TestHooks, options: TestServiceOptions = {
 }
 
 /**
- * Options of `openAdmin`.
- *
- * @example
- * const adminOptions: AdminOptions = { database: 'users.db', create: false };
- */
-export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
-  readonly database: string;
-  /** Who acts, for the audit. Default: the user of the operating system. */
-  readonly actor?: string;
-}
-
-/**
  * Opens the store of a service without HTTP, whether the service is running or not.
  *
  * @throws StartError if the database cannot be used
+ * @throws InvalidInputError for an invalid option
  * @example
  * const admin = await openAdmin({ database: 'users.db' });
  * await admin.createApp({ tenantCode: 'acme', channel: 'web' });
  * await admin.close();
  */
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
+  checkAdminOptions(options);
   const store = await openStore(options.database, options);
   const { actor = systemUser() } = options;
   const admin = createAdmin({ store, actor, platform: defaultPlatform, ...hostOf(options) });

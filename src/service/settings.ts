@@ -5,18 +5,22 @@ import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { defaultMaxBodyBytes, maxTimerMs } from '../protocol/limits.js';
 import {
+  areTexts,
   checkMembers,
   isA,
+  isCount,
+  isDuration,
   isFunction,
   isPlainObject,
+  isRate,
   isText,
-  type MemberCheck,
+  isWholeNumber,
   type Shape,
 } from '../protocol/members.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import type { SigningRecipes } from '../signing/recipe.js';
-import type { Secret } from '../signing/secret.js';
+import { Secret } from '../signing/secret.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import type { Log } from './log.js';
 import type { StoreOptions } from './store/store.js';
@@ -112,58 +116,86 @@ export interface ServiceHost {
  */
 export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
 
+/**
+ * Options of `openAdmin`.
+ *
+ * @example
+ * const adminOptions: AdminOptions = { database: 'users.db', create: false };
+ */
+export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
+  readonly database: string;
+  /** Who acts, for the audit. Default: the user of the operating system. */
+  readonly actor?: string;
+}
+
 const isBoolean = isA('true or false', (value) => typeof value === 'boolean');
-const isArray = isA('an array', Array.isArray);
+const isPort = isWholeNumber(0, 65_535);
+const isTime = isWholeNumber(0, maxTimerMs);
+const areSecrets = isA(
+  'an array of Secret',
+  (value) => Array.isArray(value) && value.every((one) => one instanceof Secret),
+);
 
-/** Checked where it is used. */
-const later: MemberCheck = () => null;
-
-/** Default, minimum and maximum of the numbers. */
-const numbers = {
-  port: [0, 0, 65_535],
-  maxBodyBytes: [defaultMaxBodyBytes, 1, Number.MAX_SAFE_INTEGER],
-  requestTimeoutMs: [30_000, 1, maxTimerMs],
-  maxConnections: [1000, 1, Number.MAX_SAFE_INTEGER],
-  keepAliveMs: [5000, 1, maxTimerMs],
-  drainMs: [0, 0, maxTimerMs],
-  drainDelayMs: [0, 0, maxTimerMs],
-  auditDays: [365, 1, 1_000_000],
-} as const;
-
-/** The options of a service: that each has the right type. `checkSettings` checks the ranges. */
-export const serviceMembers: Shape<ServiceOptions>['members'] = {
-  ...(Object.fromEntries(Object.keys(numbers).map((name) => [name, later])) as Record<
-    keyof typeof numbers,
-    MemberCheck
-  >),
-  host: isText,
-  platform: isPlainObject,
-  rateLimit: later,
-  faults: isPlainObject,
-  page: isBoolean,
-  adminPort: later,
-  adminTokens: isArray,
-  publicUrl: isText,
-  trustProxy: isArray,
-  version: isText,
-  log: isFunction,
-  now: isFunction,
-  steadyNow: isFunction,
-  database: isText,
-  masterKeys: isArray,
-  poolSize: later,
-  create: isBoolean,
-  upgrade: isBoolean,
+/** The settings that have a number for a default. */
+const defaults = {
+  port: 0,
+  maxBodyBytes: defaultMaxBodyBytes,
+  requestTimeoutMs: 30_000,
+  maxConnections: 1000,
+  keepAliveMs: 5000,
+  drainMs: 0,
+  drainDelayMs: 0,
+  auditDays: 365,
 };
 
-/** @throws InvalidInputError that names an option that is unknown, or of the wrong type */
+const storeMembers: Shape<Required<StoreOptions & ServiceHost>>['members'] = {
+  database: isText,
+  masterKeys: areSecrets,
+  poolSize: isCount,
+  create: isBoolean,
+  upgrade: isBoolean,
+  now: isFunction,
+  steadyNow: isFunction,
+};
+
+/** The options of a service. `checkSettings` checks what they say. */
+export const serviceMembers: Shape<ServiceOptions>['members'] = {
+  ...storeMembers,
+  host: isText,
+  port: isPort,
+  platform: isPlainObject,
+  rateLimit: isRate,
+  maxBodyBytes: isCount,
+  requestTimeoutMs: isDuration,
+  faults: isPlainObject,
+  maxConnections: isCount,
+  keepAliveMs: isDuration,
+  page: isBoolean,
+  drainMs: isTime,
+  drainDelayMs: isTime,
+  adminPort: isPort,
+  auditDays: isWholeNumber(1, 1_000_000),
+  adminTokens: areSecrets,
+  publicUrl: isText,
+  trustProxy: areTexts,
+  version: isText,
+  log: isFunction,
+};
+
+/** @throws InvalidInputError that names an option that is unknown or invalid */
 export function checkOptions(options: ServiceOptions): void {
   checkMembers({ what: 'the options of the service', members: serviceMembers, required: [] }, options);
 }
 
+/** @throws InvalidInputError that names an option that is unknown, invalid or missing */
+export function checkAdminOptions(options: AdminOptions): void {
+  const members = { ...storeMembers, actor: isText };
+  checkMembers<AdminOptions>({ what: 'the options of openAdmin', members, required: ['database'] }, options);
+}
+
 /** Settings that were checked, with the defaults of those that have a value for one. */
 export type CheckedSettings = Omit<ServiceSettings, 'platform'> &
-  Required<Pick<ServiceSettings, keyof typeof numbers | 'host' | 'version'>> & {
+  Required<Pick<ServiceSettings, keyof typeof defaults | 'host' | 'version'>> & {
     readonly platform: Platform;
     /** The signers of apps without recipes of their own. */
     readonly signers: Signers;
@@ -172,21 +204,17 @@ export type CheckedSettings = Omit<ServiceSettings, 'platform'> &
 /** @throws InvalidInputError that names an invalid setting */
 export function checkSettings(settings: ServiceSettings): CheckedSettings {
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  for (const [name, [initial, min, max]] of Object.entries(numbers)) {
-    const value = given[name] ?? initial;
-    given[name] = value;
-    if (!(Number.isSafeInteger(value) && value >= min && value <= max)) {
-      throw new InvalidInputError(`${name} is ${value}; it must be a whole number from ${min} to ${max}`);
-    }
-  }
   const { host = '127.0.0.1' } = settings;
   // An IPv6 address may stand in brackets, as in a URL.
   const address = host.replace(/^\[(.*)\]$/, '$1');
-  const checked = { version: '', ...given, host: address, ...servedPlatform(settings) } as CheckedSettings;
-  const { rateLimit = 1, faults } = checked;
-  if (!(rateLimit > 0 && Number.isFinite(rateLimit))) {
-    throw new InvalidInputError(`rateLimit is ${rateLimit}; it must be a number above 0`);
-  }
+  const checked = {
+    version: '',
+    ...defaults,
+    ...given,
+    host: address,
+    ...servedPlatform(settings),
+  } as CheckedSettings;
+  const { faults } = checked;
   if (faults !== undefined) checkFaults(faults);
   if (checked.publicUrl !== undefined) parseBaseUrl(checked.publicUrl, 'publicUrl');
   const wrong = checked.trustProxy?.find((cidr) => !isAddressRange(cidr));

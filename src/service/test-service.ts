@@ -1,7 +1,8 @@
 // Only tests load it.
 import type { Endpoint, OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
-import { checkMembers, isA, isCount, isText, type Shape } from '../protocol/members.js';
+import { isObject } from '../protocol/fields.js';
+import { areTexts, checkMembers, isA, isCount, isText, type Shape } from '../protocol/members.js';
 import { parameterText } from '../protocol/parameters.js';
 import type { UserRecord } from '../protocol/user-record.js';
 import { jsonValueOf } from '../support/json-value.js';
@@ -161,7 +162,7 @@ const testMembers: Shape<TestServiceOptions> = {
     channel: isText,
     appKey: isText,
     appSecret: isText,
-    users: isA('an array of users', Array.isArray),
+    users: isA('an array of users', (value) => Array.isArray(value) && value.every(isObject)),
   },
   required: [],
 };
@@ -172,7 +173,7 @@ type CodeOptions = Omit<NewCode, 'tenantCode' | 'unionId'>;
 const codeMembers: Shape<CodeOptions> = {
   what: 'the options of issueCode',
   members: {
-    infoNames: isA('an array of names', Array.isArray),
+    infoNames: areTexts,
     ttlSeconds: () => null,
     uses: () => null,
   },

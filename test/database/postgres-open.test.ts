@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { StartError } from '../../src/database/errors.js';
 import { postgresConfig } from '../../src/database/postgres-config.js';
 import { openStore } from '../../src/service/store/store.js';
+import { Secret } from '../../src/signing/secret.js';
 import { createSchema, execute } from '../support/postgres/test-schema.js';
 
 const password = 'pa55-w0rd';
@@ -114,6 +115,14 @@ describe('a PostgreSQL database that cannot be opened', () => {
     const error = (await opening.catch((thrown: unknown) => thrown)) as StartError;
     expect(`${error.message} ${error.hint} ${error.stack}`).not.toContain(password);
     // One that is left open keeps a program from its end.
+    await expect.poll(openSockets).toBe(before);
+  });
+
+  it('because a master key is invalid leaves no connection', async () => {
+    const before = openSockets();
+    const { url } = await createSchema();
+    const opening = openStore(url, { masterKeys: [new Secret('short')] });
+    await expect(opening).rejects.toThrow('a master key is not 32 bytes');
     await expect.poll(openSockets).toBe(before);
   });
 

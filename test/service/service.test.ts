@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/protocol/errors.js';
-import { createService, openAdmin, type ServiceOptions, StartError } from '../../src/service/index.js';
+import {
+  type AdminOptions,
+  createService,
+  createTestService,
+  openAdmin,
+  type ServiceOptions,
+  StartError,
+} from '../../src/service/index.js';
+import { Secret } from '../../src/signing/secret.js';
 import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../support/foreign-client.js';
 import { nextAnswer, openSocket, parseAnswers } from '../support/raw-exchange.js';
 import { runService, tenant, user, withApp } from '../support/running-service.js';
@@ -284,6 +292,37 @@ describe('a service that cannot start', () => {
     { faults: { errors: 1, seed: 1 } as never },
   ] satisfies ServiceOptions[])('says that %j makes no sense', async (options) => {
     await expect(createService(options)).rejects.toThrow(InvalidInputError);
+  });
+
+  // As a caller without TypeScript gives them.
+  const wrong: Record<string, readonly unknown[]> = {
+    database: [5, null, new URL('file:///x.db')],
+    masterKeys: ['1'.repeat(64), new Secret('1'.repeat(64)), ['1'.repeat(64)], [null]],
+    poolSize: [0, 'x', Number.NaN],
+    create: ['yes', 0],
+    upgrade: [null],
+    now: [0],
+    masterKey: ['unknown'],
+    adminPort: ['x', 70_000],
+    adminTokens: ['t'.repeat(16), ['t'.repeat(16)]],
+    trustProxy: ['10.0.0.0/8', [5], [null]],
+    rateLimit: ['x'],
+    actor: [7],
+    users: [[null], [5], {}],
+  };
+  const cells = Object.entries(wrong).flatMap(([name, values]) => values.map((value) => ({ name, value })));
+  it.each(cells)('names the option: %j', async ({ name, value }) => {
+    const fault = { code: 'INVALID_INPUT', message: expect.stringContaining(name) };
+    const given: object = { database: ':memory:', [name]: value };
+    await expect(openAdmin(given as AdminOptions)).rejects.toMatchObject(fault);
+    await expect(createService(given)).rejects.toMatchObject(fault);
+    await expect(createTestService(given)).rejects.toMatchObject(fault);
+  });
+
+  it('that no option is given to the admin', async () => {
+    const fault = { code: 'INVALID_INPUT' };
+    await expect(openAdmin(undefined as never)).rejects.toMatchObject(fault);
+    await expect(openAdmin({} as never)).rejects.toMatchObject(fault);
   });
 });
 

@@ -33,7 +33,7 @@ describe.each([
     database = await createDatabase();
     // The database is empty: all of them make its tables.
     processes = await startServiceProcesses(database.database, 3);
-    admin = await openAdmin(database);
+    admin = await openAdmin({ database: database.database });
     const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
     app = { ...rest, secret: app_secret.reveal() };
   });

@@ -235,7 +235,7 @@ describe('the test service', () => {
     [
       'one name, not a list',
       () => service.issueCode('u1', { infoNames: 'mobile' as never }),
-      'infoNames is text, not an array',
+      'infoNames is text, not a list of texts',
     ],
     ['a user of another shape', () => service.putUser({ unionId: 'u1' } as never), 'unionId'],
     ['hooks that are none', () => useTestService({ beforeAll: it } as never), 'beforeEach is missing'],

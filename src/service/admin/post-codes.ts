@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { checkMembers, isA, isText, type Shape } from '../../protocol/members.js';
+import { areTexts, checkMembers, isA, isText, type Shape } from '../../protocol/members.js';
 import type { Secret } from '../../signing/secret.js';
 import type { HttpAnswer } from '../http/exchange.js';
 import { type Log, logFault } from '../log.js';
@@ -68,7 +68,6 @@ function refusal(status: number, code: string, message: string): HttpAnswer {
   return { status, type: json, body: JSON.stringify({ error: { code, message } }) };
 }
 
-const areTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
 const isNumber = (value: unknown) => typeof value === 'number';
 
 const bodyMembers: Shape = {
@@ -76,10 +75,10 @@ const bodyMembers: Shape = {
   members: {
     tenant_code: isText,
     union_ids: isA(`a list of 1 to ${maxCodes} texts`, (value) => {
-      const length = areTexts(value) ? (value as unknown[]).length : 0;
+      const length = areTexts(value) === null ? (value as unknown[]).length : 0;
       return length > 0 && length <= maxCodes;
     }),
-    info_names: isA('a list of texts', areTexts),
+    info_names: areTexts,
     ttl_seconds: isA('a number', isNumber),
     uses: isA('a number, or "unlimited"', (value) => value === 'unlimited' || isNumber(value)),
   },

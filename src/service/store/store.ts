@@ -233,8 +233,8 @@ export interface StoreOptions {
  * @throws StartError as `migrate` does
  */
 export async function createStore(driver: SqlDriver, options: StoreOptions = {}): Promise<Store> {
-  const cipher = new SecretCipher(options.masterKeys ?? []);
   try {
+    const cipher = new SecretCipher(options.masterKeys ?? []);
     const migration = await migrate(driver, storeSchema, options);
     const store = new Store(driver, cipher, migration, await digestKeyOf(driver));
     // A key that is missing is noticed now, not at the first request.
