@@ -9,43 +9,22 @@ import type { CheckedSettings } from './settings.js';
 import type { Store } from './store/store.js';
 import { isOwnHost } from './workbench/routes.js';
 
-/** The answer for a path; `null` if it is not one of monitoring. Only a port for admin has other requests than GET. */
-export type AnswerMonitoring = (path: string, request?: IncomingMessage) => Promise<HttpAnswer | null>;
-
-/** The sources of what monitoring answers. */
-interface Monitored {
-  /** Whether requests should be sent here. */
-  isReady(): Promise<boolean>;
-  /** In the format of Prometheus. */
-  readonly metrics: () => Promise<string>;
-  /** Issues codes. Default: not over HTTP. */
-  readonly codes?: ((request: IncomingMessage) => Promise<HttpAnswer>) | undefined;
-}
+/** What monitoring answers, by path. Only a port for admin has other requests than GET. */
+export type Monitoring = ReadonlyMap<string, (request: IncomingMessage) => Promise<HttpAnswer>>;
 
 const json = 'application/json; charset=utf-8';
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8';
 
-export const monitoringPaths = ['/livez', '/readyz', '/metrics'] as const;
-
 /**
- * `/livez`: the process answers. `/readyz`: it takes requests and can write. `/metrics`: for Prometheus. `/codes`: for
- * the holder of the admin token.
+ * `/livez`: the process answers. `/readyz`: it takes requests, as `isReady` says, and can write. `/metrics`: for
+ * Prometheus.
  */
-export function answerMonitoring({ isReady, metrics, codes }: Monitored): AnswerMonitoring {
-  return async (path, request) => {
-    switch (path) {
-      case '/livez':
-        return statusAnswer(true);
-      case '/readyz':
-        return statusAnswer(await isReady());
-      case '/metrics':
-        return { status: 200, type: prometheus, body: await metrics() };
-      case '/codes':
-        return codes && request ? codes(request) : null;
-      default:
-        return null;
-    }
-  };
+export function monitoringOf(isReady: () => Promise<boolean>, metrics: () => Promise<string>): Monitoring {
+  return new Map([
+    ['/livez', async () => statusAnswer(true)],
+    ['/readyz', async () => statusAnswer(await isReady())],
+    ['/metrics', async () => ({ status: 200, type: prometheus, body: await metrics() })],
+  ]);
 }
 
 export function statusAnswer(isWell: boolean): HttpAnswer {
@@ -62,14 +41,14 @@ export function statusAnswer(isWell: boolean): HttpAnswer {
 export async function startMonitoring(
   settings: CheckedSettings,
   port: number,
-  answer: AnswerMonitoring,
+  answers: Monitoring,
   log: Log,
 ): Promise<{ readonly url: string; close(): void }> {
   const { host, requestTimeoutMs } = settings;
   const isHere = isLoopback(urlHost(host));
   const server = createServer(requestLimits(requestTimeoutMs), (request, reply) => {
     const isMeant = !isHere || request.headers.host === undefined || isOwnHost(request, true);
-    void send(request, reply, isMeant ? answer : async () => null);
+    void send(request, reply, isMeant ? answers : new Map());
   });
   const report = (problem: string) => log({ event: 'overload', problem: `admin port: ${problem}` });
   limitConnections(server, settings, report);
@@ -84,9 +63,11 @@ export async function startMonitoring(
   };
 }
 
-async function send(request: IncomingMessage, reply: ServerResponse, answer: AnswerMonitoring) {
+async function send(request: IncomingMessage, reply: ServerResponse, answers: Monitoring) {
   const path = request.url?.replace(/\?.*/s, '') ?? '';
-  const found = await answer(path, request).catch(() => statusAnswer(false));
+  const found = await answers
+    .get(path)?.(request)
+    .catch(() => statusAnswer(false));
   const { status, type, body } = found ?? { status: 404, type: json, body: '{"status":"no such path"}' };
   reply.shouldKeepAlive &&= request.complete;
   if (status === 401) reply.setHeader('www-authenticate', 'Bearer');

@@ -5,7 +5,7 @@ import { type ServerExtension, startServer } from './http/server.js';
 import { TokenBuckets } from './http/token-bucket.js';
 import { foldRepeats, logFault } from './log.js';
 import { countEvents, observeStore, ownMetrics } from './metrics.js';
-import { answerMonitoring, probeStore, startMonitoring } from './monitoring.js';
+import { monitoringOf, probeStore, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
 
@@ -54,25 +54,18 @@ export async function startService(
   const windowSeconds = Math.min(...windows.filter((seconds) => typeof seconds === 'number'));
   const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, windowSeconds);
   let isStopping = false;
-  const monitoring = answerMonitoring({
-    isReady: async () => !isStopping && (await isWritable()) && isInTime(),
-    metrics: () => {
-      // For the next scrape: this one does not wait for a database that is away.
-      void isWritable();
-      return ownMetrics();
-    },
-    codes:
-      adminTokens.length === 0
-        ? undefined
-        : answerCodes(
-            adminTokens,
-            settings.host,
-            createAdmin({ store, actor: 'POST /codes', platform, ...host }),
-            log,
-          ),
+  const isReady = async () => !isStopping && (await isWritable()) && isInTime();
+  const monitoring = monitoringOf(isReady, () => {
+    // For the next scrape: this one does not wait for a database that is away.
+    void isWritable();
+    return ownMetrics();
   });
+  const adminOf = (actor: string) => createAdmin({ store, actor, platform, ...host });
+  const ofAdmin = new Map(monitoring);
+  if (adminTokens.length > 0)
+    ofAdmin.set('/codes', answerCodes(adminTokens, settings.host, adminOf('POST /codes'), log));
   const adminServer =
-    adminPort === undefined ? null : await startMonitoring(settings, adminPort, monitoring, log);
+    adminPort === undefined ? null : await startMonitoring(settings, adminPort, ofAdmin, log);
   const context = {
     ...host,
     store,
@@ -113,7 +106,7 @@ export async function startService(
   };
   return {
     url: server.url,
-    admin: createAdmin({ store, actor: 'the service', platform, ...host }),
+    admin: adminOf('the service'),
     close: closeOnce,
     reset: () => store.reset(),
     [Symbol.asyncDispose]: closeOnce,

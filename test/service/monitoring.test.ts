@@ -5,13 +5,20 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createService, type LogEvent, openAdmin, type Service } from '../../src/service/index.js';
-import { monitoringPaths } from '../../src/service/monitoring.js';
+import { monitoringOf } from '../../src/service/monitoring.js';
 import { Secret } from '../../src/signing/secret.js';
 import { draftPassback, draftRead, signDraft } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { exchange, openSocket } from '../support/raw-exchange.js';
 import { all, tenant, user, withApp } from '../support/running-service.js';
 import { SlowRelay } from '../support/slow-relay.js';
+
+const monitoringPaths = [
+  ...monitoringOf(
+    async () => true,
+    async () => '',
+  ).keys(),
+];
 
 let service: Service | undefined;
 

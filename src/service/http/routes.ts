@@ -6,7 +6,7 @@ import { maskPath } from '../../protocol/masking.js';
 import { openApiDocument } from '../../protocol/openapi.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import type { ServiceContext } from '../context.js';
-import { type AnswerMonitoring, monitoringPaths, statusAnswer } from '../monitoring.js';
+import { type Monitoring, statusAnswer } from '../monitoring.js';
 import { answerWorkbench, isFromHere, type Workbench, workbenchPath } from '../workbench/routes.js';
 import { type HttpExchange, readBody } from './exchange.js';
 import { handle } from './handle.js';
@@ -33,7 +33,7 @@ export function routesOf(
   context: ServiceContext,
   responder: Responder,
   workbench: Workbench | null,
-  monitoring: AnswerMonitoring,
+  monitoring: Monitoring,
   intercept: Intercept | undefined,
 ): ReadonlyMap<string, Route> {
   const { adminPort, maxBodyBytes, platform } = context.settings;
@@ -57,13 +57,12 @@ export function routesOf(
     methods,
     answer: async (exchange) => exchange.deliver(statusAnswer(await context.isWritable())),
   });
-  for (const path of monitoringPaths) {
+  for (const [path, answerOf] of monitoring) {
     const answer = async (exchange: HttpExchange) => {
       // Metrics are for this machine, or for a port of their own. The others tell no more than /healthz, to load
       // balancers that name any host, or none, by HTTP/1.0.
       const isMeant = path !== '/metrics' || (adminPort === undefined && isFromHere(exchange.request));
-      const found = isMeant ? await monitoring(path) : null;
-      if (found) exchange.deliver(found);
+      if (isMeant) exchange.deliver(await answerOf(exchange.request));
       else responder.sendCode(exchange, infoOf(exchange), resultCode.noSuchPath);
     };
     routes.set(path, { methods, answer });

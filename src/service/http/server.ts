@@ -6,7 +6,7 @@ import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { maxTimerMs } from '../../protocol/limits.js';
 import type { ServiceContext } from '../context.js';
 import { faultDrawer, injectFaults } from '../faults.js';
-import type { AnswerMonitoring } from '../monitoring.js';
+import type { Monitoring } from '../monitoring.js';
 import type { Store } from '../store/store.js';
 import { RequestRing } from '../workbench/request-ring.js';
 import { InFlight, limitConnections, requestLimits } from './connections.js';
@@ -35,7 +35,7 @@ const closeGraceMs = 5000;
  */
 export async function startServer(
   context: ServiceContext,
-  monitoring: AnswerMonitoring,
+  monitoring: Monitoring,
   extension?: ServerExtension,
 ): Promise<HttpServer> {
   const { settings } = context;
