@@ -26,9 +26,9 @@ export class StartError extends UserInfoError {
   static override readonly name: string = 'StartError';
   readonly code: StartFault;
 
-  constructor(code: StartFault, message: string, options?: UserInfoErrorOptions) {
+  constructor(message: string, options: UserInfoErrorOptions & { readonly code?: StartFault } = {}) {
     super(message, options);
-    this.code = code;
+    this.code = options.code ?? 'CANNOT_OPEN_DATABASE';
   }
 }
 

@@ -43,14 +43,11 @@ export async function migrate(
   const from = await driver.read((sql) => readVersion(sql, schema)).catch(noTable);
   if (from === to) return { from, to };
   if (from === 0 && !create) {
-    throw new StartError(
-      'CANNOT_OPEN_DATABASE',
-      `the database holds no tables of ${schema.owner}`,
-      missingDatabase,
-    );
+    throw new StartError(`the database holds no tables of ${schema.owner}`, missingDatabase);
   }
   if (!upgrade) {
-    throw new StartError('OLD_SCHEMA', `the database has schema ${from}, and this version needs ${to}`, {
+    throw new StartError(`the database has schema ${from}, and this version needs ${to}`, {
+      code: 'OLD_SCHEMA',
       hint: 'Apply the migrations:',
       commands: ['userinfo migrate'],
     });
@@ -60,11 +57,10 @@ export async function migrate(
   } catch (cause) {
     if (cause instanceof StartError || cause instanceof StoreUnavailableError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(
-      'CANNOT_OPEN_DATABASE',
-      `the tables of ${schema.owner} cannot be created: ${reason}`,
-      { hint: `Use a separate database for ${schema.owner}.`, cause },
-    );
+    throw new StartError(`the tables of ${schema.owner} cannot be created: ${reason}`, {
+      hint: `Use a separate database for ${schema.owner}.`,
+      cause,
+    });
   }
 }
 
@@ -77,11 +73,9 @@ async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> 
   const [row] = await sql.all(`SELECT MAX(version) AS version FROM ${table}`);
   const version = Number(row?.version ?? 0);
   if (version <= steps.length) return version;
-  throw new StartError(
-    'CANNOT_OPEN_DATABASE',
-    `the database has schema ${version}, newer than this version`,
-    { hint: 'Update userinfo-cli, or use another database.' },
-  );
+  throw new StartError(`the database has schema ${version}, newer than this version`, {
+    hint: 'Update userinfo-cli, or use another database.',
+  });
 }
 
 function noTable(error: unknown): number {

@@ -96,7 +96,7 @@ function verifiedTls(given: ClientConfig, hosts: readonly PostgresHost[]): Pick<
   const mode = given.ssl === undefined ? env.PGSSLMODE : '';
   // `pg` takes another one for no TLS.
   if (mode && !sslModes[0].test(mode)) {
-    throw new StartError('CANNOT_OPEN_DATABASE', `PGSSLMODE can be ${sslModes[1]}`);
+    throw new StartError(`PGSSLMODE can be ${sslModes[1]}`);
   }
   return given.ssl !== undefined || mode || isHere ? {} : { ssl: true };
 }
@@ -160,10 +160,7 @@ function readUrl(url: string): { readonly given: UrlSettings; readonly clients: 
   for (const [name, [pattern, values]] of Object.entries(optionValues)) {
     const value = (given as Readonly<Record<string, unknown>>)[name];
     if (value === undefined || pattern.test(String(value))) continue;
-    throw new StartError(
-      'CANNOT_OPEN_DATABASE',
-      `the URL of the database is invalid: ${name} can be ${values}`,
-    );
+    throw new StartError(`the URL of the database is invalid: ${name} can be ${values}`);
   }
   return { given, clients: parsed.map((config) => new Client(config)) };
 }
@@ -180,15 +177,12 @@ function parseUrl(url: string): UrlSettings {
   } catch (error) {
     const { syscall, code } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw unreadableUrl();
-    throw new StartError(
-      'CANNOT_OPEN_DATABASE',
-      `a certificate that the URL of the database names cannot be read: ${code}`,
-    );
+    throw new StartError(`a certificate that the URL of the database names cannot be read: ${code}`);
   }
 }
 
 function unreadableUrl(): StartError {
-  return new StartError('CANNOT_OPEN_DATABASE', 'the URL of the database is invalid', {
+  return new StartError('the URL of the database is invalid', {
     hint: 'Write it as postgres://user@host:5432/database, special characters percent-encoded, the password in PGPASSWORD.',
   });
 }

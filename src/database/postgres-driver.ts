@@ -80,12 +80,12 @@ async function checkServer(sql: Sql): Promise<void> {
   );
   const version = Math.floor(Number(row?.version) / 10_000);
   if (version < oldestVersion) {
-    throw new StartError('CANNOT_OPEN_DATABASE', `the database is PostgreSQL ${version}`, {
+    throw new StartError(`the database is PostgreSQL ${version}`, {
       hint: `Use PostgreSQL ${oldestVersion} or later.`,
     });
   }
   if (row?.encoding === 'UTF8') return;
-  throw new StartError('CANNOT_OPEN_DATABASE', `the database has the encoding ${row?.encoding}`, {
+  throw new StartError(`the database has the encoding ${row?.encoding}`, {
     hint: 'Create it with the encoding UTF8.',
   });
 }

@@ -163,11 +163,9 @@ export class SqliteConnection {
     const tables = this.#database.prepare(tableNames).all();
     if (tables.length === 0) return false;
     if (tables.some(({ name }) => name === 'userinfo_migrations')) return true;
-    throw new StartError(
-      'CANNOT_OPEN_DATABASE',
-      `cannot open the database ${file}: it holds the tables of another application`,
-      { hint: 'Use a separate database for the service.' },
-    );
+    throw new StartError(`cannot open the database ${file}: it holds the tables of another application`, {
+      hint: 'Use a separate database for the service.',
+    });
   }
 
   #with<T>(sql: string, values: readonly SqlParameter[], use: (statement: StatementSyncInstance) => T): T {
@@ -217,7 +215,7 @@ function createSqliteFile(path: string, create: boolean): void {
   if (stats?.isFile() === false) throw new Error('it is not a file');
   if (stats !== undefined) return;
   if (!create) {
-    throw new StartError('CANNOT_OPEN_DATABASE', `there is no database at ${path}`, missingDatabase);
+    throw new StartError(`there is no database at ${path}`, missingDatabase);
   }
   try {
     closeSync(openSync(path, 'wx', 0o600));

@@ -20,7 +20,7 @@ async function loadSqlite(file: string): Promise<SqliteLibrary> {
     if (own !== undefined) return own as unknown as SqliteLibrary;
     const system = `${process.platform}-${process.arch}`;
     const problem = `there is no SQLite for ${system} beside the program, and Node ${process.version} has none`;
-    throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${file}: ${problem}`, {
+    throw new StartError(`cannot open the database ${file}: ${problem}`, {
       hint: 'Use Node 22.13 or later, or a database of PostgreSQL. A bundler must leave userinfo-cli/service as it is (external).',
       cause,
     });
@@ -54,16 +54,12 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
     return new SqliteDriver(connection, busyTimeoutMs);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(
-      'CANNOT_OPEN_DATABASE',
-      `cannot open the database ${file}: ${describeSqliteError(error)}`,
-      {
-        hint:
-          (error instanceof StoreUnavailableError && error.hint) ||
-          'Its folder must be there and be writable; a file that is there must be an SQLite database.',
-        cause: error,
-      },
-    );
+    throw new StartError(`cannot open the database ${file}: ${describeSqliteError(error)}`, {
+      hint:
+        (error instanceof StoreUnavailableError && error.hint) ||
+        'Its folder must be there and be writable; a file that is there must be an SQLite database.',
+      cause: error,
+    });
   }
 }
 

@@ -51,7 +51,7 @@ export class Queue {
       await driver?.close();
       if (!(error instanceof StoreUnavailableError)) throw error;
       const message = `cannot open the queue ${describePostgres(url)}: ${error.message}`;
-      throw new StartError('CANNOT_OPEN_DATABASE', message, { hint: error.hint, cause: error });
+      throw new StartError(message, { hint: error.hint, cause: error });
     }
   }
 

@@ -145,8 +145,8 @@ function errorsOf(file: Source, resultsOf: ReadonlyMap<string, Source['results']
   return file.errors
     .filter((error) => error.name.endsWith('Error') && !internal.includes(error.name))
     .flatMap(({ name: error, values: [first, ...rest] }) => {
-      // The field comes first in an error of a recipe, the code in one of a database.
-      const isSecond = error === 'RecipeError' || error === 'StartError';
+      // The field comes first in an error of a recipe.
+      const isSecond = error === 'RecipeError';
       const [field = '…'] = textsOf(first).filter((text) => !text.includes('….'));
       const messages = textsOf(isSecond ? rest[0] : first).map((text) =>
         error === 'RecipeError' ? `${field}: ${text}` : text,

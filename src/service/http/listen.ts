@@ -25,18 +25,16 @@ export async function listen(server: Server, host: string, port: number): Promis
 /** An error of `listen`, for the operator. */
 function listenFault(error: unknown, host: string, port: number): StartError {
   if (isSystemError(error, 'EADDRINUSE')) {
-    return new StartError('PORT_IN_USE', `port ${port} of ${host} is in use`, {
+    return new StartError(`port ${port} of ${host} is in use`, {
+      code: 'PORT_IN_USE',
       hint: 'Stop what listens there, or choose another port; 0 picks a free one.',
       cause: error,
     });
   }
   const hint = 'Choose an address of this machine, such as 127.0.0.1, and a port that you may use.';
-  return new StartError(
-    'CANNOT_LISTEN',
-    `cannot listen on ${host}, port ${port}: ${describeSystemError(error)}`,
-    {
-      hint,
-      cause: error,
-    },
-  );
+  return new StartError(`cannot listen on ${host}, port ${port}: ${describeSystemError(error)}`, {
+    code: 'CANNOT_LISTEN',
+    hint,
+    cause: error,
+  });
 }

@@ -270,7 +270,7 @@ export async function openStore(database: string, options: StoreOptions = {}): P
     return await createStore(await sqlite.openSqliteDriver(database, options), options);
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    throw new StartError('CANNOT_OPEN_DATABASE', `cannot open the database ${name}: ${error.message}`, {
+    throw new StartError(`cannot open the database ${name}: ${error.message}`, {
       hint: error.hint ?? 'Stop what else uses the database, or use another one.',
       cause: error,
     });
@@ -280,13 +280,12 @@ export async function openStore(database: string, options: StoreOptions = {}): P
 /** @throws StartError for what is not the path of a file */
 function refuseOtherDatabases(database: string, scheme: string | undefined): void {
   if (scheme === undefined && likeUrl.test(database)) {
-    throw new StartError('CANNOT_OPEN_DATABASE', 'the database is neither a file nor a valid URL', {
+    throw new StartError('the database is neither a file nor a valid URL', {
       hint: 'Write a URL as postgres://user@host/database, the password in PGPASSWORD.',
     });
   }
   if (scheme === undefined && database !== '') return;
   throw new StartError(
-    'CANNOT_OPEN_DATABASE',
     scheme === undefined ? 'no database is named' : `databases of kind ${quoteName(scheme)} are not known`,
     { hint: 'Give the path of a SQLite file, :memory:, or a URL such as postgres://user@host/database.' },
   );

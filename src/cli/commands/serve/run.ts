@@ -70,7 +70,8 @@ export async function runServe(context: CliContext, given: ServeOptions): Promis
     log,
   }).catch((error: unknown) => {
     throw error instanceof StartError && error.code === 'OLD_SCHEMA'
-      ? new StartError(error.code, error.message, {
+      ? new StartError(error.message, {
+          code: error.code,
           hint: 'Update it:',
           commands: [`userinfo migrate${databaseFlag(given.database)}`],
         })
