@@ -2,19 +2,22 @@ import type { Sample } from '../signing/request.js';
 import { roleOf } from './candidates/parameter-roles.js';
 
 /**
- * Headers that clients, browsers and proxies add by themselves, and credentials. No documented rule signs them, except
- * for the host, which a rule has as `$host`.
+ * Headers that clients, browsers and proxies add by themselves. No documented rule signs them, except for the host, which a
+ * rule has as `$host`.
  */
-const unsigned = new RegExp(
+export const addedHeaders = new RegExp(
   '^(?:' +
-    ':.*|accept|accept-.*|alt-used|authorization|baggage|cache-control|cdn-loop|cf-.*|connection|' +
-    'content-(?:encoding|length)|cookie2?|dnt|expect|forwarded|host|http2-settings|if-.*|keep-alive|max-forwards|' +
+    ':.*|accept|accept-.*|alt-used|baggage|cache-control|cdn-loop|cf-.*|connection|' +
+    'content-(?:encoding|length)|dnt|expect|forwarded|host|http2-settings|if-.*|keep-alive|max-forwards|' +
     'origin|postman-token|pragma|priority|proxy-.*|purpose|range|referer|save-data|sec-.*|te|traceparent|tracestate|' +
     'trailer|transfer-encoding|true-client-ip|upgrade|upgrade-insecure-requests|user-agent|via|x-amzn-trace-id|' +
     'x-b3-.*|x-client-data|x-cloud-trace-context|x-envoy-.*|x-forwarded-.*|x-http2-.*|x-real-ip|x-requested-with' +
     ')$',
   'i',
 );
+
+/** No documented rule signs these, either. */
+const credentials = /^(?:authorization|cookie2?)$/i;
 
 /** Maximum number of headers to propose: each makes the search longer. */
 const most = 8;
@@ -35,7 +38,7 @@ function rankOf(name: string): number {
 export function proposedExtra({ extra, headers, body }: Sample): Readonly<Record<string, string>> {
   const isSent = (name: string) => body !== null || !/^content-type$/i.test(name);
   const proposed = headers
-    .filter((name) => !unsigned.test(name) && isSent(name))
+    .filter((name) => !addedHeaders.test(name) && !credentials.test(name) && isSent(name))
     .sort((a, b) => rankOf(a) - rankOf(b))
     .slice(0, most);
   return Object.fromEntries(

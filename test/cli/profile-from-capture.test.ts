@@ -89,6 +89,8 @@ const har = (...urls: readonly string[]) =>
           headers: [
             { name: 'Host', value: '127.0.0.1' },
             { name: 'User-Agent', value: 'Mozilla/5.0' },
+            { name: 'X-Amzn-Trace-Id', value: 'Root=1' },
+            { name: 'X-Request-Id', value: 'r1' },
             { name: 'X-Region', value: 'cn-east' },
             { name: 'X-Pin', value: '4711' },
             { name: 'X-User', value: 'zhang' },

@@ -16,6 +16,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';
+import { addedHeaders } from '../../../solve/signed-headers.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { headerCommand } from '../../call/client-options.js';
 import { commandOf, withFlags } from '../../call/refuse-pasted.js';
@@ -104,9 +105,8 @@ function severalApps(from: string, apps: readonly { readonly values: Values }[])
   });
 }
 
-/** Headers that HTTP, browsers, proxies and tracing add. */
-const usual =
-  /^(?:(?:accept|content|sec|if|access-control|proxy|x-forwarded|x-b3|postman|cf)-.*|accept|host|user-agent|connection|keep-alive|te|trailer|transfer-encoding|upgrade.*|expect|range|origin|referer|dnt|priority|pragma|cache-control|via|forwarded|traceparent|tracestate|x-real-ip|x-requested-with|x-(?:request|correlation|trace)-id|:.*)$/i;
+/** Headers of one request, besides those that clients and proxies add. */
+const ofOneRequest = /^(?:(?:access-control|content)-.*|x-(?:request|correlation|trace)-id)$/i;
 
 /** The headers that every request has alike: those to store, and the names of those that seem to be private. */
 function headersOf({ samples }: Capture): { readonly plain: HeaderSources; readonly left: string[] } {
@@ -115,7 +115,8 @@ function headersOf({ samples }: Capture): { readonly plain: HeaderSources; reado
   const left: string[] = [];
   for (const name of first?.headers ?? []) {
     const value = first?.extra[name] ?? '';
-    if (usual.test(name) || others.some(({ extra }) => extra[name] !== value)) continue;
+    if ([addedHeaders, ofOneRequest].some((known) => known.test(name))) continue;
+    if (others.some(({ extra }) => extra[name] !== value)) continue;
     if (seemsPrivate(name, value) !== null) left.push(name);
     else {
       checkHeaderName(name, 'the request');
