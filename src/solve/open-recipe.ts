@@ -1,9 +1,10 @@
 import { algorithms } from '../signing/digest-algorithms.js';
 import { digestName, parseDigest } from '../signing/digest-steps.js';
-import { type ParamsRule, RecipeError, type RecipeJson } from '../signing/recipe.js';
+import { RecipeError, type RecipeJson } from '../signing/recipe.js';
 import { parseRecipe } from '../signing/recipe-json.js';
 import { withValueAt } from '../signing-tools/recipe-changes.js';
 import { type Choice, choice, choices, combined, sortByBits } from './candidates/cost.js';
+import { usualParams } from './candidates/hinted-items.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { fieldChoices, tokensOf } from './changes.js';
 import { type Pause, signs } from './fitting-recipes.js';
@@ -63,18 +64,6 @@ function holesIn(json: unknown, path = ''): string[] {
     holesIn(value, path === '' ? name : `${path}.${name}`),
   );
 }
-
-/** Blocks of parameters as documents describe them. */
-const usualParams: readonly Partial<ParamsRule>[] = [
-  {},
-  { encode: 'rfc3986' },
-  { kvSep: '', pairSep: '' },
-  { order: 'sent' },
-  { pairSep: '\n' },
-  { empty: 'drop' },
-  { encode: 'form' },
-  { names: false, pairSep: '' },
-];
 
 /** The values that an open value can have, the likeliest first. */
 function choicesFor(path: string, task: SolveTask, { constants = [] }: Hints): Choice<unknown>[] {

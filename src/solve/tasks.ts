@@ -11,9 +11,9 @@ export interface TaskHints {
   readonly steps?: readonly string[] | undefined;
   /** The text between the parts of the message. */
   readonly join?: string | undefined;
-  /** The signed headers, in order: all of them are in the message. */
+  /** The signed headers or parameters, in order: all of them are in the message. */
   readonly headers?: readonly string[] | undefined;
-  /** Texts that are in the message as they stand. */
+  /** Texts that are in the message as they stand, in order. */
   readonly constants?: readonly string[] | undefined;
 }
 

@@ -99,6 +99,10 @@ const meant: Readonly<Record<string, string>> = {
   'the raw bytes of a digest behind other text': hmac(
     Buffer.concat([Buffer.from(`${time}\n${params}\n`), createHash('sha256').update(body).digest()]),
   ),
+  'MD5 of a digest, a value and another digest (HTTP Digest)': hash(
+    'md5',
+    `${hash('md5', `app:api:${secret}`)}:${time}:${hash('md5', `${request.method}:${new URL(request.url).pathname}`)}`,
+  ),
   'the key is an HMAC of the time': hmac(params, hmacBytes(time)),
   'the key is an HMAC of the secret by a constant': hmac(params, hmacBytes(secret, 'a constant')),
 };

@@ -50,7 +50,7 @@ export const messageEncodings = choices<TextEncoding>(
   [6, 'rfc3986', 'form-dotnet'],
 );
 export const lowerings = choices([0.05, false], [5, true]);
-const maxMessageBits = 8;
+const maxMessageBits = 11.2;
 
 export const messageChanges: readonly MessageChange[] = sortByBits(
   combined(messageEncodings, lowerings, (message, lower) => ({ message, lower })),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Algorithm, algorithmFacts, algorithms } from '../../signing/digest-algorithms.js';
 import { type DigestStep, digestName } from '../../signing/digest-steps.js';
 import type { SubRule } from '../../signing/recipe.js';
@@ -60,7 +61,7 @@ export function subOf({ links, key }: Chain): SubRule | undefined {
 }
 
 /** The digests of a chain, such as `hmac-sha256`, in any format. */
-export function digestsOf({ links }: Chain): string[] {
+function digestsOf({ links }: Chain): string[] {
   return links.flatMap((link) => (link.kind === 'digest' ? [digestName(link)] : []));
 }
 
@@ -78,7 +79,9 @@ export function chainIdentity({ links, key, reading }: Chain): string {
   ]);
 }
 
+/** Maximum cost of a chain, and of one whose digests a document names. */
 const maxChainBits = 15;
+const maxHintedBits = 20;
 
 /** Maximum cost of a text between two digests, in bits. */
 const maxAffixBits = 10;
@@ -95,12 +98,13 @@ interface ChainParts {
   readonly names: readonly Choice<string>[];
 }
 
-/** The digest chains that can end in the signature, the likeliest first. */
-export function digestChains(parts: ChainParts): Chain[] {
+/** The digest chains that can end in the signature, the likeliest first: those with these digests, or with any. */
+export function digestChains(parts: ChainParts, digests: readonly string[] | undefined): Chain[] {
   const keys = keyForms(parts.forms, parts.pieces);
   const affixes = secretAffixes(parts);
-  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes));
-  return sortByBits(chains);
+  const most = digests === undefined ? maxChainBits : maxHintedBits;
+  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes, most));
+  return sortByBits(chains).filter((chain) => !digests || isDeepStrictEqual(digestsOf(chain), digests));
 }
 
 /** A chain that takes twice as long is treated as half as likely. */
@@ -108,14 +112,19 @@ function digestCount(links: readonly Link[]): number {
   return links.reduce((count, link) => count + (link.kind !== 'digest' ? 0 : link.hmac ? 2 : 1), 0);
 }
 
-function chainsTo(reading: SignatureReading, keys: readonly KeyForm[], affixes: readonly Affix[]): Chain[] {
+function chainsTo(
+  reading: SignatureReading,
+  keys: readonly KeyForm[],
+  affixes: readonly Affix[],
+  most: number,
+): Chain[] {
   const chains: Chain[] = [];
   const { algorithm } = reading;
   const last = digest(algorithm);
   const keyedLast = digest(algorithm, 'hex', true);
   const add = (bits: number, links: readonly Link[], key: KeyForm | null = null, keyed = key !== null) => {
     const total = bits + reading.bits + (key?.bits ?? 0) + oneIn(digestCount(links));
-    if (total <= maxChainBits) chains.push({ links, key, keyed, reading, bits: total });
+    if (total <= most) chains.push({ links, key, keyed, reading, bits: total });
   };
   add(0.35, [last]);
   for (const key of keys) add(2.2, [keyedLast], key);

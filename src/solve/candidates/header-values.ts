@@ -1,7 +1,7 @@
-import type { SignableRequest } from '../../signing/request.js';
+import { paramOf, type SignableRequest } from '../../signing/request.js';
 import { type Choice, choice, choices, combined, distinctBy, oneIn } from './cost.js';
 import { isProof, type ParameterRole, roleOf, weights } from './parameter-roles.js';
-import { literal, namedToken, type Piece } from './pieces.js';
+import { fuse, literal, namedToken, type Piece, percentEncoded, separators } from './pieces.js';
 
 /** The extra values of a request, each with the cost of choosing it: those of the app, the time and a nonce first. */
 export function headerValues({ extra }: SignableRequest): Piece[] {
@@ -79,13 +79,45 @@ export function headerLists({ extra }: SignableRequest): Choice<readonly Piece[]
   return distinctBy(lists, ({ value }) => value.map(({ tokens }) => tokens).join('\0'));
 }
 
-/** A header that a document names, in any letter case: alone, or behind its name as in other lists; none without it. */
-export function labelledHeader({ extra }: SignableRequest, wanted: string): Choice<readonly Piece[]>[] {
+/** A header that a document names, in any letter case, or else a parameter: its name, and the piece behind a label. */
+interface NamedValue {
+  readonly name: string;
+  readonly behind: (label: string) => Piece;
+}
+
+export function namedValue(request: SignableRequest, wanted: string): NamedValue | null {
+  const { extra } = request;
   const name = usableNames(extra).find((known) => known.toLowerCase() === wanted.toLowerCase());
+  if (name !== undefined) return { name, behind: (label) => headerPiece(extra, name, label) };
+  const text = paramOf(request, wanted);
+  const token = namedToken('param', wanted);
+  if (text === undefined || token === null) return null;
+  const piece = { tokens: [token], text, bits: 0 };
+  return { name: wanted, behind: (label) => (label === '' ? piece : fuse(literal(label), piece)) };
+}
+
+/** The ways to write a value that a document names: alone, behind its name, or encoded. */
+export function labelledValue({ name, behind }: NamedValue): Choice<readonly Piece[]>[] {
   const likely = labels.slice(0, mostLabels);
-  return name === undefined
-    ? []
-    : likely.map(({ value, bits }) => choice([headerPiece(extra, name, value(name))], bits));
+  return [
+    ...likely.map(({ value, bits }) => choice([behind(value(name))], bits)),
+    choice([percentEncoded(behind(''))], 4.5),
+  ];
+}
+
+/** All of them one behind the other, with the same label: as entries of the message, or as one with a text between. */
+export function labelledValues(values: readonly NamedValue[], join?: string): Choice<readonly Piece[]>[] {
+  return labels.flatMap(({ value: label, bits }) => {
+    const pieces = values.map(({ name, behind }) => behind(label(name)));
+    const joined = separators
+      .filter(({ value, bits: rare }) => rare <= 4 && value !== join)
+      .map((separator) => {
+        const between = literal(separator.value);
+        const whole = pieces.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece]));
+        return choice([fuse(...whole)], bits + separator.bits + 1);
+      });
+    return [choice(pieces, bits), ...joined];
+  });
 }
 
 /** One entry of a message, so that a separator of the entries does not come between label and value. */

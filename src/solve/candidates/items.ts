@@ -1,5 +1,5 @@
 import { type Choice, choice, combined, distinctBy } from './cost.js';
-import { type Piece, percentEncoded, textOf } from './pieces.js';
+import { fuse, literal, type Piece, percentEncoded, textOf } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
 import { type Grouped, visitLists } from './visit-lists.js';
 
@@ -41,6 +41,7 @@ export function itemsIn(place: Place, { pieces, hasBody }: SearchSpace, isEncode
   const inLists: readonly Choice<Item>[] = [
     choice([path, query], 1.5),
     choice([withQuery(path, query)], 1.5),
+    choice([withQuery(url, query)], 2.5),
     ...(hasBody ? [] : [path, withQuery(path, query)].map((at) => choice([at, noBody], 3))),
   ];
   const leads = [
@@ -57,6 +58,9 @@ export function itemsIn(place: Place, { pieces, hasBody }: SearchSpace, isEncode
     [undefined, choice([query], 0), no, no, 6 - signed],
     ['target', choice([path], 0), no, 5.5, no],
     ...targets.map((target): Row => ['target', target, 3, no, 4 - signed]),
+    ...[path, withQuery(path, query)].map(
+      (at): Row => ['target', choice([fuse(method, literal(' '), at)], 2), no, no, 4 - signed],
+    ),
     ...listTargets.map((target): Row => ['target', target, no, no, 4 - signed]),
     ...bodies.map((body): Row => ['body', choice([body], body.bits + bodyBits), 4, 0.5, 2 - signed]),
     ...values.map((value): Row => [undefined, choice([value], value.bits), 3, 3.5, 0.5]),

@@ -1,5 +1,5 @@
 import { encoders } from '../../signing/encodings.js';
-import type { SubRule } from '../../signing/recipe.js';
+import type { ParamsRule, SubRule } from '../../signing/recipe.js';
 import { modifiers } from '../../signing/template.js';
 import { choices, distinctBy, type Weighted } from './cost.js';
 
@@ -12,6 +12,10 @@ export interface Piece extends Weighted {
   readonly sub?: SubRule;
   /** The prefix that `$path` in the tokens leaves out. */
   readonly basePath?: string;
+  /** The rule for `$params` in the tokens. */
+  readonly params?: Partial<ParamsRule>;
+  /** Whether it is glued to the piece behind it, whatever joins the pieces: a label. */
+  readonly leads?: boolean;
 }
 
 export const nothing: Piece = { tokens: [], text: '', bits: 0 };
@@ -21,15 +25,22 @@ export function literal(text: string, bits = 0): Piece {
 }
 
 export function glue(...pieces: readonly Piece[]): Piece {
-  const sub = pieces.find((piece) => piece.sub !== undefined)?.sub;
-  const basePath = pieces.find((piece) => piece.basePath !== undefined)?.basePath;
   return {
+    ...Object.assign({}, ...pieces),
+    leads: false,
     tokens: pieces.flatMap(({ tokens }) => tokens),
-    text: pieces.map(({ text }) => text).join(''),
+    text: textOf(pieces),
     bits: pieces.reduce((sum, { bits }) => sum + bits, 0),
-    ...(sub !== undefined && { sub }),
-    ...(basePath !== undefined && { basePath }),
   };
+}
+
+/** The pieces as one entry of a message, without what joins the entries. */
+export function fuse(...pieces: readonly Piece[]): Piece {
+  const whole = glue(...pieces);
+  const braced = whole.tokens.map((token) =>
+    token.replace(/^\$([\w:-]+)(?=(?:\.[\w:-]+)*$)/, (_, name: string) => `\${${name}}`),
+  );
+  return { ...whole, tokens: [braced.join('')] };
 }
 
 export function joinPieces(pieces: readonly Piece[], separator: string): Piece {

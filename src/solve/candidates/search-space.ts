@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { SolveTask } from '../tasks.js';
-import { type Chain, chainIdentity, digestChains, digestsOf } from './chains.js';
+import { type Chain, chainIdentity, digestChains } from './chains.js';
 import { type Choice, distinctBy } from './cost.js';
 import type { Room } from './lazy-list.js';
 import { weighNames } from './parameter-roles.js';
@@ -39,9 +38,7 @@ export function searchSpace(task: SolveTask): SearchSpace {
   };
   const forms = distinctPieces(secretForms(secret, pieces));
   const names = secretNames(params);
-  const steps = task.hints?.steps;
-  const isKnown = (chain: Chain) => steps === undefined || isDeepStrictEqual(digestsOf(chain), steps);
-  const chains = digestChains({ readings: readSignature(task), forms, pieces, names });
+  const chains = digestChains({ readings: readSignature(task), forms, pieces, names }, task.hints?.steps);
   return {
     task,
     pieces,
@@ -50,6 +47,6 @@ export function searchSpace(task: SolveTask): SearchSpace {
     forms,
     secretNames: names,
     room: { left: allRoom },
-    chains: distinctBy(chains.filter(isKnown), chainIdentity),
+    chains: distinctBy(chains, chainIdentity),
   };
 }

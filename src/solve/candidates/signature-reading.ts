@@ -31,7 +31,7 @@ export function readSignature({
   request,
   secret,
 }: Omit<SolveTask, 'otherParams'>): SignatureReading[] {
-  const whole = [...readDigest(signature), ...readPadded(signature)];
+  const whole = [...readDigest(signature), ...readPadded(signature), ...readUnpadded(signature)];
   if (whole.length > 0) return whole;
   // The text around a digest is sent, so it cannot hold the secret, and a recipe must not either.
   const hidden = literal(secret.reveal()).tokens.join('');
@@ -41,7 +41,7 @@ export function readSignature({
 /** Digests with text around them: hex amid other text (`d5bc…,1453014943466`), and base64 behind a label (`KEY:…`). */
 const shapesAmid = [
   /^(.*?)(?<![\da-z])([\da-f]{128}|[\da-f]{64}|[\da-f]{40}|[\da-f]{32})(?![\da-z])(.*)$/is,
-  /^(.*[=: ,])([\w+/-]{22,}={0,2})$/s,
+  /^(.*[=: ,.])([\w+/-]{22,}={0,2})$/s,
 ];
 
 function readAmid(signature: string, request: SignableRequest): SignatureReading[] {
@@ -71,6 +71,14 @@ function readPadded(text: string): SignatureReading[] {
       after: [...reading.after, `append:${padding}`],
       bits: reading.bits + bits,
     }));
+}
+
+/** Base64 without its padding. */
+function readUnpadded(text: string): SignatureReading[] {
+  if (!/[+/]/.test(text)) return [];
+  return readDigest(text.padEnd(Math.ceil(text.length / 4) * 4, '='))
+    .filter(({ output }) => output === 'base64' && text.length % 4 > 0)
+    .map((reading) => ({ ...reading, after: [...reading.after, `slice:0:${text.length}`], bits: 1 }));
 }
 
 /**

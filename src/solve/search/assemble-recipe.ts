@@ -36,7 +36,7 @@ export function assembleRecipe({ params, message, join, block, change, chain }: 
   if (subs.size > 1 || basePaths.size > 1) return null;
   const tokens = message.flatMap((piece) => piece.tokens);
   return validRecipe({
-    params,
+    params: message.find((piece) => piece.params !== undefined)?.params ?? params,
     message: tokens.length === 0 ? [''] : join === '' ? mergeLiterals(tokens) : tokens,
     join,
     basePath: [...basePaths][0] ?? '',

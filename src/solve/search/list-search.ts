@@ -1,22 +1,17 @@
 import type { Chain } from '../candidates/chains.js';
 import { type CostRange, firstFrom, lessSpent } from '../candidates/cost.js';
-import type { Piece } from '../candidates/pieces.js';
+import { hintedItems, listItems } from '../candidates/hinted-items.js';
+import { fuse, type Piece } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
-import {
-  type Finish,
-  finishesOf,
-  hintedItems,
-  listBits,
-  listItems,
-  maxHintedBits,
-  maxListBits,
-} from '../candidates/value-lists.js';
+import { type Finish, finishesOf, listBits, maxHintedBits, maxListBits } from '../candidates/value-lists.js';
 import { visitLists } from '../candidates/visit-lists.js';
 import { assembleRecipe } from './assemble-recipe.js';
 import type { Fits } from './compiled-chain.js';
 import type { Share, Work } from './shares.js';
 
+/** Maximum cost of the way from a list to a digest, and where a document names the digests. */
 const maxFinishBits = 15;
+const maxHintedFinishBits = 20;
 /** The cost of a list without items. */
 const emptyBits = 7;
 
@@ -29,10 +24,11 @@ export function listSearch(
   fitsOf: (chain: Chain) => Fits,
 ): (share: Share, work: Work) => void {
   const hinted = hintedItems(space);
-  const { isOrdered, isWhole, count } = hinted;
+  const { isOnce, isWhole, count } = hinted;
   const items = listItems(space, hinted);
-  const bound = count > 0 ? maxHintedBits : maxListBits;
-  const finishes = finishesOf(space, maxFinishBits);
+  const isHinted = space.task.hints?.steps !== undefined;
+  const bound = isHinted || count > 0 ? maxHintedBits : maxListBits;
+  const finishes = finishesOf(space, isHinted ? maxHintedFinishBits : maxFinishBits);
   return (share, work) => {
     const { part, parts, to } = share;
     const maxBits = Math.min(bound, to - listBits - (finishes[0]?.bits ?? 0));
@@ -41,15 +37,34 @@ export function listSearch(
     if (part === 0 && count === 0) tryList([], finishes, fitsOf, spent, lessSpent(share, spent), work);
     let branch = 0;
     visitLists(items, maxBits, (list, bits) => {
-      if (work.isDone || !isOrdered(list)) return false;
+      work.look();
+      if (work.isDone || !isOnce(list)) return false;
       if (list.length < 3) branch += 1;
       if (list.length === 1 && part !== 0) return true;
       if (list.length === 2 && branch % parts !== part) return false;
       if (isWhole(list))
-        tryList(list.flat(), finishes, fitsOf, listBits + bits, lessSpent(share, listBits + bits), work);
+        tryList(
+          labelled(list.flat()),
+          finishes,
+          fitsOf,
+          listBits + bits,
+          lessSpent(share, listBits + bits),
+          work,
+        );
       return true;
     });
   };
+}
+
+/** The pieces, each label glued to what is behind it. */
+function labelled(list: readonly Piece[]): readonly Piece[] {
+  const parts: Piece[] = [];
+  for (const piece of list) {
+    const last = parts.at(-1);
+    if (last?.leads) parts[parts.length - 1] = fuse(last, piece);
+    else parts.push(piece);
+  }
+  return parts;
 }
 
 function tryList(
@@ -64,7 +79,7 @@ function tryList(
   for (let index = firstFrom(finishes, from); index < finishes.length && !work.isCut; index++) {
     const { form, place, joiner, change, chain, bits } = finishes[index] as Finish;
     if (bits >= to) return;
-    const parts = place(texts, form.text);
+    const parts = place(texts, form.text, (one, other) => one + other);
     if (parts === null) continue;
     const text = parts.join(joiner);
     const message = change.apply(text);
@@ -73,7 +88,7 @@ function tryList(
     if (!fitsOf(chain)(message)) continue;
     const recipe = assembleRecipe({
       params: {},
-      message: place(list, form) ?? [],
+      message: place(list, form, fuse) ?? [],
       join: joiner,
       block: 'none',
       change,

@@ -24,6 +24,7 @@ export class Work implements Tally {
   tried = 0;
   hit: RecipeCandidate | null = null;
   isCut = false;
+  #looks = 0;
   readonly #isOver: () => boolean;
 
   constructor(isOver: () => boolean) {
@@ -33,7 +34,13 @@ export class Work implements Tally {
   /** Counts a candidate. */
   count(): void {
     this.tried += 1;
-    if (this.tried % betweenLooks === 0 && this.#isOver()) this.isCut = true;
+    this.look();
+  }
+
+  /** Looks now and then whether the time is over. */
+  look(): void {
+    this.#looks += 1;
+    if (this.#looks % betweenLooks === 0 && this.#isOver()) this.isCut = true;
   }
 
   get isDone(): boolean {

@@ -29,8 +29,12 @@ export const declareSignSolve = command({
       )
       .option('--steps <digest,…>', 'the digests, such as hmac-sha256', parseDigests)
       .option('--join <text>', 'the text between the parts of the message; \\n is a line break', parseText)
-      .option('--headers <name,…>', 'the signed headers, in order', (text) => text.split(','))
-      .option('--constant <text>', 'a text in the message, repeatable; \\n is a line break', addText)
+      .option('--headers <name,…>', 'the signed headers or parameters, in order', (text) => text.split(','))
+      .option(
+        '--constant <text>',
+        'a text in the message, repeatable, in order; \\n is a line break',
+        addText,
+      )
       .addOption(
         new Option('--max-time <duration>', 'maximum search time, of a machine that does nothing else')
           .argParser(parseDuration)
