@@ -128,12 +128,12 @@ describe('doctor', () => {
   });
 
   it('finds a profile file that others can read', async () => {
-    chmodSync(machine.profileFile, 0o644);
+    chmodSync(machine.profileFile, 0o640);
     const found = await diagnose();
     chmodSync(machine.profileFile, 0o600);
     expect(found).toMatchObject({ status: 3, failed: ['profile_file'] });
     expect(found.checks.profile_file).toMatchObject({
-      detail: expect.stringContaining('mode 0644'),
+      detail: expect.stringContaining('mode 0640'),
       next: 'Restrict it:',
       commands: [`chmod 600 ${machine.profileFile}`],
     });

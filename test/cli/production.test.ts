@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -59,6 +59,14 @@ describe('production', () => {
     const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production', answer]], { env });
     expect(done.status).toBe(status);
     expect(server.requests).toHaveLength(requests);
+  });
+
+  it('is not asked about where nobody would see it: stderr is a file', async () => {
+    const line = `SECRET=${env.SECRET} userinfo -p shop ${write.join(' ')} 2> asked; echo ended-$?`;
+    const { stdout } = await machine.inBash([line]);
+    expect(stdout).toContain('ended-2');
+    expect(readFileSync(join(machine.folder, 'asked'), 'utf8')).toContain('there is no terminal to ask on');
+    expect(server.requests).toHaveLength(0);
   });
 });
 

@@ -134,6 +134,11 @@ describe('a file that is damaged', () => {
       'secret.name is not the name of an environment variable',
     ],
     [
+      'with a header that is given twice',
+      inProfile(`${whole},"secret":{"kind":"file","value":"s"},"headers":{"X-Key":"a","x-key":"b"}`),
+      'profile "shop.cn": headers: x-key is given twice',
+    ],
+    [
       'with a recipe that says nothing sensible',
       inProfile(`${whole},"secret":{"kind":"file","value":"s"},"platform":{"signing":{"sign":{"steps":7}}}`),
       'profile "shop.cn": platform: signing: ',

@@ -134,3 +134,19 @@ it('creates other users, and is ready, while a process is stopped that creates o
   expect([200, 50301]).toContain(await stopped);
   expect(await create('new0')).toBe(200);
 });
+
+it('refuses at once to look up more than a hundred unknown apps', async () => {
+  await program.query('BEGIN');
+  await program.query('LOCK TABLE apps IN ACCESS EXCLUSIVE MODE');
+  const codes: number[] = [];
+  const unknown = Array.from({ length: 130 }, async (_, index) => {
+    const app = { ...running.app, app_key: `unknown${index}` };
+    codes.push(await codeOf(draftRead(app, 'code')));
+  });
+  await expect.poll(() => codes.length).toBeGreaterThanOrEqual(30);
+  await program.query('COMMIT');
+  await Promise.all(unknown);
+  expect(codes.filter((code) => code === 50301).length).toBeGreaterThanOrEqual(30);
+  const problem = expect.stringContaining('too many requests name apps that are not known');
+  expect(running.log).toContainEqual(expect.objectContaining({ event: 'store_unavailable', problem }));
+});

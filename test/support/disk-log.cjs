@@ -5,7 +5,8 @@ const { basename } = require('node:path');
 
 const events = [];
 const names = new Map();
-const { openSync, writeSync, fsyncSync, fdatasyncSync, ftruncateSync, renameSync, writeFileSync } = fs;
+const { openSync, writeSync, fsyncSync, fdatasyncSync, ftruncateSync, renameSync, rmSync, writeFileSync } =
+  fs;
 
 fs.openSync = (path, ...rest) => {
   const fd = openSync(path, ...rest);
@@ -31,6 +32,10 @@ fs.renameSync = (from, to) => {
   for (const [fd, name] of names) if (name === basename(from)) names.set(fd, basename(to));
   events.push(['rename', basename(from), basename(to)]);
   return renameSync(from, to);
+};
+fs.rmSync = (path, ...rest) => {
+  rmSync(path, ...rest);
+  events.push(['remove', basename(String(path))]);
 };
 const { write } = Socket.prototype;
 Socket.prototype.write = function (data, ...rest) {

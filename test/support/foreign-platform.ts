@@ -36,6 +36,7 @@ const replies: Readonly<Record<string, Reply>> = {
   word: ['{"code":"SUCCESS","msg":"fine","data":{"union_id":"u1","mobile":"13800138000"}}'],
   bare: ['{"union_id":"u1","city":"Lhasa","mobile":"13800138000"}'],
   errcode: ['{"errcode":40001,"errmsg":"invalid credential of 13800138000","nickname":"Ming"}'],
+  record: ['{"code":"A001","msg":"no user","mobile":"13800138000","hometown":"Lhasa"}'],
   letters: ['{"code":"A001","message":"bad sign","error":"SIGN_INVALID","details":{"mobile":"13800138000"}}'],
   nested: ['{"error":{"code":4011,"message":"no route"},"trace_id":"t-1"}'],
   page: [
