@@ -169,6 +169,10 @@ describe('secrets in the database', () => {
     expect(await encrypt([newer, old])).toBe(1);
     expect(await stored()).not.toBe(first);
     expect([await asked(), await encrypt([newer])]).toEqual([200, 0]);
+    const keyed = await openAdmin({ database, masterKeys: [newer] });
+    const rotated = await keyed.rotateSecret({ appKey: stand.app.app_key });
+    await keyed.close();
+    expect(await stored()).not.toContain(rotated.app_secret.reveal());
     await expect(createService({ database })).rejects.toThrow('are encrypted with another key');
     await expect(createService({ database, masterKeys: [old] })).rejects.toThrow('with another key');
     await expect(admin.createApp({ tenantCode: tenant, channel: 'web' })).resolves.toBeDefined();
