@@ -1,4 +1,4 @@
-import { checkHeaderName, checkHeaderValue } from '../platform/headers.js';
+import { checkHeaderNames, checkHeaderValue } from '../platform/headers.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { quoteName } from '../protocol/unsafe-text.js';
 import { Secret } from '../signing/secret.js';
@@ -65,15 +65,9 @@ export function callHeaders(given: GivenHeaders = {}): ReadonlyMap<string, strin
   return texts(distinct(given));
 }
 
-/** @throws InvalidInputError for the name of no header, or one that is given twice: their case has no meaning */
+/** @throws InvalidInputError for the name of no header, or one that is given twice */
 function distinct(given: GivenHeaders): (readonly [name: string, value: GivenHeaders[string]])[] {
-  const seen = new Set<string>();
-  for (const name of Object.keys(given)) {
-    checkHeaderName(name, 'the option headers');
-    if (seen.has(name.toLowerCase()))
-      throw new InvalidInputError(`the option headers: ${quoteName(name)} is given twice`);
-    seen.add(name.toLowerCase());
-  }
+  checkHeaderNames(Object.keys(given), 'the option headers');
   return Object.entries(given);
 }
 

@@ -35,6 +35,17 @@ export function checkHeaderName(name: string, label: string): void {
   throw new InvalidInputError(`${label}: ${name} cannot be set: HTTP or the answer needs it as it is`);
 }
 
+/** @throws InvalidInputError as `checkHeaderName`, and for a name that is given twice: its letter case has no meaning */
+export function checkHeaderNames(names: readonly string[], label: string): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    checkHeaderName(name, label);
+    if (seen.has(name.toLowerCase()))
+      throw new InvalidInputError(`${label}: ${quoteName(name)} is given twice`);
+    seen.add(name.toLowerCase());
+  }
+}
+
 /** @throws InvalidInputError for a value that HTTP cannot carry, without the value; it begins with `label` */
 export function checkHeaderValue(value: string, label: string): string {
   if (valueForm.test(value) && value.length <= 8192) return value;

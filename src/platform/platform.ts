@@ -15,7 +15,7 @@ import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '
 import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
 import { partsOf } from '../signing/recipe-parts.js';
 import { quoteWhereNeeded } from '../support/shell.js';
-import { checkHeaderName } from './headers.js';
+import { checkHeaderName, checkHeaderNames } from './headers.js';
 /**
  * A platform file (docs/platform.md): what the spec leaves open, where a deployment differs from this project. Every
  * field is optional.
@@ -218,11 +218,7 @@ const headers: PlatformField<readonly string[]> = {
     if (!Array.isArray(json) || !json.every((name) => typeof name === 'string'))
       throw new InvalidInputError(`${label} is not a list of names`);
     if (json.length > maxHeaders) throw new InvalidInputError(`${label} has more than ${maxHeaders} names`);
-    for (const [index, name] of json.entries()) {
-      checkHeaderName(name, label);
-      const isTwice = json.findIndex((other) => other.toLowerCase() === name.toLowerCase()) !== index;
-      if (isTwice) throw new InvalidInputError(`${label}: ${name} is given twice`);
-    }
+    checkHeaderNames(json, label);
     return json;
   },
 };

@@ -1,4 +1,4 @@
-import { checkHeaderName, checkHeaderValue } from '../platform/headers.js';
+import { checkHeaderNames, checkHeaderValue } from '../platform/headers.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { checkFields } from '../protocol/fields.js';
 import { maxSeconds } from '../protocol/limits.js';
@@ -21,14 +21,10 @@ export type HeaderSources = Readonly<Record<string, HeaderSource>>;
 
 /** @throws InvalidInputError that begins with `label` and names the header */
 export function parseHeaderSources(json: unknown, label: string): HeaderSources {
-  const seen = new Set<string>();
-  const entries = Object.entries(checkFields(json, label)).map(([name, source]) => {
-    checkHeaderName(name, label);
-    if (seen.has(name.toLowerCase())) throw new InvalidInputError(`${label}: ${name} is given twice`);
-    seen.add(name.toLowerCase());
-    return [name, parseHeaderSource(source, `${label}.${name}`)] as const;
-  });
-  return Object.fromEntries(entries);
+  const sources = checkFields(json, label);
+  checkHeaderNames(Object.keys(sources), label);
+  const entries = Object.entries(sources);
+  return Object.fromEntries(entries.map(([name, one]) => [name, parseHeaderSource(one, `${label}.${name}`)]));
 }
 
 function parseHeaderSource(json: unknown, label: string): HeaderSource {
