@@ -69,9 +69,10 @@ export function finishesOf(
   const all = sortByBits([...forms, ...named]);
   const finishes: Finish[] = [];
   for (const chain of chains) {
+    const ways = secretPlaces(places, chain.keyed);
     for (const change of messageChanges) {
       for (const { value: joiner, bits: joinerBits } of joiners) {
-        for (const { value: place, bits: placeBits } of secretPlaces(places, chain.keyed)) {
+        for (const { value: place, bits: placeBits } of ways) {
           const bits = chain.bits + change.bits + joinerBits + placeBits;
           if (bits > bound) break;
           for (const form of place === nowhere ? [nothing] : all) {
