@@ -136,7 +136,7 @@ describe('a file that is damaged', () => {
     [
       'with a header that is given twice',
       inProfile(`${whole},"secret":{"kind":"file","value":"s"},"headers":{"X-Key":"a","x-key":"b"}`),
-      'profile "shop.cn": headers: x-key is given twice',
+      'profile "shop.cn": headers: "x-key" is given twice',
     ],
     [
       'with a recipe that says nothing sensible',
