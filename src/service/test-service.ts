@@ -190,6 +190,7 @@ export async function startTestService(
   options: TestServiceOptions,
   start: (options: ServiceOptions, extension: ServerExtension) => Promise<Service>,
 ): Promise<TestService> {
+  checkMembers(testMembers, options);
   const {
     users = [],
     tenantCode = 'acme',
@@ -198,7 +199,6 @@ export async function startTestService(
     appSecret = 'test-secret',
     ...serviceOptions
   } = options;
-  checkMembers(testMembers, options);
   const settings = checkSettings(serviceOptions);
   const requests: TestRequest[] = [];
   const rules: Rule[] = [];

@@ -316,8 +316,9 @@ describe('a service that cannot start', () => {
     await expect(createTestService(given)).rejects.toMatchObject(fault);
   });
 
-  it.each([undefined, {}])('names what the admin needs: %j', async (given) => {
-    await expect(openAdmin(given as never)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  it.each([openAdmin, createService, createTestService])('that null is no options: %o', async (open) => {
+    await expect(open(null as never)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(openAdmin({} as never)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 });
 
