@@ -1,3 +1,4 @@
+import { memoize } from '../support/memoize.js';
 import { computeDigest, decodeKey, type KeyedMessage, type StepInputs, stepsLength } from './digest-steps.js';
 import { type BlockEncoding, encoders } from './encodings.js';
 import type { SignedParam } from './params.js';
@@ -42,6 +43,7 @@ function signerOf(compiled: RecipeParts): Signer {
   const optional = new Set(
     compiled.params.added.flatMap(({ value, isOptional }) => (isOptional ? value.tokens : [])),
   );
+  const subNames = [...compiled.subs.keys()];
   const headers = allTokens.filter((token) => token.source === 'extra' && !optional.has(token));
 
   const signAsIs = (request: SignableRequest, secret: Secret): Signature => {
@@ -62,8 +64,8 @@ function signerOf(compiled: RecipeParts): Signer {
       const texts = textsOf(compiled, request, secret, renderer);
       const message = renderer.change(texts.text(template), encodeMessage);
       return {
-        params: showMarks(texts.params()),
-        message: showMarks(message),
+        params: showMarks(texts.params(), subNames),
+        message: showMarks(message, subNames),
         digest: signAsIs(request, secret).digest,
         missing: missingTokens(allTokens, request),
       };
@@ -123,6 +125,14 @@ function textsOf(
   let block = '';
   const text = (template: Template) => renderTemplate(template, renderer, read);
   const select = () => params.select(request.params, added());
+  const subTexts = memoize(() => textsOf(parts, request, secret));
+  /** Each once: one may hold another many times. */
+  const subDigest = memoize((name: string): string => {
+    const sub = parts.subs.get(name);
+    if (sub === undefined) return '';
+    const texts = subTexts(undefined);
+    return computeDigest(sub.steps, texts.text(sub.message), stepInputs(sub, texts));
+  });
   return { text, params: () => block };
 
   function read({ source, name }: Token): string {
@@ -137,7 +147,7 @@ function textsOf(
       case 'secret':
         return renderer.secret();
       case 'sub':
-        return renderer.sub(subDigest(parts, request, secret));
+        return renderer.sub([...parts.subs.keys()].indexOf(name), subDigest(name));
       case 'method':
         return renderer.open(request.method);
       case 'host':
@@ -173,11 +183,4 @@ function textsOf(
 
 function stepInputs({ key, decode }: KeyedMessage, { text }: RequestTexts): StepInputs {
   return { key: () => decodeKey(text(key), decode), text };
-}
-
-function subDigest(parts: RecipeParts, request: SignableRequest, secret: Secret): string {
-  const { sub } = parts;
-  if (sub === null) return '';
-  const texts = textsOf(parts, request, secret);
-  return computeDigest(sub.steps, texts.text(sub.message), stepInputs(sub, texts));
 }

@@ -37,10 +37,14 @@ const parseFlag: Parse<boolean> = (value, field) => {
   throw new RecipeError(field, 'must be true or false');
 };
 
-export const parseTextMap: Parse<Readonly<Record<string, string>>> = (value, field) => {
-  const entries = Object.entries(parseObject(value, field));
-  return Object.fromEntries(entries.map(([name, text]) => [name, parseText(text, fieldPath(field, name))]));
-};
+function mapOf<T>(parse: Parse<T>): Parse<Readonly<Record<string, T>>> {
+  return (value, field) => {
+    const entries = Object.entries(parseObject(value, field));
+    return Object.fromEntries(entries.map(([name, item]) => [name, parse(item, fieldPath(field, name))]));
+  };
+}
+
+export const parseTextMap = mapOf(parseText);
 
 export function nullOr<T>(parse: Parse<T>): Parse<T | null> {
   return (value, field) => (value === null ? null : parse(value, field));
@@ -168,7 +172,7 @@ const parseFields = fields<Recipe>(
     join: parseText,
     basePath: parseText,
     encode: parseEncode,
-    sub: nullOr(parseSub),
+    sub: mapOf(parseSub),
     steps: parseEntries,
     key: parseKey,
     output: oneOf(outputs),

@@ -11,7 +11,7 @@ export const tokenTexts = {
   query: 'the query as it was sent, without the signature',
   search: '`?` and that query; nothing where there is none',
   body: 'the body as it was sent',
-  sub: 'the digest that `sub` describes',
+  sub: 'a digest that `sub` describes',
   param: 'the value of a parameter',
   extra: 'the value of a header, or of `extra` in a sample file',
 } as const;
@@ -33,7 +33,7 @@ export const openSources: ReadonlySet<Source> = new Set([
 /** Sources of the texts that `params` writes. */
 export const blockSources: ReadonlySet<Source> = new Set(['params', 'names', 'values']);
 
-export const namedTokens = ['param', 'extra'] as const;
+export const namedTokens = ['param', 'extra', 'sub'] as const;
 
 /** A token as it is written. */
 export function tokenForm(source: Source): string {

@@ -9,8 +9,8 @@ import { parseTemplates, type Token } from './template.js';
 export interface RecipeParts extends KeyedMessage {
   readonly recipe: Recipe;
   readonly params: ParamsFormat;
-  readonly sub: KeyedMessage | null;
-  /** The tokens that sign a request: those of `$sub` and of added values, too, where these are used. */
+  readonly subs: ReadonlyMap<string, KeyedMessage>;
+  /** The tokens that sign a request: those of subs and of added values, too, where these are used. */
   readonly allTokens: readonly Token[];
 }
 
@@ -28,40 +28,56 @@ export function partsOf(recipe: Recipe, field = ''): RecipeParts {
     key: parseTemplates(recipe.key.tokens, at('key.tokens')),
     decode: recipe.key.decode,
   });
-  const sub =
-    recipe.sub &&
-    keyedMessage({
-      message: parseTemplates(recipe.sub.message, at('sub.message')),
-      steps: compileSteps(recipe.sub.steps, null, at('sub.steps')),
-      key: recipe.sub.key ? parseTemplates(recipe.sub.key.tokens, at('sub.key.tokens')) : main.key,
-      decode: (recipe.sub.key ?? recipe.key).decode,
-    });
   if (!main.steps.some(({ kind }) => kind === 'digest')) checkIsOpen(main.message, at('message'));
 
-  if (sub?.tokens.some(isSub)) throw new RecipeError(at('sub'), 'takes $sub, which is itself');
-  if (sub === null && main.tokens.some(isSub)) {
-    throw new RecipeError(at('sub'), 'is missing, and $sub is used', 'Add {"message": […], "steps": […]}.');
+  const subs = new Map<string, KeyedMessage>();
+  for (const [name, { message, steps, key }] of Object.entries(recipe.sub)) {
+    const path = at(`sub.${name}`);
+    const sub = keyedMessage({
+      message: parseTemplates(message, `${path}.message`),
+      steps: compileSteps(steps, null, `${path}.steps`),
+      key: key ? parseTemplates(key.tokens, `${path}.key.tokens`) : main.key,
+      decode: (key ?? recipe.key).decode,
+    });
+    if (!/^[a-z]\w*$/i.test(name))
+      throw new RecipeError(path, 'is not a name', 'A name is letters, digits and _, a letter first.');
+    checkSubs(sub.tokens, subs, path);
+    subs.set(name, sub);
   }
+  checkSubs(main.tokens, subs, at('sub'));
   const params = compileParams(recipe.params, at('params'));
-  const allTokens = allTokensOf(main, sub, params);
+  const allTokens = allTokensOf(main, subs, params);
   checkLimit(
     allTokens.length,
     'tokens',
     at('message'),
     'tokens, with those of steps, key, sub and params.add',
   );
-  checkSecretFlow(recipe, main, sub, params, field);
-  return { ...main, recipe, params, sub, allTokens };
+  checkSecretFlow(recipe, main, subs, params, field);
+  return { ...main, recipe, params, subs, allTokens };
 }
 
-function allTokensOf(main: KeyedMessage, sub: KeyedMessage | null, { added }: ParamsFormat): Token[] {
-  const all = [...main.tokens, ...(sub !== null && main.tokens.some(isSub) ? sub.tokens : [])];
+/** A digest takes those before it: none can be a part of itself. */
+function checkSubs(tokens: readonly Token[], known: RecipeParts['subs'], field: string): void {
+  const unknown = tokens.find(({ source, name }) => source === 'sub' && !known.has(name));
+  if (unknown === undefined) return;
+  throw new RecipeError(
+    field,
+    `takes $sub:${unknown.name}, which is not described before it`,
+    `Add {"${unknown.name}": {"message": […], "steps": […]}} to sub.`,
+  );
+}
+
+function allTokensOf(
+  main: KeyedMessage,
+  subs: RecipeParts['subs'],
+  { added }: Pick<ParamsFormat, 'added'>,
+): Token[] {
+  const all = [...main.tokens];
+  for (const [name, sub] of [...subs].reverse())
+    if (all.some((token) => token.source === 'sub' && token.name === name)) all.push(...sub.tokens);
   const usesBlock = all.some(({ source }) => blockSources.has(source));
   return usesBlock ? [...all, ...added.flatMap(({ value }) => value.tokens)] : all;
-}
-
-function isSub({ source }: Token): boolean {
-  return source === 'sub';
 }
 
 /** Whether a token needs the query of the request. */

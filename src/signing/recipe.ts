@@ -19,8 +19,8 @@ export interface Recipe {
   /** The prefix of the request's path that `$path` leaves out, such as `/openapi`. */
   readonly basePath: string;
   readonly encode: EncodeRule;
-  /** A separate digest, the value of `$sub`. */
-  readonly sub: SubRule | null;
+  /** Separate digests by name, the values of `$sub:NAME`; each may hold those before it. */
+  readonly sub: Readonly<Record<string, SubRule>>;
   /** The digest steps, in order: `md5`, `hmac-sha256`, `md5:HEX`, `append:$secret`, `upper`, `slice:8:24`, … */
   readonly steps: readonly string[];
   readonly key: KeyRule;
@@ -154,7 +154,7 @@ export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
   join: '',
   basePath: '',
   encode: { block: 'none', message: 'none', lower: false },
-  sub: null,
+  sub: {},
   key: { tokens: ['$secret'], decode: 'utf8' },
   output: 'hex',
 };

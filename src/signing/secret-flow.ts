@@ -20,7 +20,7 @@ type Holding = (typeof holdings)[number];
 export function checkSecretFlow(
   { params, encode }: Pick<Recipe, 'params' | 'encode'>,
   main: KeyedMessage,
-  sub: KeyedMessage | null,
+  subs: ReadonlyMap<string, KeyedMessage>,
   { added, pairEnd }: Pick<ParamsFormat, 'added' | 'pairEnd'>,
   field: string,
 ): void {
@@ -32,8 +32,7 @@ export function checkSecretFlow(
   if (value !== 'none') {
     const names = added.filter((_, index) => addedHoldings[index] !== 'none').map(({ name }) => name);
     checkEscape(params, names, at('params.escape'));
-    const all = [main, ...(sub === null ? [] : [sub])];
-    const tokens = all.flatMap((keyed) => [...keyed.tokens, ...keyed.key.tokens]);
+    const tokens = [main, ...subs.values()].flatMap((keyed) => [...keyed.tokens, ...keyed.key.tokens]);
     checkOrder(params, tokens, at('params.order'));
     if (params.case !== 'none') checkFold(value, at('params.case'));
   }
@@ -41,21 +40,21 @@ export function checkSecretFlow(
   const end = holdingOf(pairEnd, ofSecretAlone, at('params.pairEnd'));
   const pairs = most([end, params.values ? value : 'none']);
   const block = encode.block === 'base64' && pairs !== 'none' ? 'base64' : pairs;
-  let ofSub: Holding = 'none';
-  const read = ({ source }: Token): Holding => {
+  const ofSubs = new Map<string, Holding>();
+  const read = ({ source, name }: Token): Holding => {
     const known: Partial<Record<Source, Holding>> = {
       secret: 'text',
       params: block,
       values: value,
-      sub: ofSub,
+      sub: ofSubs.get(name) ?? 'none',
     };
     return known[source] ?? 'none';
   };
 
-  if (sub !== null) {
-    const message = holdingOf(sub.message, read, at('sub.message'));
-    ofSub = holdingAfter(sub.steps, message, read, at('sub.steps'));
-    holdingOf(sub.key, read, at('sub.key.tokens'));
+  for (const [name, sub] of subs) {
+    const message = holdingOf(sub.message, read, at(`sub.${name}.message`));
+    holdingOf(sub.key, read, at(`sub.${name}.key.tokens`));
+    ofSubs.set(name, holdingAfter(sub.steps, message, read, at(`sub.${name}.steps`)));
   }
   holdingOf(main.key, read, at('key.tokens'));
   const message = holdingOf(main.message, read, at('message'));

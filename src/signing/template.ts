@@ -174,8 +174,8 @@ export function parseTemplates(texts: readonly string[], field: string, join = '
  * `toWellFormed`.
  */
 const secretMark = '\udc00';
-/** Placeholder of `$sub`. */
-const subMark = '\udc01';
+/** Placeholders of the subs, in their order, begin behind it. */
+const marks = /[\udc00-\udfff]/u;
 
 /** Maximum length of a text that is signed, or of a part of it, in characters; to it comes this times the request's. */
 const longestSigned = 2_097_152;
@@ -233,9 +233,9 @@ export class Renderer {
     return this.isMasked ? secretMark : this.#secret;
   }
 
-  /** The value of `$sub`. It nearly always contains the secret, so it is always masked. */
-  sub(digest: string): string {
-    return this.isMasked ? subMark : digest;
+  /** The value of the sub at that place. It nearly always contains the secret, so it is always masked. */
+  sub(index: number, digest: string): string {
+    return this.isMasked ? String.fromCharCode(secretMark.charCodeAt(0) + 1 + index) : digest;
   }
 
   /** A changed text. No change reaches a mark: a digest of the secret is masked as the secret is. */
@@ -243,16 +243,19 @@ export class Renderer {
     this.checkLength(text);
     if (!this.isMasked) return apply(text);
     if (local) {
-      const parts = text.split(/([\udc00\udc01])/u);
+      const parts = text.split(/([\udc00-\udfff])/u);
       return parts.map((part, index) => (index % 2 === 1 ? part : apply(part))).join('');
     }
-    return /[\udc00\udc01]/u.exec(text)?.[0] ?? apply(text);
+    return marks.exec(text)?.[0] ?? apply(text);
   }
 }
 
-/** Masked text with words in place of the marks. */
-export function showMarks(text: string): string {
-  return text.replace(/[\udc00\udc01]/gu, (mark) => (mark === subMark ? '<sub>' : secretLabel));
+/** Masked text with words in place of the marks: those of the subs have these names. */
+export function showMarks(text: string, subs: readonly string[]): string {
+  return text.replace(/[\udc00-\udfff]/gu, (mark) => {
+    const index = mark.charCodeAt(0) - secretMark.charCodeAt(0) - 1;
+    return index < 0 ? secretLabel : `<sub:${subs[index]}>`;
+  });
 }
 
 /** Renders a template: the value of each token, changed by its modifiers. */

@@ -18,10 +18,10 @@ export function describeRecipe(recipe: Recipe): string {
     describeSteps(steps, describeMessage(recipe)) + outputWords[output],
     ...(isKeyed && keyText !== 'secret' ? [`key: ${keyText}`] : []),
     ...(usesBlock ? [`parameters: ${describeParams(params, encode.block)}`] : []),
-    ...(sub === null
-      ? []
-      : [`sub: ${describeSteps(compileSteps(sub.steps, null), describeEntries(sub.message))}`]),
-    ...(sub?.key === undefined ? [] : [`its key: ${describeKey(sub.key)}`]),
+    ...Object.entries(sub).flatMap(([name, { message, steps, key: own }]) => [
+      `sub ${name}: ${describeSteps(compileSteps(steps, null), describeEntries(message))}`,
+      ...(own === undefined ? [] : [`its key: ${describeKey(own)}`]),
+    ]),
   ].join('; ');
 }
 
@@ -61,7 +61,7 @@ function describeTemplate(template: Template): string {
 
 function describeToken({ source, name, modifiers }: Token): string {
   const plain =
-    source === 'params' ? 'parameters' : source === 'extra' ? `extra ${name}` : name === '' ? source : name;
+    source === 'params' ? 'parameters' : source === 'param' ? name : `${source} ${name}`.trimEnd();
   return modifiers.reduce((text, modifier) => `${modifier}(${text})`, plain);
 }
 

@@ -67,12 +67,13 @@ function holesIn(json: unknown, path = ''): string[] {
 
 /** The values that an open value can have, the likeliest first. */
 function choicesFor(path: string, task: SolveTask, { constants = [] }: Hints): Choice<unknown>[] {
-  const known = fieldChoices[path];
+  const field = path.replace(/^sub\.\w+\./, '');
+  const known = fieldChoices[field];
   if (known !== undefined) return sortByBits(known);
-  if (/^(sub\.)?(key\.)?(message|tokens)\.\d+$/.test(path)) return sortByBits(tokenChoices(task, constants));
-  if (/^(sub\.)?steps\.\d+$/.test(path)) return digestChoices;
-  if (/^(sub\.)?steps$/.test(path)) return chainChoices;
-  if (/^(sub\.)?key$/.test(path)) return keyChoices;
+  if (/^(key\.)?(message|tokens)\.\d+$/.test(field)) return sortByBits(tokenChoices(task, constants));
+  if (/^steps\.\d+$/.test(field)) return digestChoices;
+  if (field === 'steps') return chainChoices;
+  if (field === 'key') return keyChoices;
   if (path === 'params') return usualParams.map((rule, index) => choice(rule, index));
   throw new RecipeError(path, 'cannot be "?"', 'Leave it out, or write "?" for one value inside it.');
 }

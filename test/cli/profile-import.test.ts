@@ -101,16 +101,16 @@ it('a key that occurs twice in an imported file is refused with its place', asyn
 describe('a host that gets the requests of an imported profile', () => {
   const start = (steps: string[]) => ({ message: ['$secret'], steps });
   const ofSub = (from: number, to: number) => ({
-    message: ['$sub'],
+    message: ['$sub:a'],
     steps: ['md5'],
-    sub: { message: ['x'], steps: ['md5', 'append:$secret', `slice:${from}:${to}`] },
+    sub: { a: { message: ['x'], steps: ['md5', 'append:$secret', `slice:${from}:${to}`] } },
   });
   const ofValues = (slice: string) => ({
     params: { include: [], add: { k: '$secret' } },
     message: ['$values'],
     steps: [slice, 'md5'],
   });
-  const keyed = { ...ofSub(32, 35), message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$sub'] } };
+  const keyed = { ...ofSub(32, 35), message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$sub:a'] } };
   const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'];
   const vowels = Object.fromEntries(
     letters.map((letter) => [letter, /[aeiou1234]/i.test(letter) ? '1' : '0']),

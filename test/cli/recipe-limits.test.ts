@@ -30,11 +30,14 @@ const tooMuch: Readonly<Record<string, [Partial<RecipeJson>, RegExp]>> = {
   message: [{ message: many(65) }, /message: has more than 64 entries/],
   steps: [{ steps: many(65, 'md5') }, /steps: has more than 64 entries/],
   'key.tokens': [{ key: { tokens: many(65) } }, /key\.tokens: has more than 64 entries/],
-  'sub.message': [{ sub: { ...sub, message: many(65) } }, /sub\.message: has more than 64 entries/],
-  'sub.steps': [{ sub: { ...sub, steps: many(65, 'md5') } }, /sub\.steps: has more than 64 entries/],
+  'sub.message': [{ sub: { a: { ...sub, message: many(65) } } }, /sub\.a\.message: has more than 64 entries/],
+  'sub.steps': [
+    { sub: { a: { ...sub, steps: many(65, 'md5') } } },
+    /sub\.a\.steps: has more than 64 entries/,
+  ],
   'sub.key.tokens': [
-    { sub: { ...sub, key: { tokens: many(65), decode: 'utf8' } } },
-    /sub\.key\.tokens: has more than 64 entries/,
+    { sub: { a: { ...sub, key: { tokens: many(65), decode: 'utf8' } } } },
+    /sub\.a\.key\.tokens: has more than 64 entries/,
   ],
   'params.exclude': [{ params: { exclude: many(257) } }, /params\.exclude: has more than 256 names/],
   'params.include': [{ params: { include: many(257) } }, /params\.include: has more than 256 names/],
@@ -147,7 +150,7 @@ const multiplying: Readonly<Record<string, Partial<RecipeJson>>> = {
   'a value of its own': { params: { add: { x: '$body'.repeat(60) } } },
   modifiers: { message: many(60, '$body.base64.base64.base64.base64') },
   'a key': { key: { tokens: many(60, '$body') }, steps: ['hmac-sha256'] },
-  sub: { message: ['$sub'], sub: { message: many(60, '$body'), steps: ['md5'] } },
+  sub: { message: ['$sub:a'], sub: { a: { message: many(60, '$body'), steps: ['md5'] } } },
 };
 
 /** A request with a body and a parameter of so many characters. */

@@ -12,7 +12,7 @@ type FieldPath =
   | `params.${keyof ParamsRule}`
   | `encode.${keyof EncodeRule}`
   | `key.${keyof KeyRule}`
-  | `sub.${keyof SubRule}`;
+  | `sub.NAME.${keyof SubRule}`;
 
 /** What the page says about each field, in the order of computation: a field without a text does not compile. */
 export const fieldTexts: Readonly<Record<FieldPath, string>> = {
@@ -40,9 +40,10 @@ export const fieldTexts: Readonly<Record<FieldPath, string>> = {
   basePath: 'prefix of the path that `$path` leaves out',
   'encode.message': 'encoding of the whole message',
   'encode.lower': 'whether the message is lower-cased then',
-  'sub.message': 'the message of a separate digest, the value of `$sub`',
-  'sub.steps': 'its steps',
-  'sub.key': 'the key of its HMAC steps, as `key`; left out, it is the one of the recipe',
+  'sub.NAME.message':
+    'the message of a separate digest, the value of `$sub:NAME`; it may take those before it',
+  'sub.NAME.steps': 'its steps',
+  'sub.NAME.key': 'the key of its HMAC steps, as `key`; left out, it is the one of the recipe',
   'key.tokens': 'the key of the HMAC steps: literals and tokens',
   'key.decode': 'how the key is read',
   steps: 'the digest chain',

@@ -192,7 +192,7 @@ In the order of computation: parameters are selected, added, sorted and written,
 ${table(['field', 'meaning', 'default'], fieldRows)}
 ## Tokens
 
-In \`message\`, \`params.add\`, \`params.pairEnd\`, \`sub.message\`, \`key.tokens\`, and the text of steps. \`$$\` is a dollar sign;
+In \`message\`, \`params.add\`, \`params.pairEnd\`, \`sub.NAME.message\`, \`key.tokens\`, and the text of steps. \`$$\` is a dollar sign;
 \`\${secret}\` separates a token from the text after it, and \`\${param:NAME}\` takes any name.
 
 ${table(

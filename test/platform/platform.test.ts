@@ -105,14 +105,17 @@ describe('a platform file', () => {
 
   it('cannot set a header that a recipe signs', () => {
     const plain = { message: ['$params', '$secret'], steps: ['hmac-md5'] };
-    const inSub = { ...plain, message: ['$params', '$sub', '$secret'] };
+    const inSub = { ...plain, message: ['$params', '$sub:a', '$secret'] };
     const recipes = [
       { ...plain, message: ['$extra:X-Date', '$secret'] },
       { ...plain, key: { tokens: ['$secret', '$extra:x-date.upper'] } },
       { ...plain, steps: ['append:$extra:X-Date', 'md5'] },
       { ...plain, params: { add: { date: '$extra:X-Date' } } },
-      { ...inSub, sub: { message: ['$extra:X-Date'], steps: ['md5'] } },
-      { ...inSub, sub: { message: ['$body'], steps: ['hmac-md5'], key: { tokens: ['$extra:X-Date'] } } },
+      { ...inSub, sub: { a: { message: ['$extra:X-Date'], steps: ['md5'] } } },
+      {
+        ...inSub,
+        sub: { a: { message: ['$body'], steps: ['hmac-md5'], key: { tokens: ['$extra:X-Date'] } } },
+      },
     ];
     for (const sign of recipes) {
       const file = { signing: { sign }, headers: ['X-DATE'] };
@@ -170,7 +173,7 @@ describe('a recipe without a digest', () => {
     };
     expect(compileRecipe(recipe).sign(request, new Secret('s')).digest).toBe('TOKEN-WEB');
     expect(() =>
-      parseRecipe({ message: ['$sub'], sub: { message: ['$secret'], steps: [] }, steps: ['md5'] }),
+      parseRecipe({ message: ['$sub:a'], sub: { a: { message: ['$secret'], steps: [] } }, steps: ['md5'] }),
     ).toThrow('no digest among the steps');
   });
 });

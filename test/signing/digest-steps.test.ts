@@ -38,12 +38,14 @@ test('sub has a key of its own: an HMAC key that is an HMAC', () => {
   const recipe: RecipeJson = {
     message: ['abc'],
     steps: ['hmac-sha256'],
-    key: { tokens: ['$sub'], decode: 'hex' },
-    sub: { message: ['$secret'], steps: ['hmac-sha256'], key: { tokens: ['constant'], decode: 'utf8' } },
+    key: { tokens: ['$sub:a'], decode: 'hex' },
+    sub: {
+      a: { message: ['$secret'], steps: ['hmac-sha256'], key: { tokens: ['constant'], decode: 'utf8' } },
+    },
   };
   expect(signWith(recipe, request).digest).toBe(createHmac('sha256', inner).update('abc').digest('hex'));
-  const shared = { message: ['$secret'], steps: ['hmac-md5'] };
-  expect(signWith({ message: ['$sub'], steps: ['md5'], sub: shared }, request).message).toBe(
+  const shared = { a: { message: ['$secret'], steps: ['hmac-md5'] } };
+  expect(signWith({ message: ['$sub:a'], steps: ['md5'], sub: shared }, request).message).toBe(
     createHmac('md5', 's3cret').update('s3cret').digest('hex'),
   );
 });
@@ -102,10 +104,17 @@ test('steps after the last digest work on the written signature', () => {
   );
 });
 
-test('$sub is a digest of its own', () => {
-  const sub = { message: ['$secret.upper', '$param:timestamp'], steps: ['md5:HEX', 'slice:0:8'] };
-  const { message } = signWith({ message: ['$sub', '-'], sub, steps: ['md5'] }, request);
-  expect(message).toBe(`${md5('S3CRET1700000000').toUpperCase().slice(0, 8)}-`);
+test('$sub:NAME is a digest of its own; one may hold others, and is computed once', () => {
+  const first = { message: ['$secret.upper', '$param:timestamp'], steps: ['md5:HEX', 'slice:0:8'] };
+  const names = Array.from({ length: 25 }, (_, index) => `a${index}`);
+  const doubled = names.map((name, index) => [
+    name,
+    index === 0 ? first : { message: [`$sub:a${index - 1}`, `$sub:a${index - 1}`], steps: ['md5'] },
+  ]);
+  const sub = Object.fromEntries(doubled);
+  const { message } = signWith({ message: ['$sub:a0', '-', '$sub:a24'], sub, steps: ['md5'] }, request);
+  const start = md5('S3CRET1700000000').toUpperCase().slice(0, 8);
+  expect(message).toBe(`${start}-${names.slice(1).reduce((text) => md5(text + text), start)}`);
 });
 
 test.each<[string[], RecipeJson['output'], number | null]>([

@@ -68,10 +68,11 @@ test('a block that cannot be encoded around the secret is hidden whole', () => {
   expect(explain({ ...block, params: { include: ['code'] } }).message).toBe('Y29kZT0=.');
 });
 
-test('a sub-digest is shown as <sub>', () => {
-  const sub = { message: ['$secret'], steps: ['md5'] };
-  expect(explain({ message: ['$sub.upper', '$params'], sub, steps: ['md5'] }).message).toBe(
-    '<sub>code=&name=<secret> & s3cret',
+test('a sub-digest is shown by its name', () => {
+  const part = { message: ['$secret'], steps: ['md5'] };
+  const sub = { HA1: part, HA2: { ...part, message: ['$sub:HA1'] } };
+  expect(explain({ message: ['$sub:HA1.upper', '$params$sub:HA2'], sub, steps: ['md5'] }).message).toBe(
+    '<sub:HA1>code=&name=<secret> & s3cret<sub:HA2>',
   );
 });
 

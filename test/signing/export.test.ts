@@ -48,6 +48,16 @@ const randomCalls = (recipe: Recipe) =>
   fc.sample(fc.record({ request: anyRequest, secret: anySecret(recipe) }), 6);
 /** A signature that the operator issued, and a parameter of the request. */
 const token = parseRecipe({ message: ['token-', '$param:b'], steps: ['append:-$method', 'upper'] });
+/** Keys of which each is an HMAC by the one before, and a digest that two others hold. */
+const chained = parseRecipe({
+  message: ['$params', '$sub:a', '$sub:a'],
+  steps: ['sha256', 'prepend:$sub:b', 'hmac-sha256'],
+  key: { tokens: ['$sub:b'], decode: 'hex' },
+  sub: {
+    a: { message: ['$param:b'], steps: ['hmac-sha1'], key: { tokens: ['k$secret'], decode: 'utf8' } },
+    b: { message: ['c$sub:a'], steps: ['hmac-md5'], key: { tokens: ['$sub:a'], decode: 'hex' } },
+  },
+});
 /** A list of names that has one twice: its last place counts. */
 const repeated: Rule = {
   recipe: parseRecipe({ message: ['$params'], params: { order: ['a', 'b', 'a'] }, steps: ['md5'] }),
@@ -200,7 +210,7 @@ const groups: Readonly<Record<string, (language: LanguageName) => readonly Rule[
     repeated,
     overlaps,
     dollars,
-    ...[token, ...fc.sample(anyRecipe, count)].map(withRandomCalls),
+    ...[token, chained, ...fc.sample(anyRecipe, count)].map(withRandomCalls),
   ],
 };
 

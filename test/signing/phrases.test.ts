@@ -105,6 +105,10 @@ const meant: Readonly<Record<string, string>> = {
   ),
   'the key is an HMAC of the time': hmac(params, hmacBytes(time)),
   'the key is an HMAC of the secret by a constant': hmac(params, hmacBytes(secret, 'a constant')),
+  'each key is an HMAC by the one before (AWS and clouds like it)': hmac(
+    `AWS4-HMAC-SHA256\n${time}\n${hash('sha256', params)}`,
+    hmacBytes('s3', hmacBytes('20231114', `AWS4${secret}`)),
+  ),
 };
 
 const page = readFileSync(new URL('../../docs/signing.md', import.meta.url), 'utf8');

@@ -7,7 +7,7 @@ import { parseRecipe, parseSigningRecipes } from '../../src/signing/recipe-json.
 type Given = Partial<RecipeJson>;
 const cut = (place: string) => `${place}: slice takes a digest, and nothing else`;
 const caseOf = (place: string) => `${place}: loses a part of the secret: the letter case of its base64`;
-const sub = (...steps: string[]) => ({ message: ['x'], steps });
+const sub = (...steps: string[]) => ({ a: { message: ['x'], steps } });
 
 test.each<[string, Given, string]>([
   ['the message', { message: ['$secret'], steps: ['slice:0:3', 'md5'] }, cut('steps[0]')],
@@ -25,17 +25,28 @@ test.each<[string, Given, string]>([
   ['what is before it', { message: ['x'], steps: ['prepend:$secret', 'slice:0:3', 'md5'] }, cut('steps[1]')],
   [
     '$sub',
-    { message: ['$sub'], sub: { message: ['$secret'], steps: ['slice:0:3', 'md5'] } },
-    cut('sub.steps[0]'),
+    { message: ['$sub:a'], sub: { a: { message: ['$secret'], steps: ['slice:0:3', 'md5'] } } },
+    cut('sub.a.steps[0]'),
   ],
   [
     'text behind $sub',
-    { message: ['$sub'], sub: sub('md5', 'append:$secret', 'slice:32:35') },
-    cut('sub.steps[2]'),
+    { message: ['$sub:a'], sub: sub('md5', 'append:$secret', 'slice:32:35') },
+    cut('sub.a.steps[2]'),
+  ],
+  [
+    'a sub in a sub',
+    {
+      message: ['$sub:b'],
+      sub: {
+        ...sub('md5', 'append:$secret'),
+        b: { message: ['$sub:a'], steps: ['md5', 'append:$sub:a', 'slice:0:40'] },
+      },
+    },
+    cut('sub.b.steps[2]'),
   ],
   [
     'a sub with the secret',
-    { message: ['$sub'], sub: sub('md5', 'append:$secret'), steps: ['slice:32:35', 'md5'] },
+    { message: ['$sub:a'], sub: sub('md5', 'append:$secret'), steps: ['slice:32:35', 'md5'] },
     cut('steps[0]'),
   ],
   [
@@ -76,9 +87,9 @@ test.each<[string, Given, string]>([
   [
     'names in $sub',
     {
-      message: ['$sub'],
+      message: ['$sub:a'],
       params: { add: { k: '$secret' }, order: 'value' },
-      sub: { message: ['$names'], steps: ['md5'] },
+      sub: { a: { message: ['$names'], steps: ['md5'] } },
     },
     'params.order: $names',
   ],
@@ -120,9 +131,9 @@ test.each<[string, Given, string]>([
   [
     'names in the key of $sub',
     {
-      message: ['$sub'],
+      message: ['$sub:a'],
       params: { add: { k: '$secret' }, order: 'value' },
-      sub: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$names'], decode: 'utf8' } },
+      sub: { a: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$names'], decode: 'utf8' } } },
     },
     'params.order: $names',
   ],
@@ -139,10 +150,12 @@ test.each<[string, Given, string]>([
   [
     'the key of $sub',
     {
-      message: ['$sub'],
-      sub: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$secret.base64.lower'], decode: 'utf8' } },
+      message: ['$sub:a'],
+      sub: {
+        a: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$secret.base64.lower'], decode: 'utf8' } },
+      },
     },
-    caseOf('sub.key.tokens'),
+    caseOf('sub.a.key.tokens'),
   ],
   ['reversed text', { message: ['$secret.reverse'], steps: ['slice:0:3', 'md5'] }, cut('steps[0]')],
   ['base64 in lower case', { message: ['$secret.base64.lower'] }, caseOf('message')],
@@ -172,8 +185,8 @@ test.each<[string, Given]>([
   [
     'of a $sub',
     {
-      message: ['$sub'],
-      sub: { message: ['$secret'], steps: ['md5', 'slice:0:16'] },
+      message: ['$sub:a'],
+      sub: { a: { message: ['$secret'], steps: ['md5', 'slice:0:16'] } },
       steps: ['md5', 'upper', 'slice:0:8', 'slice:2:4', 'md5'],
     },
   ],

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
-import { completeRecipe, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
+import { completeRecipe, type KeyDecoding, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Param } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import { compareMessages } from '../../src/signing-tools/verify/compare-messages.js';
@@ -279,6 +279,17 @@ describe('of a rule that signs headers, a body and a path', () => {
   });
 });
 
+/** A rule whose key is an HMAC by an HMAC. */
+const derived = (token: string, decode: KeyDecoding): RecipeJson => ({
+  message: ['$params'],
+  steps: ['hmac-sha256'],
+  key: { tokens: ['$sub:service'], decode: 'hex' },
+  sub: {
+    date: { message: ['$param:timestamp'], steps: ['hmac-sha256'], key: { tokens: [token], decode: 'utf8' } },
+    service: { message: ['s3'], steps: ['hmac-sha256'], key: { tokens: ['$sub:date'], decode } },
+  },
+});
+
 it.each<[string, RecipeJson, RecipeJson, RegExp]>([
   [
     'a line break behind the inner digest',
@@ -303,6 +314,23 @@ it.each<[string, RecipeJson, RecipeJson, RegExp]>([
     { message: ['$param:random', '$param:note', '$secret'], steps: ['md5'] },
     { message: ['$param:random', '$param:note.rfc3986', '$secret'], steps: ['md5'] },
     /note percent-encoded once more/,
+  ],
+  ['a key of text', derived('$secret', 'hex'), derived('$secret', 'utf8'), /the key of service read as utf8/],
+  [
+    'a derived key without its label',
+    derived('AWS4$secret', 'hex'),
+    derived('$secret', 'hex'),
+    /without "AWS4" in the key of date/,
+  ],
+  [
+    'a part without its constant',
+    {
+      message: ['$sub:a', '$params'],
+      steps: ['md5'],
+      sub: { a: { message: ['v1', '$secret'], steps: ['md5'] } },
+    },
+    { message: ['$sub:a', '$params'], steps: ['md5'], sub: { a: { message: ['$secret'], steps: ['md5'] } } },
+    /without "v1" in the sub a/,
   ],
 ])('signed with %s, the cause is named', (_, recipe, signed, words) => {
   const received = compileRecipe(signed).sign(request, new Secret(secretText)).digest;

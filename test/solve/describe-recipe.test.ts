@@ -37,11 +37,11 @@ describe('a recipe described in words', () => {
       },
     ],
     [
-      'upper of characters 8 to 24 of SHA-256 of "v" + lower(t) + (MD5 (raw) of sub + upper(md5(body)));' +
-        ' sub: MD5 of app_key + secret',
+      'upper of characters 8 to 24 of SHA-256 of "v" + lower(t) + (MD5 (raw) of sub user + upper(md5(body)));' +
+        ' sub user: MD5 of app_key + secret',
       {
-        message: ['$sub', '$body.md5.upper'],
-        sub: { message: ['$param:app_key', '$secret'], steps: ['md5'] },
+        message: ['$sub:user', '$body.md5.upper'],
+        sub: { user: { message: ['$param:app_key', '$secret'], steps: ['md5'] } },
         steps: ['md5:raw', `prepend:v${'$'}{param:t}.lower`, 'sha256', 'slice:8:24', 'upper'],
       },
     ],
@@ -50,8 +50,12 @@ describe('a recipe described in words', () => {
       { message: [`x$$:${'$'}{extra:X-Time}`, '$body'], join: '\n', steps: ['hmac-sha256'] },
     ],
     [
-      'MD5 of "" + "a" + sub; sub: SHA-1 (HEX) of secret',
-      { message: ['', 'a$sub'], steps: ['md5:HEX'], sub: { message: ['$secret'], steps: ['sha1:HEX'] } },
+      'MD5 of "" + "a" + sub s; sub s: SHA-1 (HEX) of secret',
+      {
+        message: ['', 'a$sub:s'],
+        steps: ['md5:HEX'],
+        sub: { s: { message: ['$secret'], steps: ['sha1:HEX'] } },
+      },
     ],
     [
       'MD5 of lower-cased (rfc3986-encoded ("$" + secret + values)); parameters: values alone glued together,' +

@@ -192,8 +192,8 @@ describe('the rule is found', () => {
         ],
       },
       {
-        message: ['$sub', '$param:t'],
-        sub: { message: ['$param:k', '$secret'], steps: ['md5'] },
+        message: ['$sub:k', '$param:t'],
+        sub: { k: { message: ['$param:k', '$secret'], steps: ['md5'] } },
         steps: ['md5'],
       },
     ],

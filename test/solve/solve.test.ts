@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
+import { parseRecipe } from '../../src/signing/recipe-json.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import type { Signer } from '../../src/signing/signer.js';
@@ -187,6 +188,29 @@ it.each<[string, object]>([
   const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
   const { hit } = await findByHints([task], { recipe }, noPause);
   expect(hit?.recipe).toMatchObject({ message, join: '\n', steps: ['hmac-sha256'] });
+});
+
+it('a recipe whose keys are HMACs one by the other is filled in', async () => {
+  const request = { ...read, extra: { 'X-Time': '1795283538' } };
+  const keyed = (message: string, token: string, decode = 'hex') => ({
+    message: [message],
+    steps: ['hmac-sha256'],
+    key: { tokens: [token], decode },
+  });
+  const recipe = {
+    ...keyed('$params', '$sub:signing'),
+    sub: {
+      date: keyed('$extra:X-Time', '$secret', 'utf8'),
+      service: keyed('?', '$sub:date'),
+      signing: keyed('v4', '$sub:service', '?'),
+    },
+  };
+  const whole = structuredClone(recipe);
+  whole.sub.service.message = ['$host'];
+  whole.sub.signing.key.decode = 'hex';
+  const signature = compileRecipe(parseRecipe(whole)).sign(request, secret).digest;
+  const { hit } = await findByHints([{ request, secret, signature, otherParams: [] }], { recipe }, noPause);
+  expect(hit?.recipe.sub).toEqual(whole.sub);
 });
 
 it.each<[string, object, string]>([

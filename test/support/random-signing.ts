@@ -80,7 +80,8 @@ const namePatterns = fc.array(fc.constantFrom(...nameList, 'a*', 'A*', 'to*', 'Î
 const modifier = fc.array(fc.constantFrom(...modifiers.keys()), { maxLength: 2 });
 const source = fc.oneof(
   { arbitrary: fc.constantFrom('params', 'secret'), weight: 3 },
-  fc.constantFrom('names', 'values', 'method', 'host', 'path', 'url', 'query', 'search', 'body', 'sub'),
+  fc.constantFrom('names', 'values', 'method', 'host', 'path', 'url', 'query', 'search', 'body'),
+  fc.constantFrom('sub:a', 'sub:b'),
   tokenName.map((name) => `param:${name}`),
   tokenName.map((name) => `extra:${name}`),
 );
@@ -136,6 +137,8 @@ const key = fc.record({
   decode: fc.oneof({ arbitrary: fc.constant('utf8' as const), weight: 2 }, fc.constantFrom(...keyDecodings)),
 });
 
+const sub = fc.record({ message: template, steps, key }, { requiredKeys: ['message', 'steps'] });
+
 const anyFields = fc.record({
   params: fc.record({
     exclude: namePatterns,
@@ -166,7 +169,7 @@ const anyFields = fc.record({
     message: fc.constantFrom(...textEncodings),
     lower: fc.boolean(),
   }),
-  sub: fc.record({ message: template, steps, key }, { requiredKeys: ['message', 'steps'] }),
+  sub: fc.record({ a: sub, b: sub }),
   steps,
   key,
   output: fc.constantFrom(...outputs),
@@ -183,7 +186,12 @@ function isValid(recipe: Recipe): boolean {
 
 /** Valid recipes over every field. */
 export const anyRecipe: fc.Arbitrary<Recipe> = anyFields
-  .map((recipe) => ({ ...recipe, sub: JSON.stringify(recipe).includes('{sub}') ? recipe.sub : null }))
+  .map((recipe) => {
+    const used = Object.entries(recipe.sub).filter(([name]) =>
+      JSON.stringify(recipe).includes(`{sub:${name}}`),
+    );
+    return { ...recipe, sub: Object.fromEntries(used) };
+  })
   .filter(isValid);
 
 const url = fc.oneof(

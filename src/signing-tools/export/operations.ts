@@ -46,7 +46,6 @@ interface TypeOfValue {
 
 /** The operations of a recipe; `usesQuery` is whether its URL comes with the query. */
 export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations {
-  const { sub } = parts;
   const { basePath, encode, params: rule } = parts.recipe;
   const operations: Operation[] = [];
   const once = <T>(make: () => T): (() => T) => memoize<void, T>(make);
@@ -151,7 +150,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
       case 'values':
         return list('value_text', writtenValue);
       case 'sub':
-        return subDigest();
+        return subDigest(name);
       case 'query':
         return query();
       case 'search':
@@ -192,7 +191,6 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
       return set(name, call(decoded, [written], { isBytes: true }));
     });
   const keyBytes = bytesOf('key', parts);
-  const subKeyBytes = sub === null || sub.key === parts.key ? keyBytes : bytesOf('sub_key', sub);
   /** The last step is a value, which the caller sets. */
   const digested = (message: Expression, steps: readonly Step[], keyOf: () => Expression): Expression =>
     steps.reduce((before, step, index) => {
@@ -217,9 +215,11 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
         return changed(before, step.kind);
     }
   };
-  const subDigest = once(() => {
-    if (sub === null) return literalOf('');
-    return set('sub', digested(argument('sub_message', text(sub.message)), sub.steps, subKeyBytes));
+  const subDigest = memoize((name: string): Expression => {
+    const sub = parts.subs.get(name);
+    if (sub === undefined) return literalOf('');
+    const keyOf = sub.key === parts.key ? keyBytes : bytesOf('sub_key', sub);
+    return set('sub', digested(argument('sub_message', text(sub.message)), sub.steps, keyOf));
   });
 
   const encoded = changed(set('message', text(parts.message)), encode.message);

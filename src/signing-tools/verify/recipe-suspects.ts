@@ -51,6 +51,7 @@ function variantsOf(recipe: Recipe): Suspect[] {
   const at = (how: string, path: string, value: unknown): Variant => [how, withValueAt(recipe, path, value)];
   const withParams = (how: string, change: Partial<ParamsRule>) =>
     at(how, 'params', { ...params, ...change });
+  const keyedSubs = Object.entries(recipe.sub).filter(([, { key }]) => key !== undefined);
   const included = [params.include, ...(typeof params.order === 'string' ? [] : [params.order])];
   return [
     ...kind(
@@ -114,7 +115,10 @@ function variantsOf(recipe: Recipe): Suspect[] {
     ...kind(
       'key-decoding',
       'Take the key as the recipe says: as it is written, or decoded first.',
-      keyDecodings.map((decode) => at(`with the key read as ${decode}`, 'key.decode', decode)),
+      [['the key', 'key'], ...keyedSubs.map(([name]) => [`the key of ${name}`, `sub.${name}.key`])].flatMap(
+        ([words, path]) =>
+          keyDecodings.map((decode) => at(`with ${words} read as ${decode}`, `${path}.decode`, decode)),
+      ),
     ),
   ];
 }
@@ -139,6 +143,15 @@ function messageVariants(recipe: Recipe): Suspect[] {
         .map(([how, entries, between = join]) => [how, { ...recipe, message: entries, join: between }]),
     ),
     ...kind(
+      'part',
+      'Write the key, and each part that is digested by itself, as the recipe says.',
+      innerTexts(recipe).flatMap(([where, path, texts]) =>
+        entryVariants(entriesOf({ message: texts, join: '' }).slice(0, mostEntries), '', where)
+          .filter(([, , between]) => between === undefined)
+          .map(([how, entries]) => [how, withValueAt(recipe, path, entries)]),
+      ),
+    ),
+    ...kind(
       'line-end',
       'Digest the text alone: a command that prints a text or a digest adds a line break.',
       steps.flatMap((step, index): Variant[] => {
@@ -157,20 +170,34 @@ function messageVariants(recipe: Recipe): Suspect[] {
   ];
 }
 
+/** The texts of a recipe beside its message: of its key, and of its subs and their keys. */
+function innerTexts({
+  key,
+  sub,
+}: Recipe): (readonly [where: string, path: string, texts: readonly string[]])[] {
+  return [
+    ['the key', 'key.tokens', key.tokens],
+    ...Object.entries(sub).flatMap(([name, { message, key: own }]) => [
+      [`the sub ${name}`, `sub.${name}.message`, message] as const,
+      ...(own === undefined ? [] : [[`the key of ${name}`, `sub.${name}.key.tokens`, own.tokens] as const]),
+    ]),
+  ];
+}
+
 /** Each entry of the message left out, each two swapped, other tokens for it, other texts between, a line break more. */
-function entryVariants(entries: readonly string[], join: string): MessageVariant[] {
+function entryVariants(entries: readonly string[], join: string, where = 'the message'): MessageVariant[] {
   const last = entries.length - 1;
   const variants: MessageVariant[] = [
     ...joiners
       .filter((other) => entries.length > 1 && other !== join)
-      .map((other): MessageVariant => [`with ${joinWords(other)} the parts of the message`, entries, other]),
-    ['with a line break at the end of the message', entries.with(last, `${entries[last]}\n`)],
+      .map((other): MessageVariant => [`with ${joinWords(other)} the parts of ${where}`, entries, other]),
+    [`with a line break at the end of ${where}`, entries.with(last, `${entries[last]}\n`)],
     [`with ${joinWords(join)} the last part and nothing behind it`, [...entries, '']],
   ];
   if (entries[last] === '')
-    variants.push(['without the separator at the end of the message', entries.slice(0, -1)]);
+    variants.push([`without the separator at the end of ${where}`, entries.slice(0, -1)]);
   for (const [index, entry] of entries.entries()) {
-    variants.push([`without ${entryWords(entry)} in the message`, entries.toSpliced(index, 1)]);
+    variants.push([`without ${entryWords(entry)} in ${where}`, entries.toSpliced(index, 1)]);
     if (entry !== '')
       variants.push([`with nothing in the place of ${entryWords(entry)}`, entries.with(index, '')]);
     for (const [how, changed] of replacementsIn(entry)) variants.push([how, entries.with(index, changed)]);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Algorithm, algorithmFacts, algorithms } from '../../signing/digest-algorithms.js';
 import { type DigestStep, digestName } from '../../signing/digest-steps.js';
-import type { SubRule } from '../../signing/recipe.js';
+import type { Recipe } from '../../signing/recipe.js';
 import { type Choice, choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
 import { glue, literal, type Piece, separators } from './pieces.js';
 import type { RequestPieces } from './request-pieces.js';
@@ -54,8 +54,8 @@ function stepsOfAffix({ kind, piece: { tokens } }: AffixLink): string[] {
   return kind === 'append' ? steps : steps.reverse();
 }
 
-/** The `$sub` rule that the key or an affix needs; undefined where none does. */
-export function subOf({ links, key }: Chain): SubRule | undefined {
+/** The sub that the key or an affix needs; undefined where none does. */
+export function subOf({ links, key }: Chain): Recipe['sub'] | undefined {
   const subs = links.map((link) => (link.kind === 'digest' ? undefined : link.piece.sub));
   return key?.sub ?? subs.find((sub) => sub !== undefined);
 }

@@ -1,5 +1,5 @@
 import { encoders } from '../../signing/encodings.js';
-import type { ParamsRule, SubRule } from '../../signing/recipe.js';
+import type { ParamsRule, Recipe } from '../../signing/recipe.js';
 import { modifiers } from '../../signing/template.js';
 import { choices, distinctBy, type Weighted } from './cost.js';
 
@@ -8,8 +8,8 @@ export interface Piece extends Weighted {
   /** Entries of `message`, literals and tokens. */
   readonly tokens: readonly string[];
   readonly text: string;
-  /** The rule for `$sub` in the tokens. */
-  readonly sub?: SubRule;
+  /** The rule for the sub in the tokens. */
+  readonly sub?: Recipe['sub'];
   /** The prefix that `$path` in the tokens leaves out. */
   readonly basePath?: string;
   /** The rule for `$params` in the tokens. */

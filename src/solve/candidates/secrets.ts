@@ -1,5 +1,5 @@
 import { decodeKey } from '../../signing/digest-steps.js';
-import { type KeyDecoding, type KeyRule, RecipeError, type SubRule } from '../../signing/recipe.js';
+import { type KeyDecoding, type KeyRule, type Recipe, RecipeError } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { type Choice, choice, choices, combined, distinctBy, sortByBits, type Weighted } from './cost.js';
@@ -18,7 +18,7 @@ const modifiersOfSecrets = choices<string>(
 
 /**
  * Texts that can be in the place of the secret: the secret, a digest of it, a digest of it with one or two values. The
- * key of a `$sub` digest is rarely anything but the secret with what identifies the app, the session or the time.
+ * key of a sub is rarely anything but the secret with what identifies the app, the session or the time.
  */
 export function secretForms(secret: Secret, pieces: RequestPieces): Piece[] {
   const text = secret.reveal();
@@ -54,10 +54,10 @@ const subDigests = choices<string>([5, 'md5:hex'], [6, 'md5:HEX'], [7.5, 'sha1:h
 
 function digestsOf({ tokens, text, bits }: Piece): Piece[] {
   return subDigests.map(({ value: step, bits: own }) => ({
-    tokens: ['$sub'],
+    tokens: ['$sub:inner'],
     text: modifierNamed(step)(text),
     bits: bits + own,
-    sub: { message: tokens, steps: [step] },
+    sub: { inner: { message: tokens, steps: [step] } },
   }));
 }
 
@@ -115,7 +115,7 @@ function capitalized(word: string): string {
 export interface KeyForm extends Weighted {
   readonly rule: KeyRule;
   readonly bytes: Buffer;
-  readonly sub?: SubRule;
+  readonly sub?: Recipe['sub'];
 }
 
 const decodings = choices<KeyDecoding>([4, 'hex'], [4.5, 'base64'], [6.5, 'base64url']);

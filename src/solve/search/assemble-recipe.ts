@@ -1,12 +1,5 @@
-import { compileRecipe } from '../../signing/compile-recipe.js';
-import {
-  completeRecipe,
-  type ParamsRule,
-  type Recipe,
-  RecipeError,
-  type RecipeJson,
-  type SubRule,
-} from '../../signing/recipe.js';
+import { type ParamsRule, type Recipe, RecipeError, type RecipeJson } from '../../signing/recipe.js';
+import { parseRecipe } from '../../signing/recipe-json.js';
 import type { MessageChange } from '../candidates/block-changes.js';
 import { type Chain, stepsOf, subOf } from '../candidates/chains.js';
 import type { Piece } from '../candidates/pieces.js';
@@ -22,11 +15,11 @@ interface FoundParts {
 }
 
 /**
- * The recipe of these parts; null where they need two different `$sub` digests or two base paths, or where the language
+ * The recipe of these parts; null where they need two different subs or two base paths, or where the language
  * refuses it, such as one that replaces characters of the secret.
  */
 export function assembleRecipe({ params, message, join, block, change, chain }: FoundParts): Recipe | null {
-  const subs = new Map<string, SubRule>();
+  const subs = new Map<string, Recipe['sub']>();
   for (const sub of [subOf(chain), ...message.map((piece) => piece.sub)]) {
     if (sub !== undefined) subs.set(JSON.stringify(sub), sub);
   }
@@ -41,7 +34,7 @@ export function assembleRecipe({ params, message, join, block, change, chain }: 
     join,
     basePath: [...basePaths][0] ?? '',
     encode: { block, ...change.rule },
-    sub: [...subs.values()][0] ?? null,
+    sub: [...subs.values()][0] ?? {},
     steps: stepsOf(chain),
     key: chain.key?.rule ?? { tokens: ['$secret'], decode: 'utf8' },
     output: chain.reading.output,
@@ -50,10 +43,8 @@ export function assembleRecipe({ params, message, join, block, change, chain }: 
 
 /** The recipe, if the language takes it; else null. */
 export function validRecipe(json: RecipeJson): Recipe | null {
-  const recipe = completeRecipe(json);
   try {
-    compileRecipe(recipe);
-    return recipe;
+    return parseRecipe(json);
   } catch (error) {
     if (error instanceof RecipeError) return null;
     throw error;
