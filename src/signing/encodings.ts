@@ -66,6 +66,11 @@ export function reverse(text: string): string {
   return [...text].reverse().join('');
 }
 
+/** The number of bytes in UTF-8, in decimal. */
+export function byteLength(text: string): string {
+  return `${Buffer.byteLength(text)}`;
+}
+
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

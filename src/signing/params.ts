@@ -1,4 +1,4 @@
-import { encoders, escapePattern, folds } from './encodings.js';
+import { byteLength, encoders, escapePattern, folds } from './encodings.js';
 import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
 import { openSources, type Source } from './recipe-language.js';
 import type { Param } from './request.js';
@@ -41,7 +41,7 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
     rule.order,
     ([name, value]) => writeKey(name) + (values ? writeValue(value) : ''),
   );
-  const change = { apply: writeValue, local: rule.json === 'none' };
+  const change = { apply: writeValue, local: rule.json === 'none' && !rule.lengths };
   const writtenValue = ([, value, shown]: SignedParam, renderer: Renderer) =>
     shown === undefined ? renderer.value(value, writeValue) : renderer.change(shown, change);
 
@@ -199,13 +199,18 @@ function joinValues(params: readonly Param[], separator: string): Param[] {
   return [...values];
 }
 
-/** Format names and values: `json`, then `escape`, then `encode`, then `case`. */
+function withLength(text: string): string {
+  return byteLength(text) + text;
+}
+
+/** Format names and values: `json`, then `escape`, then `encode`, then `case`, then `lengths`. */
 function compileWriters(rule: ParamsRule) {
   const write = compileParamText(rule);
   const writeJson = (text: string) => write(JSON.stringify(text));
+  const writeValue = rule.json === 'none' ? write : writeJson;
   return {
     writeName: rule.json === 'both' ? writeJson : write,
-    writeValue: rule.json === 'none' ? write : writeJson,
+    writeValue: rule.lengths ? (text: string) => withLength(writeValue(text)) : writeValue,
   };
 }
 

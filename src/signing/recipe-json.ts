@@ -143,6 +143,7 @@ const parseParams = fields<ParamsRule>(
     case: oneOf(cases),
     nameCase: oneOf(cases),
     json: oneOf(jsonTexts),
+    lengths: parseFlag,
     add: parseNamed,
   },
   recipeDefaults.params,

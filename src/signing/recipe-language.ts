@@ -44,6 +44,7 @@ export function tokenForm(source: Source): string {
 export const modifierTexts = {
   base64: 'base64 of the text',
   reverse: 'the characters in reverse order',
+  length: 'the number of its bytes in UTF-8, in decimal; never of the secret',
   upper: 'upper case',
   lower: 'lower case',
   form: 'form-encoded: a space as `+`',

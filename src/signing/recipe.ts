@@ -55,6 +55,8 @@ export interface ParamsRule {
   readonly nameCase: Case;
   /** Writes values, or names and values, as JSON strings, before `escape`. */
   readonly json: JsonTexts;
+  /** Writes each value behind the number of its bytes in UTF-8, as it is written. */
+  readonly lengths: boolean;
   /**
    * Values by name, literals and tokens, that are signed but not sent, behind the parameters and whatever `include`
    * and `exclude` say: a constant, the secret, a header.
@@ -149,6 +151,7 @@ export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
     case: 'none',
     nameCase: 'none',
     json: 'none',
+    lengths: false,
     add: {},
   },
   join: '',

@@ -1,5 +1,5 @@
 import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
-import { decodePercent, encoders, folds, reverse } from './encodings.js';
+import { byteLength, decodePercent, encoders, folds, reverse } from './encodings.js';
 import { checkLimit, RecipeError } from './recipe.js';
 import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
 import type { SignableRequest } from './request.js';
@@ -29,6 +29,7 @@ export const modifiers: ReadonlyMap<string, Modifier> = new Map([
   digestModifier('MD5', 'md5', 'HEX'),
   textModifier('base64', encoders.base64, false),
   textModifier('reverse', reverse, false),
+  textModifier('length', byteLength, false),
   textModifier('upper', folds.upper),
   textModifier('lower', folds.lower),
   textModifier('form', encoders.form),

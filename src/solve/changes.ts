@@ -44,6 +44,7 @@ export const fieldChoices: Readonly<Record<string, readonly Choice<unknown>[]>> 
   'params.nameCase': choices([0.1, 'none'], [6, 'lower', 'upper']),
   'params.joinRepeated': choices<unknown>([1, null], [1.5, ','], [3, ''], [4, '|', ';']),
   'params.json': choices([0.1, 'none'], [4.5, 'values'], [7, 'both']),
+  'params.lengths': choices([0.1, false], [7, true]),
   'params.kvSep': rarer(nameValueSeparators, '=', 2),
   'params.pairSep': rarer([choice('', 1), ...separators], '&', 2.5),
   'params.pairEnd': choices([0.1, ''], [5.5, '$secret'], [8, '&', '|', '\n']),

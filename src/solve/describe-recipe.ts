@@ -105,6 +105,7 @@ function describeParams(params: ParamsRule, block: Recipe['encode']['block']): s
     ...(params.json === 'none'
       ? []
       : [params.json === 'both' ? 'as JSON strings' : 'values as JSON strings']),
+    ...(params.lengths ? ['each value behind its length'] : []),
     ...(params.case === 'none' ? [] : [`in ${params.case} case`]),
     ...(nameCase === 'none' ? [] : [`names in ${nameCase} case`]),
     ...(block === 'none' ? [] : [`${block}-encoded as a whole`]),

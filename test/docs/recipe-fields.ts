@@ -31,6 +31,7 @@ export const fieldTexts: Readonly<Record<FieldPath, string>> = {
   'params.escape': 'texts replaced in names and values, before they are encoded: `{":": "\\\\:"}`',
   'params.encode': 'encoding of names and values',
   'params.case': 'case of names and values, after encoding',
+  'params.lengths': 'writes each value behind the number of its bytes in UTF-8, as it is written',
   'params.kvSep': 'text between name and value',
   'params.pairSep': 'text between pairs',
   'params.pairEnd': 'text after each pair; it may hold `$secret`',

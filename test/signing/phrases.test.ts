@@ -89,6 +89,8 @@ const meant: Readonly<Record<string, string>> = {
   'values of parameters in a fixed order, a dollar sign between them': hmac('2: c$1'),
   'SHA-1 of secret, nonce and time, sorted as texts': hash('sha1', time + secret + nonce),
   'MD5 in upper case, then the secret, MD5 again': hash('md5', hash('md5', params).toUpperCase() + secret),
+  'each value behind its length in bytes': hmac('17111342: c03MD51011'),
+  'a value behind its length in bytes': hmac('11'),
   'two values in base64 as pairs': hmac('a=MQ==&b=MjogYw=='),
   'HMAC of the bytes of a digest': hmac(createHash('sha256').update(params).digest()),
   'a label before the digest': `sha256=${hmac(params)}`,

@@ -32,6 +32,7 @@ test('a recipe needs its message and its steps; every other field has a default'
       case: 'none',
       nameCase: 'none',
       json: 'none',
+      lengths: false,
       add: {},
     },
     message: ['$params', '&key=', '$secret'],
@@ -86,6 +87,7 @@ const anyFields: fc.Arbitrary<Recipe> = fc.record({
     case: fc.constantFrom(...cases),
     nameCase: fc.constantFrom(...cases),
     json: fc.constantFrom(...jsonTexts),
+    lengths: fc.boolean(),
     add: fc.dictionary(fc.constant('token'), fc.constantFrom('$secret', 'a', '$extra:a'), {
       noNullPrototype: true,
     }),

@@ -156,6 +156,7 @@ const anyFields = fc.record({
     case: fc.constantFrom(...cases),
     nameCase: fc.constantFrom(...cases),
     json: fc.oneof({ arbitrary: fc.constant('none' as const), weight: 2 }, fc.constantFrom(...jsonTexts)),
+    lengths: fc.boolean(),
     add: fc.dictionary(fc.constantFrom('token', 'KEY', 'ß', 'a', '__proto__'), addedValue, {
       maxKeys: 2,
       noNullPrototype: true,

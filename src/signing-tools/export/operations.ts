@@ -76,7 +76,10 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
   const write = textWriter(rule, (value) => define('write', 'text', value));
   const writeJson = (of: Expression, isJson: boolean) => write(isJson ? call('json_string', [of]) : of);
   const writtenName = () => writeJson(pairName, rule.json === 'both');
-  const writtenValue = () => writeJson(pairValue, rule.json !== 'none');
+  const writtenValue = () => {
+    const value = writeJson(pairValue, rule.json !== 'none');
+    return rule.lengths ? sumOf([changed(value, 'length'), value]) : value;
+  };
   /** A pair without its end: the sort key of `pair`. */
   const sortedPair = () =>
     sumOf([
@@ -271,7 +274,7 @@ function bytes(of: Expression): Expression {
   return of.isBytes ? of : call('utf8', [of], { isBytes: true });
 }
 
-function changed(of: Expression, change: Case | BlockEncoding | 'reverse'): Expression {
+function changed(of: Expression, change: Case | BlockEncoding | 'reverse' | 'length'): Expression {
   switch (change) {
     case 'none':
       return of;
@@ -282,6 +285,8 @@ function changed(of: Expression, change: Case | BlockEncoding | 'reverse'): Expr
       return call('reverse', [of], of);
     case 'base64':
       return call('to_base64', [bytes(of)], { isAscii: true });
+    case 'length':
+      return call('length_of', [bytes(of)], { isAscii: true });
     default:
       return call(change.replace('-', '_'), [of], { isAscii: true });
   }

@@ -443,6 +443,11 @@ namespace Signing
             return BitConverter.ToString(data).Replace("-", "").ToLowerInvariant();
         }
 
+        private static string LengthOf(byte[] data)
+        {
+            return data.Length.ToString();
+        }
+
         private static string ToBase64(byte[] data)
         {
             return Convert.ToBase64String(data);

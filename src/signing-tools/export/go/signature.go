@@ -442,6 +442,10 @@ func toHex(data []byte) string {
 	return hex.EncodeToString(data)
 }
 
+func lengthOf(data []byte) string {
+	return strconv.Itoa(len(data))
+}
+
 func toBase64(data []byte) string {
 	return base64.StdEncoding.EncodeToString(data)
 }

@@ -291,6 +291,10 @@ public final class Signature {
         return HexFormat.of().formatHex(data);
     }
 
+    private static String lengthOf(byte[] data) {
+        return Integer.toString(data.length);
+    }
+
     private static String toBase64(byte[] data) {
         return Base64.getEncoder().encodeToString(data);
     }

@@ -222,6 +222,10 @@ function toHex(data) {
   return data.toString('hex');
 }
 
+function lengthOf(data) {
+  return String(data.length);
+}
+
 function toBase64(data) {
   return data.toString('base64');
 }
@@ -260,6 +264,7 @@ export const helpers = [
   fromHex,
   fromBase64,
   digest,
+  lengthOf,
   toBase64,
   toBase64url,
 ];

@@ -319,6 +319,11 @@ function to_hex(string $data): string
     return bin2hex($data);
 }
 
+function length_of(string $data): string
+{
+    return (string) strlen($data);
+}
+
 function to_base64(string $data): string
 {
     return base64_encode($data);

@@ -294,6 +294,10 @@ def to_hex(data: bytes) -> str:
     return data.hex()
 
 
+def length_of(data: bytes) -> str:
+    return str(len(data))
+
+
 def to_base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
