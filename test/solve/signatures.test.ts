@@ -35,6 +35,9 @@ function readings(signature: string, params = small.params, key = secret) {
   }));
 }
 
+/** Another algorithm may have digests of that length, too. */
+const ofSha256 = (signature: string) => readings(signature).filter(({ algorithm }) => algorithm === 'sha256');
+
 describe('a signature is parsed', () => {
   const whole = { algorithm: 'md5', digest: md5.toString('hex'), after: [] };
 
@@ -53,7 +56,7 @@ describe('a signature is parsed', () => {
     const sha384 = Buffer.alloc(48, 7).toString('base64');
     expect(readings(sha384).map(({ output }) => output)).toEqual(['base64', 'base64url']);
     const even = Buffer.alloc(32, 7).toString('base64url');
-    expect(readings(even)).toEqual([
+    expect(ofSha256(even)).toEqual([
       { algorithm: 'sha256', digest: '07'.repeat(32), output: 'base64url', after: [] },
     ]);
   });
@@ -84,7 +87,7 @@ describe('a signature is parsed', () => {
 
   it('in base64 behind a label, which may be a value of the request', () => {
     const digest = sha256.toString('base64');
-    const stepsBehind = (signature: string) => readings(signature).map((reading) => reading.after);
+    const stepsBehind = (signature: string) => ofSha256(signature).map((reading) => reading.after);
     expect(stepsBehind(`HMACSHA256=${digest}`)).toEqual([['prepend:HMACSHA256=']]);
     expect(stepsBehind(`1795283538:${digest}`)).toEqual([[`prepend:${'$'}{param:timestamp}:`]]);
     expect(stepsBehind(`key:${Buffer.alloc(32, 255).toString('base64url')}=`)).toEqual([
@@ -95,8 +98,8 @@ describe('a signature is parsed', () => {
   it('in base64url with its padding, too', () => {
     const padded = `${Buffer.alloc(32, 255).toString('base64url')}=`;
     const read = { algorithm: 'sha256', digest: 'ff'.repeat(32) };
-    expect(readings(padded)).toEqual([{ ...read, output: 'base64url', after: ['append:='] }]);
-    const [plain, url] = readings(Buffer.alloc(32, 7).toString('base64'));
+    expect(ofSha256(padded)).toEqual([{ ...read, output: 'base64url', after: ['append:='] }]);
+    const [plain, url] = ofSha256(Buffer.alloc(32, 7).toString('base64'));
     expect(plain).toMatchObject({ output: 'base64', after: [] });
     expect(url).toMatchObject({ output: 'base64url', after: ['append:='] });
   });
