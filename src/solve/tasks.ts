@@ -28,6 +28,11 @@ export interface SolveTask {
   readonly hints?: TaskHints;
 }
 
+/** Whether a document names so much of the rule that the search goes deep. */
+export function isHinted({ hints: { steps, headers = [], constants = [] } = {} }: SolveTask): boolean {
+  return steps !== undefined || headers.length + constants.length > 0;
+}
+
 /** A recipe that gives the signature of a task, if one was found. */
 export interface Found {
   /** Number of recipes tried. */

@@ -61,6 +61,15 @@ describe('the shares of a search', () => {
     expect(queue.end).toMatchObject({ bits: maxBits, isComplete: true });
   });
 
+  it('end where too many candidates would follow', () => {
+    const queue = new ShareQueue(1000);
+    for (let share = queue.take(); share !== null; share = queue.take())
+      queue.note(share, { tried: 100, hit: null, isCut: false });
+    expect(queue.end.tried).toBeLessThan(1000);
+    expect(queue.end).toMatchObject({ isComplete: true });
+    expect(queue.end.bits).toBeLessThan(maxBits);
+  });
+
   it('together equal a search by one', () => {
     const search = new Search({ request: small, secret, signature: '0'.repeat(32), otherParams: [] });
     const whole = { from: 13, to: 15, part: 0, parts: 1 };

@@ -9,6 +9,7 @@ import { fittingRecipes } from '../../src/solve/fitting-recipes.js';
 import { findNeighbour } from '../../src/solve/neighbours.js';
 import { findByHints, type Hints } from '../../src/solve/open-recipe.js';
 import { probesFor } from '../../src/solve/probes.js';
+import { mostHinted } from '../../src/solve/search/shares.js';
 import { solve } from '../../src/solve/solve.js';
 import type { SolveTask } from '../../src/solve/tasks.js';
 import { searchUpTo } from '../support/search-up-to.js';
@@ -232,6 +233,17 @@ it('with what a document says, a message of ten parts is found', { timeout: 120_
   const hints = { steps: ['hmac-sha256'], join: '', headers: names, constants: ['v2/'] };
   const found = await solve([task], searchUpTo(3_000_000), noPause, hints);
   expect(rankOf(rule, secret, request, found)).toBe(1);
+  // Where nothing fits, the search ends by itself.
+  for (const [wrong, least] of [
+    [{ ...hints, join: '&' }, 300_000],
+    [{ steps: ['md5'] }, 1],
+  ] as const) {
+    const nothing = await solve([task], searchUpTo(Number.POSITIVE_INFINITY), noPause, wrong);
+    expect(nothing).toMatchObject({ fits: [], next: null, isComplete: true, isDivided: false });
+    expect(nothing.tried).toBeGreaterThan(least);
+    expect(nothing.tried).toBeLessThan(mostHinted);
+    expect(nothing.bits).toBeGreaterThan(25);
+  }
 });
 
 it('with the joiner of a document, values are found that were sent behind each other', async () => {

@@ -5,6 +5,7 @@ import { fuse, type Piece } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import { type Finish, finishesOf, listBits, maxHintedBits, maxListBits } from '../candidates/value-lists.js';
 import { visitLists } from '../candidates/visit-lists.js';
+import { isHinted } from '../tasks.js';
 import { assembleRecipe } from './assemble-recipe.js';
 import type { Fits } from './compiled-chain.js';
 import type { Share, Work } from './shares.js';
@@ -26,9 +27,11 @@ export function listSearch(
   const hinted = hintedItems(space);
   const { isOnce, isWhole, count } = hinted;
   const items = listItems(space, hinted);
-  const isHinted = space.task.hints?.steps !== undefined;
-  const bound = isHinted || count > 0 ? maxHintedBits : maxListBits;
-  const finishes = finishesOf(space, isHinted ? maxHintedFinishBits : maxFinishBits);
+  const bound = isHinted(space.task) ? maxHintedBits : maxListBits;
+  const isNamed = space.task.hints?.steps !== undefined;
+  const finishes = finishesOf(space, isNamed ? maxHintedFinishBits : maxFinishBits);
+  // Digests that a document names may be of another length than the signature.
+  if (finishes.length === 0) return () => {};
   return (share, work) => {
     const { part, parts, to } = share;
     const maxBits = Math.min(bound, to - listBits - (finishes[0]?.bits ?? 0));

@@ -63,13 +63,14 @@ const shareSize = 300_000;
 /** Maximum cost of a candidate, in bits. */
 export const maxBits = 44;
 
+/** Maximum number of candidates of a search by hints: a rule that a document describes is among the first half. */
+export const mostHinted = 2_000_000;
+
 /** The extent of a search. */
 export interface SearchEnd extends Omit<Tally, 'isCut'> {
-  /**
-   * Every candidate up to this cost was tried: every rule likelier than one in 2^bits. All candidates where
-   * `isComplete`.
-   */
+  /** Every candidate up to this cost was tried: every rule likelier than one in 2^bits. */
   readonly bits: number;
+  /** Whether more time would not help: there are no other candidates, or too many. */
   readonly isComplete: boolean;
 }
 
@@ -79,6 +80,11 @@ export class ShareQueue {
   /** The shares handed out and not yet noted. */
   readonly #open = new Set<Share>();
   #band = { from: 0, to: 0, parts: 0 };
+  readonly #most: number;
+  /** Candidates in the bands so far, those in shares under way estimated. */
+  #counted = 0;
+  /** Whether the next band would have too many candidates. */
+  #isFull = false;
   #next = 0;
   /** Candidates in the noted shares of the current band. */
   #tried = 0;
@@ -86,6 +92,11 @@ export class ShareQueue {
   #done = 0;
   /** Candidates expected in all shares of the current band. */
   #expected = 0;
+
+  /** `most` bounds the number of candidates. */
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most;
+  }
 
   /** The lower bound of the current band: everything cheaper has been handed out. */
   get from(): number {
@@ -100,7 +111,7 @@ export class ShareQueue {
     const isComplete = this.#total.hit === null && this.#isEmpty && this.#open.size === 0;
     const open = [...this.#open].map(({ from }) => from);
     const { tried, hit } = this.#total;
-    return { tried, hit, bits: isComplete ? maxBits : Math.min(this.from, ...open), isComplete };
+    return { tried, hit, bits: isComplete ? this.#band.to : Math.min(this.from, ...open), isComplete };
   }
 
   /** The next share; null where none is left. */
@@ -124,7 +135,7 @@ export class ShareQueue {
   }
 
   get #isEmpty(): boolean {
-    return this.#band.to >= maxBits && this.#next === this.#band.parts;
+    return (this.#isFull || this.#band.to >= maxBits) && this.#next === this.#band.parts;
   }
 
   #openBand(): boolean {
@@ -134,6 +145,9 @@ export class ShareQueue {
     // With many threads, a band may be handed out before any of its shares is recorded.
     const counted = this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts;
     this.#expected = counted * growth;
+    this.#counted += counted;
+    this.#isFull = this.#counted + this.#expected > this.#most;
+    if (this.#isFull) return false;
     this.#band = { from, to, parts: Math.max(1, Math.ceil(this.#expected / shareSize)) };
     this.#next = 0;
     this.#tried = 0;

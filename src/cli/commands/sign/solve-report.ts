@@ -2,6 +2,7 @@ import { formatRecipe } from '../../../signing/recipe-json.js';
 import type { SignableRequest } from '../../../signing/request.js';
 import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../solve/describe-recipe.js';
+import { maxBits } from '../../../solve/search/shares.js';
 import type { Solution } from '../../../solve/solve.js';
 import type { SignedSample } from '../../../solve/tasks.js';
 import { formatCount } from '../../../support/count.js';
@@ -167,13 +168,14 @@ function busyWords(ms: number, cpuShare: number): string {
   return `This machine gave the search ${seconds(ms * cpuShare)} of ${seconds(ms)} s: it is busy with other things.`;
 }
 
-function whatWasTried({ isDivided, isComplete, bits, tried }: Solution, samples: number): string {
+function whatWasTried({ isDivided, bits, tried }: Solution, samples: number): string {
   if (isDivided) return `one of the ${samples} samples has recipes, but none of them fits all`;
-  const covered = isComplete
-    ? 'all that exist'
-    : bits < leastBits
-      ? 'hardly any of those that exist'
-      : `all that are as likely as 1 in ${count(2 ** bits)} documented rules`;
+  const covered =
+    bits >= maxBits
+      ? 'all that exist'
+      : bits < leastBits
+        ? 'hardly any of those that exist'
+        : `all that are as likely as 1 in ${count(2 ** bits)} documented rules`;
   return `${formatCount(tried)} were tried, ${covered}`;
 }
 
