@@ -129,7 +129,8 @@ function outputText(output: Uint8Array): string | null {
  * Warns of what was probably pasted with an app secret, the most common cause of a wrong signature; the secret is used
  * unchanged. No warning repeats it.
  */
-export function secretWarnings(secret: Secret): string[] {
+export function secretWarnings(secret: Secret, appKey?: string): string[] {
+  if (secret.reveal() === appKey) return ['the app secret is the app key'];
   const fault = pasteFault(secret.reveal(), 'secret');
   return fault === null ? [] : [`the app secret ${fault.what}`];
 }

@@ -50,7 +50,7 @@ export async function fromProfile(
   const code = 'USERINFO_PROFILE';
   for (const warning of [
     ...settings.warnings,
-    ...(appSecret instanceof Secret ? secretWarnings(appSecret) : []),
+    ...(appSecret instanceof Secret ? secretWarnings(appSecret, settings.app_key.value) : []),
   ]) {
     if (options.logger !== undefined) options.logger.warn({ code }, warning);
     else process.emitWarning(warning, { type: 'UserInfoProfileWarning', code });

@@ -941,7 +941,7 @@ describe('--query', () => {
   });
 });
 
-const values = '--environment test --base-url https://h.example --tenant-code t --channel c --app-key k';
+const values = '--environment test --base-url https://h.example --tenant-code t --channel c --app-key k7f3c9';
 
 describe('what a profile would store', () => {
   const rest = (option: string) => values.replace(new RegExp(`${option} \\S+`), '');
@@ -1016,6 +1016,7 @@ describe('what a profile would store', () => {
 describe('a secret', () => {
   it.each<[string, string, readonly string[]]>([
     ['what may be a name', 'shop=abc', ['warning: the app secret begins with a name']],
+    ['the app key', 'k7f3c9', ['warning: the app secret is the app key']],
     ['a letter of a language', 'abcé', ['warning: the app secret has letters that are not ASCII']],
     ['the padding of Base64', 'YWJj==', []],
   ])('with %s is stored, and what fixes it is said', async (_, secret, warnings) => {

@@ -14,19 +14,24 @@ import { warn } from '../output/style.js';
 import { showText } from '../output/terminal-text.js';
 import { networkOptions } from './network.js';
 
-/** Reads the secret, and warns of characters that copy-and-paste may have added. */
+/** The settings of a secret; of a command that only signs, the app may not be known. */
+interface SecretSettings {
+  readonly profile: string | null;
+  readonly app_key?: { readonly value: string };
+  readonly secret: Pick<Settings['secret'], 'source' | 'read'>;
+}
+
+/** Reads the secret, and warns of the app key in its place, and of characters that copy-and-paste may have added. */
 export async function readSecretOf(
   { io }: CliContext,
-  { profile, secret: { source, read } }: { readonly profile: string | null; readonly secret: ReadableSecret },
+  { profile, app_key, secret: { source, read } }: SecretSettings,
 ): Promise<Secret> {
   const secret = await read();
-  const warnings = secretWarnings(secret);
+  const warnings = secretWarnings(secret, app_key?.value);
   for (const warning of warnings) await warn(io, warning);
   if (warnings.length > 0) await printAdvice(io, settingSecretAgain(profile, source));
   return secret;
 }
-
-type ReadableSecret = Pick<Settings['secret'], 'source' | 'read'>;
 
 /** Creates the signers of a profile; this loads a signing module. */
 export async function loadSigning(

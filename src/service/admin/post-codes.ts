@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
+import { hasDoubledKey } from '../../protocol/json-tokens.js';
 import { areTexts, checkMembers, isA, isText, type Shape } from '../../protocol/members.js';
 import type { Secret } from '../../signing/secret.js';
 import type { HttpAnswer } from '../http/exchange.js';
@@ -87,12 +88,15 @@ const bodyMembers: Shape = {
 
 /** @throws InvalidInputError that names the field */
 function parseBody(body: Buffer): Parameters<CodeOperations['issueCodes']>[0] {
+  let text: string;
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    json = JSON.parse(text);
   } catch {
     throw new InvalidInputError('the body is not JSON');
   }
+  if (hasDoubledKey(text)) throw new InvalidInputError('the body has a key twice');
   checkMembers(bodyMembers, json);
   const { tenant_code, union_ids, info_names, ttl_seconds, uses } = json as Readonly<Record<string, unknown>>;
   const wanted = {

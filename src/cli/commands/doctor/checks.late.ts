@@ -114,9 +114,9 @@ function checkBaseUrl(settings: Settings): Finding {
 }
 
 /** The app secret can be read. */
-function describeSecret(value: Secret, { profile, secret: { source } }: Settings): Finding {
+function describeSecret(value: Secret, { profile, app_key, secret: { source } }: Settings): Finding {
   const detail = `found in ${describeSecretSource(source)}`;
-  const { next } = adviceOf(secretWarnings(value));
+  const { next } = adviceOf(secretWarnings(value, app_key.value));
   if (next === undefined) return { detail };
   const { hint, commands } = settingSecretAgain(profile, source);
   return { detail, next: `${next} ${hint}`, commands };

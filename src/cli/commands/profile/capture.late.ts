@@ -149,7 +149,7 @@ export async function completeProfile(
   );
   const fault = solveFault(report);
   if (fault !== null) {
-    for (const warning of secretWarnings(secret)) await warn(io, warning);
+    for (const warning of secretWarnings(secret, profile.app_key)) await warn(io, warning);
     throw notFound(context.args, fault.message, capture, profile);
   }
   const rules = likeliest(report);

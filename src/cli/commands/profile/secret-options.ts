@@ -84,12 +84,13 @@ export async function promptForSecret({ prompt }: CliContext): Promise<SecretSou
  * with more than the secret. A command is not run here: "doctor" runs it. A secret in the profile file is readable to
  * every program of this user.
  */
-export async function warnOfSecret(context: CliContext, { name, secret }: Profile): Promise<void> {
+export async function warnOfSecret(context: CliContext, { name, app_key, secret }: Profile): Promise<void> {
   const { io, profiles } = context;
   if (secret.kind === 'command') return;
   try {
     const read = () => readSecret(secret, io.env);
-    await readSecretOf(context, { profile: name, secret: { source: secret, read } });
+    const app = { profile: name, app_key: { value: app_key } };
+    await readSecretOf(context, { ...app, secret: { source: secret, read } });
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error;
     await warn(io, error.message);
