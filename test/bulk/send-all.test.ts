@@ -605,9 +605,9 @@ describe('all rows', () => {
       calls += 1;
       return new Promise<string>(() => {});
     };
-    const given = optionsFor(server.url, { ...options(hangs), timeoutMs: 30, attempts: 2 });
+    const given = optionsFor(server.url, { ...options(hangs), timeoutMs: 550, attempts: 2 });
     await expect(outcomesOf(rows(3), given)).rejects.toMatchObject({
-      message: `${what} did not return within 30 ms`,
+      message: `${what} did not return within 550 ms`,
       reason: 'secret',
     });
     expect(calls).toBe(2);

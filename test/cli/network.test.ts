@@ -256,7 +256,7 @@ describe('a proxy that opens no tunnel', () => {
 
 it('a connection that is never established ends at --timeout', async () => {
   const silent = await tcpServer(() => {});
-  const url = silent.url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
+  const url = silent.url.replace('http:', 'https:').replace('127.0.0.1', 'app.localhost');
   const done = await machine.run([...write, '--base-url', url, '--timeout', '300ms']);
   await silent.close();
   expect(done).toMatchObject({ status: 5, stderr: expect.stringContaining('The request was not sent') });

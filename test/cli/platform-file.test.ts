@@ -218,6 +218,8 @@ it('sends its headers with every request, and never shows their values', async (
   for (const name of written) expect(readFileSync(join(machine.folder, name), 'utf8')).not.toContain(basic);
 });
 
+const options = { baseUrl: 'http://127.0.0.1:9', tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's' };
+
 it.each<[object, string]>([
   [{ Host: 'x' }, 'Host cannot be set'],
   [{ 'content-length': '1' }, 'content-length cannot be set'],
@@ -229,13 +231,6 @@ it.each<[object, string]>([
   [{ 'X-A': 'a ' }, '"X-A" is not the value of a header'],
   [{ 'X-A': 'x', 'x-a': 'y' }, '"x-a" is given twice'],
 ])('the headers %j are refused before anything is sent', (headers, problem) => {
-  const options = {
-    baseUrl: 'http://127.0.0.1:9',
-    tenantCode: 't',
-    channel: 'c',
-    appKey: 'k',
-    appSecret: 's',
-  };
   expect(() => new UserInfoClient({ ...options, headers: headers as Record<string, string> })).toThrow(
     problem,
   );
@@ -258,13 +253,6 @@ it('needs its headers: what lacks is named, with the command that sets it', asyn
     status: 0,
     stderr: '',
   });
-  const options = {
-    baseUrl: 'http://127.0.0.1:9',
-    tenantCode: 't',
-    channel: 'c',
-    appKey: 'k',
-    appSecret: 's',
-  };
   expect(() => new UserInfoClient({ ...options, platform: platformFile })).toThrow(
     'the platform needs the header X-Gateway-Key',
   );

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
+import { httpServer } from '../support/raw-server.js';
 
 const secret = 'k7Qz-4711-Wb';
 const variable = 'CLOUD_SECRET_KEY';
@@ -140,17 +139,16 @@ describe('a host that gets the requests of an imported profile', () => {
     ['of a secret with merged letters', merged, merged],
     ['of names sorted by value', placed, placed],
   ])('learns no part of the secret from digests %s', async (_, app_sign, sign) => {
-    const requests: object[] = [];
-    const host = createServer(({ url = '' }, response) => {
-      requests.push(Object.fromEntries(new URL(url, 'http://x').searchParams));
-      response.end('{"code":40102,"msg":"no"}');
-    });
-    await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
-    const base_url = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+    const host = await httpServer((_, response) => response.end('{"code":40102,"msg":"no"}'));
     const platform = { signing: { app_sign, sign } };
-    const imported = await importOf({ ...partner, base_url, platform }, '--app-secret-env', variable);
+    const imported = await importOf(
+      { ...partner, base_url: host.url, platform },
+      '--app-secret-env',
+      variable,
+    );
     await machine.run(['read', 'c1', '--no-input'], { env: { [variable]: secret } });
-    host.close();
+    await host.close();
+    const requests = host.requests.map(({ query }) => Object.fromEntries(new URLSearchParams(query)));
     expect(await recover({ requests, length: secret.length, names })).toEqual([]);
     expect(imported.status).toBe(2);
     expect(imported.stderr).toContain('A digest of a part of the secret gives that part away');

@@ -2,6 +2,7 @@ import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentFlags, Machine } from '../support/cli.js';
+import { caFile, certificates } from '../support/tls-server.js';
 
 const secret = 'never-to-be-seen-4711';
 const values = deploymentFlags('https://test.example.com/');
@@ -278,11 +279,19 @@ describe.skipIf(process.platform === 'win32')(
   () => {
     const run = (...args: string[]) => machine.run([...args, '--dry-run']);
     const marker = () => join(machine.folder, 'was-run');
+    const clientCertificate = [
+      ...['--client-cert', join(certificates, 'good.crt')],
+      ...['--client-key', join(certificates, 'server.key')],
+    ];
 
     it.each([
       ['command', () => ['--app-secret-command', `touch ${marker()}; echo x`]],
       ['module', () => ['--app-secret-env', 'HOME', '--signing-module', 'signer.mjs']],
-    ])('has no %s of it run', async (what, options) => {
+      ['header', () => ['--app-secret-env', 'HOME', '--header', 'X-Region=cn-east']],
+      ['proxy', () => ['--app-secret-env', 'HOME', '--proxy', 'http://proxy.example:3128']],
+      ['CA file', () => ['--app-secret-env', 'HOME', '--ca-file', caFile]],
+      ['client certificate', () => ['--app-secret-env', 'HOME', ...clientCertificate]],
+    ])('has no %s of it used', async (what, options) => {
       machine.apart = what === 'module'; // a process evaluates a module once
       writeFileSync(
         join(machine.folder, 'signer.mjs'),
@@ -316,7 +325,7 @@ describe.skipIf(process.platform === 'win32')(
         expect(existsSync(marker())).toBe(false);
       }
       expect((await run('read', 'c1')).status).toBe(0);
-      expect(existsSync(marker())).toBe(true);
+      expect(existsSync(marker())).toBe(what === 'command' || what === 'module');
     });
   },
 );

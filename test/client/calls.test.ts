@@ -1,6 +1,4 @@
 import { getEventListeners } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
 import { httpServer, type TestServer, tcpServer } from '../support/raw-server.js';
@@ -59,18 +57,16 @@ describe('many calls at once', () => {
     [undefined, 128],
     [3, 3],
   ])('with `connections` %s take %s of them', async (connections, expected) => {
-    let opened = 0;
-    const server = createServer((_, response) => void setTimeout(() => response.end(ok), 5));
-    server.on('connection', () => {
-      opened += 1;
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = clientFor(url, connections === undefined ? {} : { connections });
+    const sockets = new Set<unknown>();
+    const server = keep(
+      await httpServer((_, response) => {
+        sockets.add(response.socket);
+        setTimeout(() => response.end(ok), 5);
+      }),
+    );
+    const client = clientFor(server.url, connections === undefined ? {} : { connections });
     await Promise.all(Array.from({ length: 200 }, () => client.passback(row)));
-    await client.close();
-    await new Promise((resolve) => server.close(resolve));
-    expect(opened).toBe(expected);
+    expect(sockets.size).toBe(expected);
   });
 });
 
@@ -215,7 +211,12 @@ describe('the time of an attempt', () => {
         if (count % 2 === 0) response.end(ok);
       }),
     );
-    const client = clientFor(server.url, { attempts: 2, attemptTimeoutMs: 50, timeoutMs: 60_000 });
+    const client = clientFor(server.url, {
+      connections: 1,
+      attempts: 2,
+      attemptTimeoutMs: 50,
+      timeoutMs: 60_000,
+    });
     expect(await client.passback(row)).toMatchObject({ attempts: 2 });
     const patient = client.withOptions({ attemptTimeoutMs: 60_000 });
     expect(await patient.passback(row, { attemptTimeoutMs: 50 })).toMatchObject({ attempts: 2 });

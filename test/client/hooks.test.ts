@@ -136,7 +136,7 @@ describe('every started attempt calls one more hook at its end', () => {
   it('when there is no connection in time', async () => {
     const told: string[] = [];
     const proxy = silent.url;
-    await using client = clientFor('https://service.example', { ...hooksInto(told), proxy, timeoutMs: 50 });
+    await using client = clientFor('https://service.example', { ...hooksInto(told), proxy, timeoutMs: 500 });
     expect(await outcomeOf(client.passback(row))).toBe('timeout');
     expect(told).toEqual(['request 1', 'timeout 1 not received']);
   });

@@ -102,6 +102,7 @@ describe('a client that gets no valid answer', () => {
     ['a list in "data"', `{"code":200,"msg":"ok","data":[${record}]}`],
     ['JSON in the text "result"', `{"status":"ok","result":${quoted}}`],
     ['the answer itself', record],
+    ['the record of a user who is named', '{"union_id":"u1","city":"Zhang"}'],
     ['JSON in the text "error"', `{"error":${quoted}}`],
     ['a text behind the answer', `{"code":200,"msg":"ok","data":{}} ${record}`],
   ])('a record as %s is not in the error', async (_, body) => {

@@ -171,6 +171,7 @@ describe('what breaks a rule', () => {
       '"union_id" holds U+0000',
     ],
     ['half a character', () => client.read({ code: '\ud800' }), '"code" holds an unpaired surrogate'],
+    ['U+0000 in a scope', () => client.read({ code: 'c', scope: 'a\0' }), '"scope" holds U+0000'],
     ['no code', () => client.read({ code: '' }), 'parameter code is missing'],
     ['a comma in a name', () => client.read({ code: 'c', infoNames: ['a,b'] }), '"a,b" holds a comma'],
   ])('%s is refused by name, and nothing is sent', async (_, call, said) => {

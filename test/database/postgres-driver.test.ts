@@ -77,6 +77,8 @@ describe('the PostgreSQL driver', () => {
     await expect(lost).rejects.toThrow('lost during a commit: the work may be stored');
     await expect(lost).rejects.toBeInstanceOf(StoreUnavailableError);
     expect(runs).toBe(1);
+    const alone = driver.writeOnce("UPDATE things SET n = n + 1 WHERE name = 'a'", []);
+    await expect(alone).rejects.toThrow('lost during a commit: the work may be stored');
     expect(await counts()).toEqual([0, 0]);
   });
 

@@ -178,6 +178,7 @@ describe('TLS', () => {
   it.each([
     ['postgres://me@db.example/x', true],
     ['postgres://me@10.1.2.3/x', true],
+    ['postgres://me@127.0.0.1,db.example/x', true],
     ['postgres://me@127.0.0.1/x', undefined],
     ['postgres://me@localhost/x', undefined],
     ['postgres://me@[::1]/x', undefined],

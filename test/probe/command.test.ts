@@ -418,6 +418,16 @@ it('takes no ID in a text for a limit', async () => {
   expect(verdict).toBe('13 of 13 refusals differ from this project; 6 of 17 points are known');
 });
 
+it('does not replace a file that appears meanwhile', async () => {
+  const file = join(machine.folder, 'meanwhile.json');
+  php.behind = () => {
+    writeFileSync(file, 'precious');
+    return '';
+  };
+  expect(await probe('-p', 'php', '--save', 'meanwhile.json')).toMatchObject({ status: 2 });
+  expect(readFileSync(file, 'utf8')).toBe('precious');
+});
+
 /** What a file cannot say: it is left out, and nothing is lost. */
 it.each([
   ['a code of 17 digits', 200, '{"code":90071992547409691,"msg":"no","data":[]}'],

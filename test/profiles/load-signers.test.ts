@@ -63,6 +63,12 @@ describe('a module is refused', () => {
     expect(error.message).toContain('is writable by other users');
   });
 
+  it('that is no file, as a folder or a pipe', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'signer.mjs'));
+    expect((await load(folder)).message).toContain('is not a regular file');
+  });
+
   it('whose folder others can write', async () => {
     const folder = moduleFolder('d3');
     chmodSync(folder, 0o777);

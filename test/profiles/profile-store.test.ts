@@ -111,6 +111,7 @@ describe('the mode of written files', () => {
 describe('a file that is damaged', () => {
   const whole =
     '"environment":"test","base_url":"https://a.example","tenant_code":"t","channel":"c","app_key":"k"';
+  const kept = `${whole},"secret":{"kind":"file","value":"s"}`;
   const inProfile = (fields: string) => `{"active":null,"profiles":{"shop.cn":{${fields}}}}`;
 
   it.each([
@@ -127,6 +128,7 @@ describe('a file that is damaged', () => {
     ['with a field of another type', inProfile('"environment":1'), 'environment is not text'],
     ['with a bad value', inProfile('"environment":"prod"'), 'environment is neither test nor production'],
     ['without a secret', inProfile(whole), 'profile "shop.cn": secret is missing'],
+    ['with a relative path', inProfile(`${kept},"ca_file":"./ca.pem"`), 'ca_file is not an absolute path'],
     ['with an unknown secret', inProfile(`${whole},"secret":{"kind":"tpm"}`), 'secret.kind is none of'],
     [
       'with the secret where a name belongs',
@@ -135,12 +137,12 @@ describe('a file that is damaged', () => {
     ],
     [
       'with a header that is given twice',
-      inProfile(`${whole},"secret":{"kind":"file","value":"s"},"headers":{"X-Key":"a","x-key":"b"}`),
+      inProfile(`${kept},"headers":{"X-Key":"a","x-key":"b"}`),
       'profile "shop.cn": headers: "x-key" is given twice',
     ],
     [
       'with a recipe that says nothing sensible',
-      inProfile(`${whole},"secret":{"kind":"file","value":"s"},"platform":{"signing":{"sign":{"steps":7}}}`),
+      inProfile(`${kept},"platform":{"signing":{"sign":{"steps":7}}}`),
       'profile "shop.cn": platform: signing: ',
     ],
   ])('(%s) is named with its fault and never written to', async (_, content, fault) => {

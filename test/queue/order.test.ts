@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { UserNaming } from '../../src/bulk/operations.js';
@@ -11,63 +8,52 @@ import { Queue } from '../../src/queue/queue.js';
 import { Worker, type WorkerEvent } from '../../src/queue/worker.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
 import { randomOf } from '../support/property-seed.js';
+import { httpServer, type TestServer } from '../support/raw-server.js';
 
 const drawn = randomOf('order');
 
 /** A platform that knows nothing of the product: it remembers the values of each user, in their order. */
-class Platform {
-  readonly written = new Map<string, string[]>();
+const platform = {
+  written: new Map<string, string[]>(),
   /** Called before a value is written. */
-  beforeWrite: (user: string) => Promise<unknown> = () => wait(drawn() * 4);
-  readonly #server: Server = createServer(async (request, response) => {
-    let body = '';
-    for await (const part of request) body += part;
-    const form = new URLSearchParams(body);
-    const { level, mail } = JSON.parse(form.get('user_info') ?? '{}');
-    const user = form.get('union_id') ?? mail;
-    await this.beforeWrite(user);
-    this.written.set(user, [...(this.written.get(user) ?? []), level]);
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: user } }));
-  });
-
-  async start(): Promise<string> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  stop(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
-  }
-}
+  beforeWrite: (_user: string): Promise<unknown> => wait(drawn() * 4),
+};
+let server: TestServer;
 
 let schema: TestSchema;
 let queue: Queue;
-let platform: Platform;
-let baseUrl: string;
 
 beforeAll(async () => {
   schema = await createSchema();
   queue = await Queue.open(schema.url);
-  platform = new Platform();
-  baseUrl = await platform.start();
+  server = await httpServer(async ({ body }, response) => {
+    const form = new URLSearchParams(body);
+    const { level, mail } = JSON.parse(form.get('user_info') ?? '{}');
+    const user = form.get('union_id') ?? mail;
+    await platform.beforeWrite(user);
+    platform.written.set(user, [...(platform.written.get(user) ?? []), level]);
+    response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: user } }));
+  });
 });
 afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
-  platform.stop();
+  await server.close();
   await queue.close();
   await schema.remove();
 });
 
 const byUnionId = { by: 'union_id', column: 'union_id' } as const;
-const targetNow = () => ({ environment: 'test', base_url: baseUrl, tenant_code: 'acme', channel: 'web' });
+const targetNow = () => ({ environment: 'test', base_url: server.url, tenant_code: 'acme', channel: 'web' });
 
 /** Adds a run that sets `level` of each user, and returns its name. */
 async function load(
   users: readonly string[],
   level: string,
-  { naming = byUnionId, channel = 'web' }: { naming?: UserNaming; channel?: string } = {},
+  {
+    naming = byUnionId,
+    channel = 'web',
+    leaseMs = 60_000,
+  }: { naming?: UserNaming; channel?: string; leaseMs?: number } = {},
   { signal } = new AbortController(),
 ): Promise<string> {
   const key = naming.by === 'union_id' ? naming.column : naming.key;
@@ -78,7 +64,7 @@ async function load(
   for (const user of users) digests.add(user);
   digests.sort();
   const source = { from: 'f', hash: '' };
-  const given = { naming, source, rows: users.length, rate: null, keepsRows: false, leaseMs: 60_000 };
+  const given = { naming, source, rows: users.length, rate: null, keepsRows: false, leaseMs };
   const target = { ...targetNow(), channel };
   const { run } = await queue.load({ ...given, target }, digests, batches(), signal);
   return run;
@@ -90,7 +76,13 @@ function work(count: number, drains: boolean, timeoutMs = 10_000) {
   const events: WorkerEvent[] = [];
   const ended = Array.from({ length: count }).map(async () => {
     const queue = await Queue.open(schema.url);
-    const sender = new Sender({ baseUrl, tenantCode: 'acme', channel: 'web', appKey: 'a', appSecret: 's' });
+    const sender = new Sender({
+      baseUrl: server.url,
+      tenantCode: 'acme',
+      channel: 'web',
+      appKey: 'a',
+      appSecret: 's',
+    });
     const pacing = { concurrency: 8, attempts: 3, timeoutMs };
     const log = (event: WorkerEvent) => void events.push(event);
     try {
@@ -246,4 +238,20 @@ it('a worker whose time-out is longer than its lease does each row once', async 
   expect(valuesOf(users)).toEqual(users.map(() => 'set'));
   const taken = await query(schema.url, `SELECT takings FROM userinfo_chunks WHERE run = '${run}'`);
   expect(taken.map(({ takings }) => Number(takings))).toEqual([1]);
+});
+
+it('a worker hands back what it cannot end, so early that no request is under way when others may take it', async () => {
+  platform.beforeWrite = () => wait(300);
+  const run = await load(names('late', 0, 500), 'set', { leaseMs: 6_000 });
+  const taken = async () => {
+    const select = `SELECT takings::INT, leased_until::FLOAT FROM userinfo_chunks WHERE run = '${run}'`;
+    return (await query(schema.url, select))[0];
+  };
+  const { stop } = work(1, false);
+  await expect.poll(async () => (await taken())?.takings).toBe(1);
+  const first = await taken();
+  await expect.poll(async () => (await taken())?.takings).toBe(2);
+  expect(Number((await taken())?.leased_until) - Number(first?.leased_until)).toBeLessThan(6_000);
+  await queue.cancel(run);
+  await stop();
 });

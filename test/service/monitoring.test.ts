@@ -361,8 +361,10 @@ describe('a request', () => {
     expect((await exchange(forwarded, { trustProxy: ['127.0.0.0/8'] })).logged).toMatchObject({
       client: '203.0.113.7',
     });
-    await service?.close();
-    expect((await exchange(forwarded)).logged).toMatchObject({ client: '127.0.0.1' });
+    for (const options of [{}, { trustProxy: ['10.0.0.0/8'] }]) {
+      await service?.close();
+      expect((await exchange(forwarded, options)).logged).toMatchObject({ client: '127.0.0.1' });
+    }
     await expect(createService({ trustProxy: ['10.0.0.0/33'] })).rejects.toThrow(
       '"10.0.0.0/33" is not an address or a range of addresses',
     );

@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { httpServer } from './raw-server.js';
 
 /** A body as bytes, with the `Content-Type` that it is sent with. */
 type Reply = readonly [body: string | Buffer, contentType?: string];
@@ -90,24 +90,13 @@ interface Received {
  */
 export async function foreignPlatform() {
   const requests: Received[] = [];
-  const server = createServer(async (message, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk);
-    const query = (message.url ?? '').split('?')[1] ?? '';
-    const parameters = new URLSearchParams(`${query}&${Buffer.concat(chunks)}`);
-    requests.push({ headers: message.headers, parameters });
+  const server = await httpServer(({ method, query, body: form, headers }, response) => {
+    const parameters = new URLSearchParams(`${query}&${form}`);
+    requests.push({ headers, parameters });
     const code = parameters.get('code') ?? '';
     const [written] = success(`{"union_id":"${parameters.get('union_id') ?? 'u1'}"}`);
-    const [body, type = 'application/json'] = message.method === 'PUT' ? [written] : (replies[code] ?? ['']);
+    const [body, type = 'application/json'] = method === 'PUT' ? [written] : (replies[code] ?? ['']);
     response.writeHead(200, { 'content-type': type }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...server, requests };
 }

@@ -145,16 +145,12 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
   }
 }
 
+const intact = { isRefused: false, isSaid: false, lost: [], doubled: [], usedAgain: [] };
+
 describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout: 600_000 }, (operation) => {
   it('is resumed without loss and without a warning', async () => {
     const killed = await killedRun(operation, 20);
-    expect(await resume(killed, operation)).toEqual({
-      isRefused: false,
-      isSaid: false,
-      lost: [],
-      doubled: [],
-      usedAgain: [],
-    });
+    expect(await resume(killed, operation)).toEqual(intact);
   });
 
   it('and killed again while it is resumed, is resumed without loss', async () => {
@@ -165,13 +161,7 @@ describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout
     const resumed = records.findIndex((record) => record.includes('"record":"resumed"'));
     writeFileSync(paths.journal, `${records.slice(0, resumed + 1).join('\n')}\n`);
     writeFileSync(paths.results, killed.results);
-    expect(await resume(killed, operation)).toEqual({
-      isRefused: false,
-      isSaid: false,
-      lost: [],
-      doubled: [],
-      usedAgain: [],
-    });
+    expect(await resume(killed, operation)).toEqual(intact);
   });
 
   const cases = (['journal', 'results'] as const).flatMap((file) =>

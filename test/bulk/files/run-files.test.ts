@@ -3,6 +3,7 @@ import {
   appendFileSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -22,8 +23,9 @@ import { NdjsonRow } from '../../../src/bulk/source/ndjson.js';
 
 /** There are no disks to wait for. */
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-const folder = mkdtempSync(join(memory, 'userinfo-claimed-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const above = mkdtempSync(join(memory, 'userinfo-claimed-'));
+afterAll(() => rmSync(above, { recursive: true }));
+const folder = join(above, 'run');
 
 const place = (name: string) => join(folder, name);
 const paths = { journal: place('journal'), results: place('results'), failed: null };
@@ -66,7 +68,8 @@ it('the file of failed rows is that of a run which --restart began and a kill en
 });
 
 beforeEach(() => {
-  for (const name of readdirSync(folder)) rmSync(place(name), { recursive: true });
+  for (const name of readdirSync(above)) rmSync(join(above, name), { recursive: true });
+  mkdirSync(folder);
 });
 
 /** Type, inode, and contents or target of everything that is there. */
@@ -93,6 +96,11 @@ const changes: Readonly<Record<string, (path: string) => void>> = {
     execFileSync('mkfifo', [path]);
   },
   removes: (path) => rmSync(path),
+  'moves away the folder of': (path) => {
+    renameSync(folder, `${folder}.old`);
+    mkdirSync(folder);
+    writeFileSync(path, 'precious\n');
+  },
 };
 
 describe('between the check of a file and its use, another program', () => {

@@ -15,13 +15,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { httpServer } from '../../support/raw-server.js';
 
 /**
  * What a run does with files that it finds in the place of its own. `new` finds those of a finished run, `resume` and
@@ -279,24 +278,17 @@ async function userinfo(...args: string[]): Promise<{ status: number; stdout: st
 async function platform() {
   const asked = new Map<string, number>();
   const state = { asked, losesAnswers: false, isSlow: true };
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const parameters = new URLSearchParams(request.method === 'GET' ? request.url?.split('?')[1] : body);
+  const server = await httpServer(async ({ method, query, body }, response) => {
+    const parameters = new URLSearchParams(body || query);
     const key = parameters.get('code') ?? parameters.get('union_id') ?? '';
     asked.set(key, (asked.get(key) ?? 0) + 1);
-    if (state.losesAnswers && key.startsWith('lost')) return request.socket.destroy();
+    if (state.losesAnswers && key.startsWith('lost')) return void response.destroy();
     // Longer than the journal may lag behind: it has two records of the results.
     if (state.isSlow && /\D5$/.test(key)) await new Promise((resolve) => setTimeout(resolve, 600));
-    const code = !key.startsWith('no') ? 200 : request.method === 'GET' ? 40106 : 40401;
+    const code = !key.startsWith('no') ? 200 : method === 'GET' ? 40106 : 40401;
     response.end(JSON.stringify({ code, msg: 'm', data: { union_id: key } }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return Object.assign(state, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close });
+  return Object.assign(state, server);
 }
 
 /** In memory, where there are no disks to wait for; short, because messages shorten long paths. */
@@ -349,8 +341,8 @@ class Lane {
     this.#platform.isSlow = false;
   }
 
-  close(): void {
-    this.#platform.close();
+  close(): Promise<void> {
+    return this.#platform.close();
   }
 
   #run(folder: string, prefix: string, ...more: string[]) {
@@ -460,8 +452,8 @@ beforeAll(async () => {
   await Promise.all(lanes.map((lane) => lane.prepare()));
 });
 
-afterAll(() => {
-  for (const lane of lanes) lane.close();
+afterAll(async () => {
+  for (const lane of lanes) await lane.close();
   rmSync(root, { recursive: true });
 });
 

@@ -430,6 +430,14 @@ describe('files of a run', () => {
       expect(existsSync(results) ? readFileSync(results, 'utf8') : null).toBe(left);
     },
   );
+
+  it('that others have removed from a run over a stream are not called complete', async () => {
+    onRequest = () => rmSync(path('gone.ndjson'), { force: true });
+    const stdin = content(writeRows('gone.csv'));
+    const done = await machine.run(args('-', '--results', 'gone.ndjson'), { ...options, stdin });
+    expect(done.status).toBe(6);
+    expect(done.stderr).toContain('error: "gone.ndjson" was removed or replaced by another program');
+  });
 });
 
 describe('the codes of a read', () => {
