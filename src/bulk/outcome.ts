@@ -13,20 +13,10 @@ import type { InvalidInputError } from '../protocol/errors.js';
 
 /** The end of a row: every row has exactly one of them. */
 export const outcomes = ['ok', 'failed', 'invalid', 'unknown'] as const;
-/**
- * How a row ended.
- *
- * @example
- * const counts: Record<Outcome, number> = { ok: 0, failed: 0, invalid: 0, unknown: 0 };
- */
+/** How a row ended. */
 export type Outcome = (typeof outcomes)[number];
 
-/**
- * A row and its outcome.
- *
- * @example
- * const describe = (row: RowOutcome<unknown>) => (row.outcome === 'ok' ? 'ok' : row.error.message);
- */
+/** A row and its outcome. */
 export type RowOutcome<Row, A extends Answer<unknown> = Answer> = {
   readonly row: Row;
   /** Number of requests that were sent for it. */

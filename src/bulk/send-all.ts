@@ -63,12 +63,7 @@ function isIterable(rows: unknown): boolean {
   );
 }
 
-/**
- * How fast `passbackAll` and `readAll` send, and how they end; what a call has too is that of each row.
- *
- * @example
- * const pace: BulkRunOptions = { concurrency: 16, ratePerSecond: 200 };
- */
+/** How fast `passbackAll` and `readAll` send, and how they end; what a call has too is that of each row. */
 export interface BulkRunOptions
   extends Pick<CallOptions, 'attempts' | 'attemptTimeoutMs' | 'headers' | 'context'> {
   /**
@@ -91,20 +86,10 @@ type IndexedOutcome<Outcome> = Outcome & {
   readonly index: number;
 };
 
-/**
- * The outcome of a row that is passed back.
- *
- * @example
- * const isLost = ({ outcome }: PassbackOutcome<PassbackInput>) => outcome === 'unknown';
- */
+/** The outcome of a row that is passed back. */
 export type PassbackOutcome<Row> = IndexedOutcome<RowOutcome<Row, PassbackAnswer>>;
 
-/**
- * The outcome of a row that is read.
- *
- * @example
- * const userOf = (row: ReadOutcome<ReadInput>) => (row.outcome === 'ok' ? row.answer.data.union_id : null);
- */
+/** The outcome of a row that is read. */
 export type ReadOutcome<Row> = IndexedOutcome<RowOutcome<Row, ReadAnswer<NamesOf<Row>>>>;
 
 /** The names that a row requests; none for rows without `infoNames`. */

@@ -33,29 +33,14 @@ export interface Answer<Data = Record<string, unknown>> {
   readonly warnings: readonly string[];
 }
 
-/**
- * The answer of a read: its `data` has the requested names.
- *
- * @example
- * const answer: ReadAnswer<'mobile'> = await client.read({ code, infoNames: ['mobile'] });
- * const mobile: string | undefined = answer.data.mobile;
- */
+/** The answer of a read: its `data` has the requested names. */
 export type ReadAnswer<Name extends string = never> = Answer<ReadData<Name>>;
-/**
- * The answer of a passback: its `data` names the user that was written to.
- *
- * @example
- * const answer: PassbackAnswer = await client.passback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
- * answer.data.union_id; // 'u1'
- */
+/** The answer of a passback: its `data` names the user that was written to. */
 export type PassbackAnswer = Answer<{ readonly union_id: string }>;
 
 /**
  * The headers of an answer, as received, by their names in lower case. A header that came more than once is an array.
  * They are text from the network.
- *
- * @example
- * const traceOf = ({ 'x-request-id': id }: AnswerHeaders) => id;
  */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -13,12 +13,7 @@ export interface Dispatcher {
   dispatch(request: DispatchedRequest, handler: DispatchHandler): boolean;
 }
 
-/**
- * A request that a dispatcher sends.
- *
- * @example
- * const urlOf = ({ origin, path }: DispatchedRequest) => origin + path;
- */
+/** A request that a dispatcher sends. */
 export interface DispatchedRequest {
   readonly origin: string;
   /** Path and query. */
@@ -29,23 +24,12 @@ export interface DispatchedRequest {
   readonly body: string | null;
 }
 
-/**
- * Abandons a request.
- *
- * @example
- * const ended = new AbortController();
- * const controller: DispatchController = { abort: (reason) => ended.abort(reason) };
- */
+/** Abandons a request. */
 export interface DispatchController {
   abort(reason: Error): void;
 }
 
-/**
- * Receives the answer to a request: its start, its head, the parts of its body, and its end or an error.
- *
- * @example
- * const refuse = (handler: DispatchHandler) => handler.onResponseError({ abort() {} }, new Error('offline'));
- */
+/** Receives the answer to a request: its start, its head, the parts of its body, and its end or an error. */
 export interface DispatchHandler {
   onRequestStart(controller: DispatchController, context: unknown): void;
   /** `headers` by their names in lower case. */

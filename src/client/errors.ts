@@ -15,12 +15,7 @@ import { quoteName } from '../protocol/unsafe-text.js';
 import { RecipeError } from '../signing/recipe.js';
 import type { Answer, AnswerHeaders } from './answer.js';
 
-/**
- * Why no valid answer came.
- *
- * @example
- * const isNetwork = (reason: NoAnswerReason) => ['dns', 'connect', 'proxy', 'tls'].includes(reason);
- */
+/** Why no valid answer came. */
 export type NoAnswerReason =
   | 'dns'
   | 'connect'

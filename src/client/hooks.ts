@@ -7,12 +7,7 @@ import type { NoAnswerError, NoAnswerReason, RejectedError } from './errors.js';
 import { type AttemptOutcome, isSuccess } from './retry.js';
 import type { SignedRequest } from './sign-request.js';
 
-/**
- * An attempt that is about to start. It holds no secrets and no personal data.
- *
- * @example
- * const onRequest = ({ operation, attempt }: RequestEvent) => metrics.count(`${operation} ${attempt}`);
- */
+/** An attempt that is about to start. It holds no secrets and no personal data. */
 export interface RequestEvent {
   readonly operation: OperationName;
   readonly method: string;
@@ -31,12 +26,7 @@ export interface RequestEvent {
   readonly parameters: readonly (readonly [name: string, shown: string])[];
 }
 
-/**
- * An attempt that was answered.
- *
- * @example
- * const onResponse = ({ operation, durationMs }: ResponseEvent) => metrics.time(operation, durationMs);
- */
+/** An attempt that was answered. */
 export interface ResponseEvent extends RequestEvent {
   readonly httpStatus: number;
   /** `code` of the envelope; undefined if the answer is not an envelope. */
@@ -52,12 +42,7 @@ export interface ResponseEvent extends RequestEvent {
   readonly durationMs: number;
 }
 
-/**
- * An attempt that ended without any answer.
- *
- * @example
- * const onNoAnswer = ({ reason, message }: NoAnswerEvent) => console.warn(reason, message);
- */
+/** An attempt that ended without any answer. */
 export interface NoAnswerEvent extends RequestEvent {
   /** `timeout`: the time of the call was over. `cancelled`: its signal was aborted. */
   readonly reason: NoAnswerReason | 'cancelled';
@@ -69,12 +54,7 @@ export interface NoAnswerEvent extends RequestEvent {
   readonly durationMs: number;
 }
 
-/**
- * An attempt that is repeated after a pause.
- *
- * @example
- * const onRetry = ({ operation, delayMs, error }: RetryEvent) => console.warn(operation, delayMs, error.message);
- */
+/** An attempt that is repeated after a pause. */
 export interface RetryEvent extends Pick<RequestEvent, 'operation' | 'context'> {
   /** Number of attempts so far. */
   readonly attempt: number;

@@ -98,9 +98,6 @@ export interface UserInfoClientOptions extends ClientHooks {
  * the signature of the secret in use; that request is then sent once more. If there is no secret, and the function
  * fails, returns none or takes longer than `timeoutMs` of the client, a call throws a NoAnswerError with the reason
  * `secret`; if there is one, it stays in use.
- *
- * @example
- * const appSecret: SecretProvider = async () => (await vault.read('app-secret')).value;
  */
 export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
 
@@ -134,13 +131,7 @@ export interface VaultSecret {
  */
 export type HeaderProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
 
-/**
- * The options of a client that `withOptions` can replace: all but those of its connections.
- *
- * @example
- * const forJobs: DerivedOptions = { timeoutMs: 60_000, attempts: 5 };
- * const patient = client.withOptions(forJobs);
- */
+/** The options of a client that `withOptions` can replace: all but those of its connections. */
 export type DerivedOptions = Partial<
   Omit<
     UserInfoClientOptions,

@@ -15,12 +15,7 @@ import {
   type UserInfoEntries,
 } from '../protocol/user-info.js';
 
-/**
- * Input of a read (§4.1).
- *
- * @example
- * const input: ReadInput<'mobile'> = { code, infoNames: ['mobile'] };
- */
+/** Input of a read (§4.1). */
 export interface ReadInput<Name extends string = string> {
   /** The authorization code issued to the user. */
   readonly code: string;

@@ -1,12 +1,7 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { resultCode } from '../protocol/result-codes.js';
 
-/**
- * Why the service, or its database, cannot be started. OLD_SCHEMA: its migrations were not applied.
- *
- * @example
- * const isBusy = (code: StartFault) => code === 'PORT_IN_USE';
- */
+/** Why the service, or its database, cannot be started. OLD_SCHEMA: its migrations were not applied. */
 export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE' | 'OLD_SCHEMA';
 
 /** The next step where a database is missing. */

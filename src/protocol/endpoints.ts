@@ -132,12 +132,7 @@ const table = {
   },
 } satisfies Readonly<Record<string, EndpointFacts>>;
 
-/**
- * The name of an operation of §4.
- *
- * @example
- * const counts: Record<OperationName, number> = { read: 0, passback: 0 };
- */
+/** The name of an operation of §4. */
 export type OperationName = keyof typeof table;
 
 /** An operation of §4. */

@@ -4,12 +4,7 @@ import { isNestedBeyond, membersIn, memberText } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
 import { JsonNumber } from './user-info.js';
 
-/**
- * §1: the shape of every answer.
- *
- * @example
- * const { code, msg, data }: Envelope = JSON.parse('{"code":200,"msg":"ok","data":{"union_id":"u1"}}');
- */
+/** §1: the shape of every answer. */
 export interface Envelope<Data = Record<string, unknown>> {
   /** 200 means success (§7.1). */
   readonly code: number;

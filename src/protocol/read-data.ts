@@ -4,12 +4,7 @@ import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './in
 import { quoteName } from './unsafe-text.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
-/**
- * A JSON value, as `JSON.parse` returns it.
- *
- * @example
- * const textOf = (value: JsonValue | undefined) => (typeof value === 'string' ? value : undefined);
- */
+/** A JSON value, as `JSON.parse` returns it. */
 export type JsonValue =
   | string
   | number
@@ -57,9 +52,6 @@ type OfPlatform<Name> = Name extends `chat_${infer Rest}` ? `${OwnPrefix}${Rest}
 /**
  * §4.1: the values of `info_name` with a special meaning. `device_info` and `location_info` are JSON-encoded objects
  * (shape rule 3).
- *
- * @example
- * const special: (keyof SpecialInfo)[] = ['mobile', 'device_info'];
  */
 export type SpecialInfo = {
   readonly [Name in SpecialInfoName as OfPlatform<Name>]: Name extends 'device_info' | 'location_info'
@@ -102,11 +94,6 @@ type Named<Fields> = { readonly [Field in keyof Fields as OfPlatform<Field>]?: s
  * `data` of a read without `info_name` (§4.1, shape rule 1). Any part may be missing. A number, `true` or `false` is
  * text here, as §2.2 and §2.3 have it, and `null` is absent; `envelope` of the answer has what the platform sent, and
  * `warnings` says what differs from §4.1.
- *
- * @example
- * const { data } = await client.read({ code });
- * const mobile: string | undefined = (data satisfies WholeReadData).basic_info?.mobile;
- * const brands = data.login_device_info?.map(({ brand }) => brand);
  */
 export type WholeReadData = {
   readonly union_id: string;
@@ -119,9 +106,6 @@ export type WholeReadData = {
 /**
  * `data` of a read with these names (§4.1, shape rule 2). A name without a value is absent. The values of special names
  * have the types of §4.1, as in `WholeReadData`; those of a tenant's own are as the platform sent them.
- *
- * @example
- * const show = ({ union_id, mobile }: NamedReadData<'mobile'>) => `${union_id}: ${mobile ?? 'unknown'}`;
  */
 export type NamedReadData<Name extends string> = { readonly union_id: string } & {
   readonly [Key in Exclude<Name, 'union_id'>]?: InfoValue<Key>;

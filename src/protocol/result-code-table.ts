@@ -12,12 +12,7 @@ import {
 } from './result-codes.js';
 import { quoteName } from './unsafe-text.js';
 
-/**
- * What a platform's result code means: the code of this project with the same meaning, where there is one.
- *
- * @example
- * const maintenance: PlatformResultCode = { retry: 'repeatable', hint: 'See the status page of the platform.' };
- */
+/** What a platform's result code means: the code of this project with the same meaning, where there is one. */
 export interface PlatformResultCode {
   /** The rest defaults to that of this code; to that of the first, where the platform has one code for several. */
   readonly means?: ResultCodeName | RefusalDetail | readonly (ResultCodeName | RefusalDetail)[];

@@ -36,20 +36,10 @@ export const resultCode = {
   storeUnavailable: 50301,
 } as const;
 
-/**
- * A code of the table.
- *
- * @example
- * const mine: ResultCode = 40401;
- */
+/** A code of the table. */
 export type ResultCode = (typeof resultCode)[keyof typeof resultCode];
 
-/**
- * The name of a code of the table.
- *
- * @example
- * const means: ResultCodeName = 'tooManyRequests';
- */
+/** The name of a code of the table. */
 export type ResultCodeName = keyof typeof resultCode;
 
 /** Every code of the table, in ascending order. */
@@ -58,12 +48,7 @@ export const resultCodes: readonly ResultCode[] = Object.values(resultCode);
 /** The values of `retry`. */
 export const retryClasses = ['never', 'repeatable', 'always', 'later'] as const;
 
-/**
- * What a result code means, and what follows from it.
- *
- * @example
- * const retry: ResultCodeEntry['retry'] = 'repeatable';
- */
+/** What a result code means, and what follows from it. */
 export interface ResultCodeEntry {
   /** The code of this project with the same meaning. */
   readonly means?: ResultCodeName | undefined;

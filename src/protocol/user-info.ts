@@ -166,20 +166,10 @@ function formatText(text: string): string {
   return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
-/**
- * A value that `user_info` can hold. A JsonNumber is sent exactly as written, such as `1.00`.
- *
- * @example
- * const values: UserInfoValue[] = ['gold', 5, 10n, true, null, new JsonNumber('1.00')];
- */
+/** A value that `user_info` can hold. A JsonNumber is sent exactly as written, such as `1.00`. */
 export type UserInfoValue = FlatValue | number | bigint;
 
-/**
- * `user_info` of a caller: a plain object. `null` removes a key.
- *
- * @example
- * const userInfo: UserInfo = { acme_level: 'gold', acme_old_key: null };
- */
+/** `user_info` of a caller: a plain object. `null` removes a key. */
 export type UserInfo = Readonly<Record<string, UserInfoValue>>;
 
 /**

@@ -47,28 +47,13 @@ const places: readonly { readonly key: string; readonly where: Exclude<Place, 'e
   { key: 'device_token', where: 'device' },
 ];
 
-/**
- * §2.2. Unknown fields are absent.
- *
- * @example
- * const basic: BasicInfo = { mobile: '13800001111', chat_nickname: 'Ming' };
- */
+/** §2.2. Unknown fields are absent. */
 export type BasicInfo = { readonly [Field in (typeof basicInfoFields)[number]]?: string };
 
-/**
- * §2.3. Unknown fields are absent.
- *
- * @example
- * const device: LoginDevice = { brand: 'acme', os: 'linux', device_token: 't1' };
- */
+/** §2.3. Unknown fields are absent. */
 export type LoginDevice = { readonly [Field in (typeof loginDeviceFields)[number]]?: string };
 
-/**
- * §2.4: keys that the tenant's applications passed back.
- *
- * @example
- * const extension: ExtensionInfo = { acme_level: 'gold' };
- */
+/** §2.4: keys that the tenant's applications passed back. */
 export type ExtensionInfo = Readonly<Record<string, string>>;
 
 /**

@@ -54,13 +54,7 @@ export type {
   TestUser,
 } from './test-service.js';
 
-/**
- * The admin operations on a store.
- *
- * @example
- * const admin: Admin = await openAdmin({ database: 'users.db' });
- * await admin.close();
- */
+/** The admin operations on a store. */
 export interface Admin extends AdminOperations {
   /** Closes the store. */
   close(): Promise<void>;
@@ -114,14 +108,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
   return startTestService(options, start);
 }
 
-/**
- * The hooks of a test runner: those of vitest and jest, or `beforeEach` and `after` of node:test.
- *
- * @example
- * import { afterAll, beforeEach } from 'vitest';
- *
- * const hooks: TestHooks = { beforeEach, afterAll };
- */
+/** The hooks of a test runner: those of vitest and jest, or `beforeEach` and `after` of node:test. */
 export interface TestHooks {
   beforeEach(prepare: () => Promise<void>): void;
   afterAll?(end: () => Promise<void>): void;

@@ -5,12 +5,7 @@ import { escapeUnsafe } from '../protocol/unsafe-text.js';
 import { describeFaults, type FaultSettings } from './fault-settings.js';
 import { UnreadableSecretError } from './store/secret-cipher.js';
 
-/**
- * Events for the operator, named as in the JSON log. Whoever logs masks personal data.
- *
- * @example
- * const isRequest = ({ event }: LogEvent) => event === 'request';
- */
+/** Events for the operator, named as in the JSON log. Whoever logs masks personal data. */
 export type LogEvent =
   | { readonly event: 'listening'; readonly url: string }
   | { readonly event: 'monitoring'; readonly url: string }
@@ -83,38 +78,18 @@ export interface SignatureRejectedEvent {
   readonly received: string;
 }
 
-/**
- * Receives the events of a service.
- *
- * @example
- * const log: Log = (event) => console.error(event);
- */
+/** Receives the events of a service. */
 export type Log = (event: LogEvent) => void;
 
-/**
- * The form of the lines of a log: for people, or one JSON object each.
- *
- * @example
- * const format: LogFormat = 'json';
- */
+/** The form of the lines of a log: for people, or one JSON object each. */
 export type LogFormat = 'pretty' | 'json';
 
 /** The levels of events, from the least important one. */
 const logLevels = ['info', 'warn', 'error'] as const;
-/**
- * The level of an event.
- *
- * @example
- * const level: LogLevel = 'warn';
- */
+/** The level of an event. */
 export type LogLevel = (typeof logLevels)[number];
 
-/**
- * The options of a log.
- *
- * @example
- * const logOptions: LogOptions = { format: 'json', write: console.error, now: Date.now };
- */
+/** The options of a log. */
 export interface LogOptions {
   readonly format: LogFormat;
   /** The least important events that are written. Default: `info`, all of them. */

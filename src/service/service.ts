@@ -9,14 +9,7 @@ import { monitoringOf, probeStore, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
 
-/**
- * A running service.
- *
- * @example
- * const service: Service = await createService();
- * console.log(service.url);
- * await service.close();
- */
+/** A running service. */
 export interface Service extends AsyncDisposable {
   /** Its base URL. */
   readonly url: string;

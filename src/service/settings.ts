@@ -25,13 +25,7 @@ import { checkFaults, type FaultSettings } from './fault-settings.js';
 import type { Log } from './log.js';
 import type { StoreOptions } from './store/store.js';
 
-/**
- * Settings of a service. Everything has a default.
- *
- * @example
- * const settings: ServiceSettings = { port: 8787, rateLimit: 100 };
- * const service = await createService(settings);
- */
+/** Settings of a service. Everything has a default. */
 export interface ServiceSettings {
   /** The address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
@@ -116,12 +110,7 @@ export interface ServiceHost {
  */
 export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, StoreOptions {}
 
-/**
- * Options of `openAdmin`.
- *
- * @example
- * const adminOptions: AdminOptions = { database: 'users.db', create: false };
- */
+/** Options of `openAdmin`. */
 export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly database: string;
   /** Who acts, for the audit. Default: the user of the operating system. */

@@ -47,12 +47,7 @@ export interface TestAnswer {
   readonly body: string | object;
 }
 
-/**
- * Which requests a stub answers.
- *
- * @example
- * const limits: StubLimits = { operation: 'read', times: 1 };
- */
+/** Which requests a stub answers. */
 export interface StubLimits {
   /** Default: each operation. */
   readonly operation?: OperationName;

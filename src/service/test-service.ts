@@ -25,13 +25,7 @@ import {
   type TestFailure,
 } from './test-answers.js';
 
-/**
- * The settings with which a client calls the service: options of a UserInfoClient.
- *
- * @example
- * const app: TestApp = { tenantCode: 'acme', channel: 'web', appKey: 'k', appSecret: 's' };
- * const service = await createTestService(app);
- */
+/** The settings with which a client calls the service: options of a UserInfoClient. */
 export interface TestApp {
   readonly tenantCode: string;
   readonly channel: string;
@@ -39,24 +33,13 @@ export interface TestApp {
   readonly appSecret: string;
 }
 
-/**
- * Options of a service for tests.
- *
- * @example
- * const testOptions: TestServiceOptions = { appSecret: 'test', users: [{ union_id: 'u1' }] };
- */
+/** Options of a service for tests. */
 export interface TestServiceOptions extends Omit<ServiceOptions, 'now' | 'faults'>, Partial<TestApp> {
   /** Users that the service has after each `reset`. */
   readonly users?: readonly TestUser[];
 }
 
-/**
- * A user of the app's tenant; what is left out is empty.
- *
- * @example
- * const user: TestUser = { union_id: 'u1', basic_info: { mobile: '13800001111' } };
- * await testService.putUser(user);
- */
+/** A user of the app's tenant; what is left out is empty. */
 export type TestUser = Pick<UserRecord, 'union_id'> & Partial<Omit<UserRecord, 'tenant_code'>>;
 
 /**
@@ -78,14 +61,7 @@ export interface TestRequest {
   readonly answer: { readonly httpStatus: number; readonly body: string } | null;
 }
 
-/**
- * The service of the spec as a test double: it does what the real one does, unless a test says otherwise.
- *
- * @example
- * const service: TestService = await createTestService();
- * const code = await service.issueCode('u1');
- * service.failNext(1, { cut: 'after' });
- */
+/** The service of the spec as a test double: it does what the real one does, unless a test says otherwise. */
 export interface TestService extends Service {
   /**
    * The options of a UserInfoClient for the app of the service. They stay the same after `reset`. `now` is the clock of

@@ -1,12 +1,7 @@
 import presetList from './presets.json' with { type: 'json' };
 import { completeRecipe, type Recipe, type RecipeJson, type SigningRecipes } from './recipe.js';
 
-/**
- * A recipe in common use.
- *
- * @example
- * const names = presets.map(({ name }: Preset) => name);
- */
+/** A recipe in common use. */
 export interface Preset {
   readonly name: string;
   /** One line: what is signed, and how. */

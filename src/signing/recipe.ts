@@ -6,9 +6,6 @@ import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
  * The rule of a signature, as data: the parameters are written as one block, the block and other parts of
  * the request make the message, and the digest steps turn the message into the signature. Every field has a value;
  * `RecipeJson` is the form with optional fields.
- *
- * @example
- * const recipe: Recipe = { ...defaultRecipes.sign, steps: ['sha256'], output: 'HEX' };
  */
 export interface Recipe {
   readonly params: ParamsRule;
@@ -107,12 +104,7 @@ export function isByPair(order: ParamsRule['order'] | undefined): order is 'pair
 export const keyDecodings = ['utf8', 'hex', 'base64', 'base64url'] as const;
 export type KeyDecoding = (typeof keyDecodings)[number];
 
-/**
- * A recipe as people write it: every field except `message` and `steps` has a default.
- *
- * @example
- * const json: RecipeJson = { message: ['$params', '$secret'], steps: ['sha256'] };
- */
+/** A recipe as people write it: every field except `message` and `steps` has a default. */
 export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | 'key' | 'message' | 'steps'>> {
   readonly params?: Partial<ParamsRule>;
   readonly message: readonly string[];
@@ -121,13 +113,7 @@ export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | '
   readonly key?: Partial<KeyRule>;
 }
 
-/**
- * The two recipes of an app, by the parameter that carries the digest (§5.5, §5.6).
- *
- * @example
- * const signing: SigningRecipes = defaultRecipes;
- * const client = new UserInfoClient({ ...options, platform: { signing } });
- */
+/** The two recipes of an app, by the parameter that carries the digest (§5.5, §5.6). */
 export interface SigningRecipes {
   readonly app_sign: Recipe;
   readonly sign: Recipe;

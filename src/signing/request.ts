@@ -1,12 +1,7 @@
 import { decodePercent, encoders } from './encodings.js';
 import type { Secret } from './secret.js';
 
-/**
- * A parameter as it is signed: raw, not encoded.
- *
- * @example
- * const param: Param = ['app_key', 'app-1'];
- */
+/** A parameter as it is signed: raw, not encoded. */
 export type Param = readonly [name: string, value: string];
 
 /**

@@ -1,12 +1,7 @@
 import type { SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 
-/**
- * A signature with its stages.
- *
- * @example
- * const { params, message, digest }: Signature = signer.sign(request, new Secret('s'));
- */
+/** A signature with its stages. */
 export interface Signature {
   /** The parameter block; empty where the recipe has none. */
   readonly params: string;
@@ -16,12 +11,7 @@ export interface Signature {
   readonly digest: string;
 }
 
-/**
- * A signature that may be shown: params and message have labels in place of the secret.
- *
- * @example
- * const { message, missing }: Explanation = signer.explain(request, new Secret('s'));
- */
+/** A signature that may be shown: params and message have labels in place of the secret. */
 export interface Explanation extends Signature {
   /** Tokens without a value in the request, such as `$param:code`. Their text is empty. */
   readonly missing: readonly string[];
@@ -45,12 +35,7 @@ export interface RequestSigner {
   ): Pick<Signature, 'digest'> | PromiseLike<Pick<Signature, 'digest'>>;
 }
 
-/**
- * Signs requests: a compiled recipe, or a signing module.
- *
- * @example
- * const signer: Signer = compileRecipe(defaultRecipes.sign);
- */
+/** Signs requests: a compiled recipe, or a signing module. */
 export interface Signer extends RequestSigner {
   sign(request: SignableRequest, secret: Secret): Signature;
   explain(request: SignableRequest, secret: Secret): Explanation;

@@ -34,13 +34,7 @@ export interface NewApp {
   readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
 }
 
-/**
- * The credentials of an app; no other operation returns its secret.
- *
- * @example
- * const { app_key, app_secret }: AppCredentials = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
- * app_secret.reveal();
- */
+/** The credentials of an app; no other operation returns its secret. */
 export interface AppCredentials {
   readonly tenant_code: string;
   readonly channel: string;
@@ -48,13 +42,7 @@ export interface AppCredentials {
   readonly app_secret: Secret;
 }
 
-/**
- * An app without its secret.
- *
- * @example
- * const keyOf = ({ app_key }: ListedApp) => app_key;
- * for await (const app of service.admin.listApps()) console.log(keyOf(app));
- */
+/** An app without its secret. */
 export interface ListedApp {
   readonly tenant_code: string;
   readonly channel: string;

@@ -34,13 +34,7 @@ export interface NewCode {
   readonly uses?: number | 'unlimited';
 }
 
-/**
- * The key of a code in the store.
- *
- * @example
- * const key: CodeKey = { tenantCode: 'acme', code };
- * await service.admin.revokeCode(key);
- */
+/** The key of a code in the store. */
 export interface CodeKey {
   readonly tenantCode: string;
   readonly code: string;

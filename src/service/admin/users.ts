@@ -7,13 +7,7 @@ import type { Store } from '../store/store.js';
 import type { DeletedRows } from '../store/users.js';
 import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './admin-context.js';
 
-/**
- * The key of a user in the store.
- *
- * @example
- * const key: UserKey = { tenantCode: 'acme', unionId: 'u1' };
- * await service.admin.deleteUser(key);
- */
+/** The key of a user in the store. */
 export interface UserKey {
   readonly tenantCode: string;
   readonly unionId: string;

@@ -3,13 +3,7 @@ import type { Sql, SqlDriver, SqlRow } from '../../database/sql-driver.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { statements } from './statements.js';
 
-/**
- * An action of an operator.
- *
- * @example
- * const words = ({ at, actor, action }: AuditLine) => `${new Date(at * 1_000).toISOString()} ${actor}: ${action}`;
- * for await (const line of service.admin.listAudit({ limit: 10 })) console.log(words(line));
- */
+/** An action of an operator. */
 export interface AuditLine {
   /** Unix time in seconds, by the clock of the database; of codes that are counted the start of their minute. */
   readonly at: number;

@@ -2,13 +2,7 @@ import type { Sql, SqlRow } from '../../database/sql-driver.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { statements } from './statements.js';
 
-/**
- * An authorization code (§4.1) of one tenant.
- *
- * @example
- * const issued: Code = await service.admin.issueCode({ tenantCode: 'acme', unionId: 'u1' });
- * issued.expires_at; // Unix seconds
- */
+/** An authorization code (§4.1) of one tenant. */
 export interface Code {
   readonly tenant_code: string;
   readonly code: string;

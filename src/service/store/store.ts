@@ -205,12 +205,7 @@ function differenceTo(time: number, before: number, after: number): number {
   return time - 1 > after ? Math.round(after - time) : 0;
 }
 
-/**
- * Options of the store.
- *
- * @example
- * const store: StoreOptions = { database: 'postgres://localhost/users', poolSize: 20 };
- */
+/** Options of the store. */
 export interface StoreOptions {
   /** A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a PostgreSQL database. */
   readonly database?: string;

@@ -9,12 +9,7 @@ import { rowStatements, statements } from './statements.js';
 /** Why a change did not find exactly one user. */
 export type NoSingleUser = 'no user' | 'several users';
 
-/**
- * The rows of a deleted user, by kind. The audit keeps its masked ID.
- *
- * @example
- * const { codes }: DeletedRows = await service.admin.deleteUser({ tenantCode: 'acme', unionId: 'u1' });
- */
+/** The rows of a deleted user, by kind. The audit keeps its masked ID. */
 export interface DeletedRows {
   readonly records: number;
   /** Digests of the values by which the user could be found. */
