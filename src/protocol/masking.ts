@@ -11,10 +11,14 @@ const maxDigits = 5;
 
 const maxSegments = 8;
 
+/** Whether a text in the place of a name is rather a value, as in a file without a header. */
+export function mayBeValue(name: string): boolean {
+  return name.includes('@') || (name.match(/\d/g)?.length ?? 0) > maxDigits;
+}
+
 /** A received name for a log: masked if it may be a value. */
 export function maskName(name: string): string {
-  const digits = name.match(/\d/g)?.length ?? 0;
-  return plainName.test(name) && digits <= maxDigits ? name : '****';
+  return plainName.test(name) && !mayBeValue(name) ? name : '****';
 }
 
 /** A message as a log may show it: the names that `quoteName` put into it were received. */

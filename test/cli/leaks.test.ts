@@ -28,6 +28,13 @@ const record = {
 const userInfo = JSON.stringify({ ...personal, note: 'x' });
 const names = ['mobile,id_card,gps,chat_nickname', 'device_info', 'location_info'];
 
+/** Files whose first line is a row. */
+const withoutHeader = [',', ';', ' ,'].map(
+  (between) => `${[personal.mobile, personal.chat_nickname, personal.id_card].join(between)}\nx\n`,
+);
+withoutHeader.push(`${personal.mobile},${personal.mobile}\nx,y\n`, `${personal.id_card}\nx\n`);
+const valuesAsNames = JSON.stringify({ union_id: 'u001', [personal.mobile]: 'x', [personal.id_card]: 'y' });
+
 let machine: ServedMachine;
 let secret: string;
 
@@ -58,6 +65,13 @@ const commands: readonly (readonly [args: readonly string[], stdin?: string])[] 
     userInfo,
   ],
   [['passback', '--from', 'rows.ndjson', '--verbose']],
+  ...withoutHeader.flatMap((text) => [
+    [['passback', '--from', '-'], text] as const,
+    [['passback', '--from', '-', '--primary-key', 'mobile'], text] as const,
+    [['read', '--from', '-', '--json'], text] as const,
+  ]),
+  [['passback', '--from', '-', '--format', 'ndjson', '--dry-run', '--json'], valuesAsNames],
+  [['passback', '--from', '-', '--format', 'ndjson', '--dry-run'], valuesAsNames],
   [['passback', '--from', 'rows.ndjson', '--dry-run', '--verbose']],
   [['read', 'CODE', '--mask', '--verbose']],
   ...outputFormats.map((format) => [['read', 'CODE', ...names, '--mask', '-o', format]] as const),

@@ -611,6 +611,11 @@ const refused: readonly Slip[] = [
     paste: { sends: '{"mobile":"1.38E+10","age":1}' },
   },
   {
+    typed: `${file('union_id,a\\nu001,b\\n,c\\n')} --dry-run`,
+    cause: 'line 3: ',
+    next: 'Correct them.\n',
+  },
+  {
     typed: file('union_id,a\\nu001,b\\n,c\\n'),
     cause: 'line 3: ',
     next: 'Correct them. To send the others:\n  userinfo passback',

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../../protocol/errors.js';
+import { mayBeValue } from '../../protocol/masking.js';
 import { pasteFault } from '../../protocol/pasted-text.js';
 import { quoteName, textFault } from '../../protocol/unsafe-text.js';
 import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
@@ -85,6 +86,9 @@ const delimiters = [';', '\t', '|', ','];
 
 /** @throws InvalidInputError for an invalid header in a line, or one that the operation cannot use */
 export function checkColumns(columns: readonly string[], rules: ColumnRules, line = 1): void {
+  // Without the column that must be there, a line with a long number is the first row of a file without a header.
+  const isHeader = columns.includes(rules.required) || !columns.some(mayBeValue);
+  const show = isHeader ? quoteName : () => '****';
   const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
     if (column.trim() === '')
@@ -97,17 +101,17 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
     const pasted = isWholeLine ? null : pasteFault(column, 'name');
     if (pasted !== null && !pasted.isDoubt) {
       throw new InvalidInputError(
-        `line ${line}: the name of column ${index + 1}, ${quoteName(column)}, ${pasted.what}`,
+        `line ${line}: the name of column ${index + 1}, ${show(column)}, ${pasted.what}`,
         { hint: 'Correct it in the header: columns are identified by name.' },
       );
     }
     if (seen.has(column))
-      throw new InvalidInputError(`line ${line}: two columns are named ${quoteName(column)}`, {
+      throw new InvalidInputError(`line ${line}: two columns are named ${show(column)}`, {
         hint: 'Rename or remove one of the two.',
       });
     seen.add(column);
   }
-  if (!seen.has(rules.required)) throw missingColumn(columns, rules, line);
+  if (!seen.has(rules.required)) throw missingColumn(columns, rules, line, show);
   const reserved = rules.reserved.find((name) => seen.has(name));
   if (reserved !== undefined) {
     const hint =
@@ -128,6 +132,7 @@ function missingColumn(
   columns: readonly string[],
   { required, hint, option }: ColumnRules,
   line: number,
+  show: (name: string) => string,
 ): InvalidInputError {
   const [only = ''] = columns;
   if (/^[| ].* \| /.test(only))
@@ -137,10 +142,10 @@ function missingColumn(
   const delimiter =
     columns.length === 1 ? delimiters.find((one) => only.includes(one) && !only.startsWith(one)) : undefined;
   if (delimiter !== undefined) {
-    const message = `line ${line}: there is one column, ${quoteName(only.slice(0, 60))}: the delimiter does not seem to be the right one`;
+    const message = `line ${line}: there is one column, ${show(only.slice(0, 60))}: the delimiter does not seem to be the right one`;
     return new RunInputError(message, 'Name the delimiter:', '--delimiter', delimiter.replace('\t', '\\t'));
   }
-  const found = columns.slice(0, 8).map(quoteName).join(', ');
+  const found = columns.slice(0, 8).map(show).join(', ');
   const message = `line ${line}: no column is named ${quoteName(required)}; found ${found}`;
   const bare = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
   const same = columns.find((name) => bare(name) === bare(required));

@@ -73,7 +73,8 @@ export async function checkRows({
       faultCount += 1;
       first ??= error;
       if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
-      if (faultCount === mostFaults) throw invalidRows(`at least ${invalid()}`, first, options.types, false);
+      if (faultCount === mostFaults)
+        throw invalidRows(`at least ${invalid()}`, first, options.types, options.dryRun === true);
     }
   };
   const checkBatch = (batch: readonly FileRow[]) => {
@@ -91,7 +92,7 @@ export async function checkRows({
   });
   if (options.preflight && rows === 0) throw noRows(name);
   if (faultCount > 0) {
-    throw invalidRows(invalid(), first, options.types, faultCount === rows);
+    throw invalidRows(invalid(), first, options.types, options.dryRun === true || faultCount === rows);
   }
   const keys = operation.userInfoKeys(names);
   refuseMisspelt(keys, settings.key_prefix, options.types);
@@ -179,7 +180,7 @@ function invalidRows(
   what: string,
   first: InvalidInputError | undefined,
   types: string | undefined,
-  areAll: boolean,
+  noneLeft: boolean,
 ): Error {
   if (first instanceof RunInputError) {
     const [option = '', value = ''] = first.options;
@@ -188,7 +189,7 @@ function invalidRows(
   }
   if (first?.hint !== undefined)
     return new InvalidInputError(what, { hint: first.hint, commands: first.commands });
-  if (areAll) return new InvalidInputError(what, { hint: 'Correct them.' });
+  if (noneLeft) return new InvalidInputError(what, { hint: 'Correct them.' });
   return new RunInputError(what, 'Correct them. To send the others:', '--no-preflight');
 }
 

@@ -14,6 +14,7 @@ import { checkedInput } from '../../bulk/source/checked-input.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { showParameter } from '../../client/hooks.js';
 import { InvalidInputError } from '../../protocol/errors.js';
+import { mayBeValue } from '../../protocol/masking.js';
 import { clientOptions } from '../call/client-options.js';
 import { describeProduction, listKeys, resolveDeployment } from '../call/deployment.js';
 import { explainFailure } from '../call/explain-failure.late.js';
@@ -187,8 +188,9 @@ export async function confirmWrite(
 /** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */
 export async function reportDryRun(
   { io, isTable, print, options: { reveal }, operation: { endpoint }, settings }: BulkRun,
-  { rows, keys, sample, hash: sha256 }: CheckedFile,
+  { rows, keys: names, sample, hash: sha256 }: CheckedFile,
 ): Promise<void> {
+  const keys = reveal ? names : names.map((name) => (mayBeValue(name) ? '****' : name));
   const { host } = new URL(settings.base_url.value);
   const environment = settings.environment.value;
   const shown = sample.map(([line, { parameters }]) => {
