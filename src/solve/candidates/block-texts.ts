@@ -6,7 +6,7 @@ import { memoize } from '../../support/memoize.js';
 import type { Arrangement } from './arrangements.js';
 import { type BlockShape, writeShape } from './block-shapes.js';
 import { choices, distinctBy, type Weighted } from './cost.js';
-import { LazyList, type Room } from './lazy-list.js';
+import { type Add, costStep, LazyList, type Room } from './lazy-list.js';
 import type { SearchSpace } from './search-space.js';
 
 const maxBlockBits = 17;
@@ -34,18 +34,20 @@ interface BlockParts {
 export function blockTexts({ shape, arrangements, writings, space }: BlockParts): LazyList<BlockText> {
   const { room, task } = space;
   const secret = task.secret.reveal();
-  return new LazyList(maxBlockBits, textOf, room, (from, to, add) => {
-    arrangements.visit(0, to - shape.bits, (arrangement, arranged) => {
-      for (const writing of writings) {
-        const bits = shape.bits + arranged + writing.bits;
-        if (bits >= to) break;
-        if (bits < from) continue;
-        const { write } = writing;
+  const make = (from: number, to: number, add: Add<BlockText>) => {
+    for (const writing of writings) {
+      const { write } = writing;
+      const spent = shape.bits + writing.bits;
+      arrangements.visit(from - spent - costStep, to - spent, (arrangement, arranged) => {
+        const bits = spent + arranged;
+        if (bits < from || bits >= to) return;
         const text = writeShape(shape, inOrder(arrangement, shape, write), write, secret);
         add({ text, rule: { shape, arrangement, writing } }, bits);
-      }
-    });
-  });
+      });
+    }
+  };
+  const least = shape.bits + arrangements.cheapest + (writings[0]?.bits ?? 0);
+  return new LazyList(maxBlockBits, textOf, room, make, Math.min(least, maxBlockBits));
 }
 
 function textOf({ text }: BlockText): string {
@@ -64,9 +66,10 @@ function inOrder(
 
 /** The blocks of several shapes in one list. */
 export function pooledTexts(all: readonly LazyList<BlockText>[], room: Room): LazyList<BlockText> {
-  return new LazyList(maxBlockBits, textOf, room, (from, to, add) => {
+  const make = (from: number, to: number, add: Add<BlockText>) => {
     for (const blocks of all) blocks.visit(from, to, add);
-  });
+  };
+  return new LazyList(maxBlockBits, textOf, room, make, Math.min(...all.map(({ least }) => least)));
 }
 
 /** The encoding of names and values. */

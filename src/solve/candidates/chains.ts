@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Algorithm, algorithmFacts, algorithms } from '../../signing/digest-algorithms.js';
 import { type DigestStep, digestName } from '../../signing/digest-steps.js';
 import type { Recipe } from '../../signing/recipe.js';
-import { type Choice, choice, choices, oneIn, sortByBits, type Weighted } from './cost.js';
+import { type Choice, choice, choices, firstFrom, oneIn, sortByBits, type Weighted } from './cost.js';
 import { glue, literal, type Piece, separators } from './pieces.js';
 import type { RequestPieces } from './request-pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
@@ -126,16 +126,20 @@ function chainsTo(
     const total = bits + reading.bits + (key?.bits ?? 0) + oneIn(digestCount(links));
     if (total <= most) chains.push({ links, key, keyed, reading, bits: total });
   };
+  /** The cheapest of these for which there is room. */
+  const within = <T extends Weighted>(things: readonly T[], bits: number) =>
+    things.slice(0, firstFrom(things, most - reading.bits - bits));
   add(0.35, [last]);
-  for (const key of keys) add(2.2, [keyedLast], key);
+  for (const key of within(keys, 2.2)) add(2.2, [keyedLast], key);
   for (const { value: inner, bits: innerBits } of innerAlgorithms) {
     for (const { value: format, bits: formatBits } of innerFormats) {
       const bits = (inner === algorithm ? 0.3 : innerBits) + formatBits;
       const first = digest(inner, format);
       const keyedFirst = digest(inner, format, true);
       add(bits + 5, [first, last]);
-      for (const affix of affixes) add(bits + 4 + affix.bits, [first, ...affix.value, last], null, true);
-      for (const key of keys) {
+      for (const affix of within(affixes, bits + 4))
+        add(bits + 4 + affix.bits, [first, ...affix.value, last], null, true);
+      for (const key of within(keys, bits + 4.5)) {
         add(bits + 6.5 - (format === 'raw' ? 2 : 0), [keyedFirst, last], key);
         add(bits + 6.5, [first, keyedLast], key);
       }

@@ -1,5 +1,13 @@
 import { memoize } from '../../support/memoize.js';
-import { type Choice, type CostRange, choice, choices, sortByBits, type Weighted } from './cost.js';
+import {
+  type Choice,
+  type CostRange,
+  choice,
+  choices,
+  firstFrom,
+  sortByBits,
+  type Weighted,
+} from './cost.js';
 import { type Item, itemsIn, sequences } from './items.js';
 import { LazyList, type Room } from './lazy-list.js';
 import { glue, literal, nothing, type Piece, separators, textOf } from './pieces.js';
@@ -18,34 +26,39 @@ interface Surroundings extends Layout {
   readonly joiner: string;
 }
 
-/** The possible surroundings of the block, the likeliest first; see `itemsIn` for `isEncoded`. */
-function surroundings(space: SearchSpace, isEncoded: boolean): Surroundings[] {
+/** The possible surroundings of the block; see `itemsIn` for `isEncoded`. */
+function surroundings(space: SearchSpace, isEncoded: boolean): LazyList<Surroundings> {
   const { pieces, hasBody, task } = space;
   const known = task.hints?.join;
   const usual = isEncoded ? encodedJoiners : joiners;
   const fronts = frontsOf(space, isEncoded);
   const tails = sortByBits(sequences(itemsIn('tail', space), hasBody ? 1 : 0.3, maxSideBits));
   const none = (fronts[0]?.bits ?? 0) + (tails[0]?.bits ?? 0);
-  const found: Surroundings[] = [{ before: [], after: [], joiner: '', bare: true, bits: none }];
-  for (const { value: joiner, bits: joinerBits } of known === undefined ? usual : [choice(known, 0.9)]) {
-    const between = literal(joiner);
-    const joinedTails = tails.map(({ value, bits }) =>
-      choice(value.length === 0 ? [] : [glue(...value.flatMap((piece) => [between, piece]))], bits),
-    );
-    for (const { value, separator = joiner, bits } of fronts) {
-      // A method is usually a line of its own.
-      const likelier = joiner === '\n' && value.includes(pieces.method) ? lineBits : 0;
-      const joined = value.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece]));
-      const before = value.length === 0 && separator === joiner ? [] : [glue(...joined, literal(separator))];
-      for (const tail of joinedTails) {
-        const total = bits + joinerBits - likelier + tail.bits;
-        if (total > maxLayoutBits) break;
-        if (before.length + tail.value.length === 0) continue;
-        found.push({ before, after: tail.value, joiner, bare: false, bits: total });
+  const used = known === undefined ? usual : [choice(known, 0.9)];
+  const key = ({ joiner, before, after }: Surroundings) => `${joiner}\0${textOf(before)}\0${textOf(after)}`;
+  return new LazyList(maxLayoutBits, key, space.room, (from, to, add) => {
+    add({ before: [], after: [], joiner: '', bare: true, bits: none }, none);
+    for (const { value: joiner, bits: joinerBits } of used) {
+      const between = literal(joiner);
+      for (const { value, separator = joiner, bits } of fronts) {
+        // A method is usually a line of its own.
+        const likelier = joiner === '\n' && value.includes(pieces.method) ? lineBits : 0;
+        const spent = bits + joinerBits - likelier;
+        const isEmpty = value.length === 0 && separator === joiner;
+        for (let index = firstFrom(tails, from - spent); index < tails.length; index++) {
+          const tail = tails[index] as Choice<Item>;
+          const total = spent + tail.bits;
+          if (total >= to) break;
+          if (isEmpty && tail.value.length === 0) continue;
+          const joined = value.flatMap((piece, place) => (place === 0 ? [piece] : [between, piece]));
+          const before = isEmpty ? [] : [glue(...joined, literal(separator))];
+          const after =
+            tail.value.length === 0 ? [] : [glue(...tail.value.flatMap((piece) => [between, piece]))];
+          add({ before, after, joiner, bare: false, bits: total }, total);
+        }
       }
     }
-  }
-  return sortByBits(found);
+  });
 }
 
 const joiners = [choice('', 0.9), ...separators.map(({ value, bits }) => choice(value, bits + 1.5))];
@@ -81,17 +94,10 @@ interface SecretStyle extends Weighted {
 }
 
 /** Adds the layouts within a range of costs that these surroundings are a part of. */
-type MakeLayouts = (
-  around: readonly Surroundings[],
-  range: CostRange,
-  take: (layout: Layout) => void,
-) => void;
+type MakeLayouts = (around: LazyList<Surroundings>, range: CostRange, take: (layout: Layout) => void) => void;
 
 const openLayouts: MakeLayouts = (around, { from, to }, take) => {
-  for (const layout of around) {
-    if (layout.bits >= to) return;
-    if (layout.bits >= from) take(layout);
-  }
+  around.visit(from, to, take);
 };
 
 /** With one of the forms of the secret; `stylesBeside` are the styles where the rest is joined with a text. */
@@ -100,8 +106,7 @@ function keyedLayouts(
   stylesBeside: (joiner: string) => readonly SecretStyle[],
 ): MakeLayouts {
   return (around, { from, to }, take) => {
-    for (const { joiner, bare, before, after, bits } of around) {
-      if (bits >= to) return;
+    around.visit(0, to, ({ joiner, bare, before, after, bits }) => {
       for (const style of stylesBeside(joiner)) {
         if (bits + style.bits >= to) break;
         for (const form of forms) {
@@ -115,7 +120,7 @@ function keyedLayouts(
           }
         }
       }
-    }
+    });
   };
 }
 
@@ -222,7 +227,7 @@ export function layoutKinds(space: SearchSpace) {
   };
 }
 
-function layoutTexts(around: readonly Surroundings[], room: Room, make: MakeLayouts): LazyList<LayoutText> {
+function layoutTexts(around: LazyList<Surroundings>, room: Room, make: MakeLayouts): LazyList<LayoutText> {
   const key = ({ before, after }: LayoutText) => `${before}\0${after}`;
   return new LazyList<LayoutText>(maxLayoutBits, key, room, (from, to, add) => {
     make(around, { from, to }, (layout) => {

@@ -16,6 +16,7 @@ const itemCharacters = 100;
 
 /** Resolution of costs: an eighth of a bit. */
 const steps = 8;
+export const costStep = 1 / steps;
 
 /** Items up to this cost are made in the first step. */
 const firstStage = 6;
@@ -25,6 +26,8 @@ const firstStage = 6;
  * expensive ones.
  */
 export class LazyList<T> {
+  /** A lower bound of the costs. */
+  readonly least: number;
   /** The items made so far. */
   readonly items: T[] = [];
   /** The costs of the items made so far. */
@@ -35,11 +38,14 @@ export class LazyList<T> {
   readonly #room: Room;
   readonly #known = new Set<string>();
   /** The number of items below each step of the cost. */
-  readonly #cheaper: number[] = [0];
-  #made = 0;
+  readonly #cheaper: number[];
+  #made: number;
 
-  /** `maxBits` bounds the cost; of items with the same `key` only the cheapest is kept. */
-  constructor(maxBits: number, key: (item: T) => string, room: Room, make: Make<T>) {
+  /** `maxBits` bounds the cost, and `least` is below all; of items with the same `key` only the cheapest is kept. */
+  constructor(maxBits: number, key: (item: T) => string, room: Room, make: Make<T>, least = 0) {
+    this.least = least;
+    this.#made = Math.floor(least);
+    this.#cheaper = new Array(this.#made * steps + 1).fill(0);
     this.#room = room;
     this.#maxBits = maxBits;
     this.#key = key;

@@ -48,11 +48,12 @@ export function blockSearch(
   space: SearchSpace,
   fitsOf: (chain: Chain) => Fits,
 ): (share: Share, work: Work) => void {
-  const groups = space.task.request.params.length === 0 ? [] : groupsOf(space);
+  let groups: readonly Group[] | undefined;
   return (share, work) => {
+    groups ??= space.task.request.params.length === 0 ? [] : groupsOf(space);
     let turn = 0;
     for (const group of groups) {
-      const room = share.to - group.blocks.cheapest - group.cheapestLayout;
+      const room = share.to - group.blocks.least - group.cheapestLayout;
       for (const block of blockChanges) {
         for (const message of messageChanges) {
           for (const chain of space.chains) {
