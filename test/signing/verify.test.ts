@@ -159,11 +159,19 @@ describe('the reported cause of a wrong signature is', () => {
     expect(findingOf(caseOf(keyed, { request: sent ?? request }), received)?.id).toBe('signature-encoding');
   });
 
-  it.each([
-    ['a line break behind the digest', (digest: string) => `${digest}\n`, 'signature-space'],
-    ['a part of the digest', (digest: string) => digest.slice(8, 24), 'signature-length'],
-  ])('%s', (_, change, id) => {
-    expect(findingOf(caseOf(right), change(sign(right)))?.id).toBe(id);
+  const long = completeRecipe({ ...right, steps: ['sha512'], output: 'base64' });
+  it.each<[string, Recipe, (digest: string) => string, string]>([
+    ['a line break behind the digest', right, (digest) => `${digest}\n`, 'signature-space'],
+    ['a part of the digest', right, (digest) => digest.slice(8, 24), 'signature-length'],
+    ['base64 without padding', long, (digest) => digest.replace('==', ''), 'signature-padding'],
+    [
+      'base64url',
+      long,
+      (digest) => Buffer.from(digest, 'base64').toString('base64url'),
+      'signature-alphabet',
+    ],
+  ])('%s', (_, recipe, change, id) => {
+    expect(findingOf(caseOf(recipe), change(sign(recipe)))?.id).toBe(id);
   });
 
   it('the letter case of the digest, and nothing that would not change it', () => {
@@ -279,6 +287,13 @@ describe('of a rule that signs headers, a body and a path', () => {
   });
 });
 
+const pairs: RecipeJson = { message: ['$params'], steps: ['md5'] };
+const added = (value: string): RecipeJson => ({ ...pairs, params: { add: { key: value } } });
+const keyedBy = (token: string, decode: KeyDecoding): RecipeJson => ({
+  message: ['$params'],
+  steps: ['hmac-sha1'],
+  key: { tokens: [token], decode },
+});
 /** A rule whose key is an HMAC by an HMAC. */
 const derived = (token: string, decode: KeyDecoding): RecipeJson => ({
   message: ['$params'],
@@ -314,6 +329,56 @@ it.each<[string, RecipeJson, RecipeJson, RegExp]>([
     { message: ['$param:random', '$param:note', '$secret'], steps: ['md5'] },
     { message: ['$param:random', '$param:note.rfc3986', '$secret'], steps: ['md5'] },
     /note percent-encoded once more/,
+  ],
+  [
+    'a digest that is skipped',
+    { message: ['$params'], steps: ['sha256', 'prepend:v1\n$method\n', 'hmac-sha1'] },
+    { message: ['$params'], steps: ['prepend:v1\n$method\n', 'hmac-sha1'] },
+    /without the step "sha256"/,
+  ],
+  [
+    'a step without its label',
+    { message: ['$params'], steps: ['sha256', 'prepend:v1\n$method', 'hmac-sha1'] },
+    { message: ['$params'], steps: ['sha256', 'prepend:$method', 'hmac-sha1'] },
+    /without "v1\\n" in a step/,
+  ],
+  [
+    'a secret not digested',
+    { ...pairs, message: ['$params&$secret.md5'] },
+    { ...pairs, message: ['$params&$secret'] },
+    /"\$\{secret\}" in the place of "\$secret.md5"/,
+  ],
+  [
+    'a key not digested',
+    keyedBy('$secret.sha256', 'hex'),
+    keyedBy('$secret', 'utf8'),
+    /"\$\{secret\}" in the place/,
+  ],
+  [
+    'base64 of hex',
+    { ...pairs, message: ['$body.md5:base64'] },
+    { ...pairs, message: ['$body.md5.base64'] },
+    /"\$\{body\}.md5.base64" in the place/,
+  ],
+  ['an added value not digested', added('$secret.md5'), added('$secret'), /in the place of "\$secret.md5"/],
+  [
+    'two of the sorted parameters swapped',
+    pairs,
+    {
+      ...pairs,
+      params: {
+        order: ['app_key', 'tenant_code', 'info_name', 'note', 'random', 'channel', 'timestamp', 'user_info'],
+      },
+    },
+    /the parameters channel and tenant_code swapped/,
+  ],
+  ['nothing escaped', { ...pairs, params: { escape: { a: '\\a' } } }, pairs, /did not have params.escape/],
+  ['no lower case', { ...pairs, encode: { lower: true } }, pairs, /did not have encode.lower/],
+  [
+    'nothing encoded',
+    { ...pairs, message: ['$url.rfc3986', '$params'], params: { encode: 'rfc3986' } },
+    { ...pairs, message: ['$url', '$params'] },
+    /nothing encoded/,
   ],
   ['a key of text', derived('$secret', 'hex'), derived('$secret', 'utf8'), /the key of service read as utf8/],
   [

@@ -1,16 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import { compileRecipe } from '../../signing/compile-recipe.js';
 import { algorithms, outputs } from '../../signing/digest-algorithms.js';
 import { parseDigest } from '../../signing/digest-steps.js';
 import { cases, type TextEncoding, textEncodings } from '../../signing/encodings.js';
+import { compileParams } from '../../signing/params.js';
 import { presets } from '../../signing/presets.js';
 import {
+  type KeyRule,
   keyDecodings,
   type Order,
   orders,
   type ParamsRule,
   type Recipe,
   RecipeError,
+  recipeDefaults,
 } from '../../signing/recipe.js';
+import type { SignableRequest } from '../../signing/request.js';
+import { parseTemplate } from '../../signing/template.js';
 import { entriesOf, withValueAt } from '../recipe-changes.js';
 import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
@@ -21,7 +27,7 @@ export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, re
 }));
 
 /** Mistakes in the rule itself: each is another recipe. A module has none but the other recipes. */
-export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Suspect[] {
+export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignature): Suspect[] {
   const others = otherRecipes.flatMap(({ name, value, ...preset }) =>
     kind(
       'other-recipe',
@@ -29,7 +35,8 @@ export function recipeSuspects({ recipe, otherRecipes }: ReceivedSignature): Sus
       [[`by ${name}`, value]],
     ).map((suspect) => ({ ...suspect, ...preset })),
   );
-  return recipe === null ? others : [...variantsOf(recipe), ...messageVariants(recipe), ...others];
+  if (recipe === null) return others;
+  return [...variantsOf(recipe), ...messageVariants(recipe), ...blockVariants(recipe, request), ...others];
 }
 
 type Variant = readonly [how: string, recipe: Recipe];
@@ -72,11 +79,13 @@ function variantsOf(recipe: Recipe): Suspect[] {
     ...kind(
       'encoding',
       'Encode what the recipe says, no more and no less.',
-      textEncodings.flatMap((other) => [
-        at(`with names and values ${encodingWords[other]}`, 'params.encode', other),
-        at(`with the whole message ${encodingWords[other]}`, 'encode.message', other),
-        at(`with the parameters, as a whole, ${encodingWords[other]}`, 'encode.block', other),
-      ]),
+      textEncodings
+        .flatMap((other) => [
+          at(`with names and values ${encodingWords[other]}`, 'params.encode', other),
+          at(`with the whole message ${encodingWords[other]}`, 'encode.message', other),
+          at(`with the parameters, as a whole, ${encodingWords[other]}`, 'encode.block', other),
+        ])
+        .concat([['with nothing encoded', unencoded(recipe)]]),
     ),
     ...kind('case', 'Sign names and values in the letter case that the recipe says.', [
       ...cases.map((fold) => at(`with the text in ${caseWords[fold]}`, 'params.case', fold)),
@@ -123,7 +132,59 @@ function variantsOf(recipe: Recipe): Suspect[] {
   ];
 }
 
-const mostEntries = 16;
+/** Two parameters of a block swapped, and each field of the recipe that nobody minded. */
+function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
+  const { select, added } = compileParams(recipe.params);
+  const names = [
+    ...new Set(
+      select(
+        params,
+        added.map(({ name }) => [name, ''] as const),
+      ).map(([name]) => name),
+    ),
+  ].slice(0, mostEntries);
+  const swapped = names.flatMap((one, from) =>
+    names
+      .slice(from + 1)
+      .map(
+        (other, index): Variant => [
+          `with the parameters ${one} and ${other} swapped`,
+          withValueAt(recipe, 'params.order', names.with(from, other).with(from + 1 + index, one)),
+        ],
+      ),
+  );
+  const forgotten = (['params', 'encode'] as const).flatMap((part) =>
+    Object.entries(recipeDefaults[part])
+      .filter(
+        ([field, usual]) =>
+          !isDeepStrictEqual(usual, Object.entries(recipe[part]).find(([name]) => name === field)?.[1]),
+      )
+      .map(
+        ([field, usual]): Variant => [
+          `as if the recipe did not have ${part}.${field}`,
+          withValueAt(recipe, `${part}.${field}`, usual),
+        ],
+      ),
+  );
+  return [
+    ...kind('forgotten', 'Do what the recipe says there.', forgotten),
+    ...kind('swapped', 'Sign the parameters in the order of the recipe.', swapped),
+  ];
+}
+
+/** The recipe without any percent-encoding. */
+function unencoded(recipe: Recipe): Recipe {
+  const written = JSON.stringify({
+    ...recipe,
+    params: { ...recipe.params, encode: 'none' },
+    encode: { ...recipe.encode, block: 'none', message: 'none' },
+  });
+  return JSON.parse(
+    written.replace(/(\$(?:\{[^}]*\}|[\w:-]+)[\w.:-]*?)\.(?:rfc3986|form(?:-dotnet)?)\b/g, '$1'),
+  );
+}
+
+const mostEntries = 64;
 const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
 
 /** A message in other words, and the text between its entries. */
@@ -144,12 +205,20 @@ function messageVariants(recipe: Recipe): Suspect[] {
     ),
     ...kind(
       'part',
-      'Write the key, and each part that is digested by itself, as the recipe says.',
-      innerTexts(recipe).flatMap(([where, path, texts]) =>
+      'Write the key, each step, and each part that is digested by itself, as the recipe says.',
+      innerTexts(recipe).flatMap(([where, texts, put]) =>
         entryVariants(entriesOf({ message: texts, join: '' }).slice(0, mostEntries), '', where)
           .filter(([, , between]) => between === undefined)
-          .map(([how, entries]) => [how, withValueAt(recipe, path, entries)]),
+          .flatMap(([how, entries]) => put(entries).map((changed): Variant => [how, changed])),
       ),
+    ),
+    ...kind(
+      'step',
+      'Take each step that the recipe says: a digest is often digested again.',
+      steps.map((step, index) => [
+        `without the step ${JSON.stringify(step)}`,
+        { ...recipe, steps: steps.toSpliced(index, 1) },
+      ]),
     ),
     ...kind(
       'line-end',
@@ -170,23 +239,52 @@ function messageVariants(recipe: Recipe): Suspect[] {
   ];
 }
 
-/** The texts of a recipe beside its message: of its key, and of its subs and their keys. */
-function innerTexts({
-  key,
-  sub,
-}: Recipe): (readonly [where: string, path: string, texts: readonly string[]])[] {
+/** A text of a recipe beside its message, and the recipe with other entries there. */
+type InnerText = readonly [
+  where: string,
+  texts: readonly string[],
+  put: (entries: readonly string[]) => readonly Recipe[],
+];
+
+/** Those of its key, of its steps and added values, and of its subs and their keys. */
+function innerTexts(recipe: Recipe): InnerText[] {
+  const { key, sub, steps, params } = recipe;
+  const keyText = (where: string, path: string, { tokens, decode }: KeyRule): InnerText => [
+    where,
+    tokens,
+    (entries) =>
+      // A key that is not digested is often no longer hex.
+      [...new Set([decode, 'utf8'])].map((as) => withValueAt(recipe, path, { tokens: entries, decode: as })),
+  ];
+  const listText = (where: string, path: string, texts: readonly string[], start?: string): InnerText => [
+    where,
+    texts,
+    (entries) => [withValueAt(recipe, path, start === undefined ? entries : start + entries.join(''))],
+  ];
   return [
-    ['the key', 'key.tokens', key.tokens],
+    keyText('the key', 'key', key),
     ...Object.entries(sub).flatMap(([name, { message, key: own }]) => [
-      [`the sub ${name}`, `sub.${name}.message`, message] as const,
-      ...(own === undefined ? [] : [[`the key of ${name}`, `sub.${name}.key.tokens`, own.tokens] as const]),
+      listText(`the sub ${name}`, `sub.${name}.message`, message),
+      ...(own === undefined ? [] : [keyText(`the key of ${name}`, `sub.${name}.key`, own)]),
     ]),
+    ...steps.flatMap((step, index) => {
+      const [, start, text = ''] = /^((?:append|prepend):)(.*)$/s.exec(step) ?? [];
+      return start === undefined ? [] : [listText('a step', `steps.${index}`, [text], start)];
+    }),
+    ...Object.entries(params.add).map(
+      ([name, text]): InnerText => [
+        `the added value ${name}`,
+        [text],
+        (entries) => [withValueAt(recipe, 'params.add', { ...params.add, [name]: entries.join('') })],
+      ],
+    ),
   ];
 }
 
 /** Each entry of the message left out, each two swapped, other tokens for it, other texts between, a line break more. */
 function entryVariants(entries: readonly string[], join: string, where = 'the message'): MessageVariant[] {
   const last = entries.length - 1;
+  if (last < 0) return [];
   const variants: MessageVariant[] = [
     ...joiners
       .filter((other) => entries.length > 1 && other !== join)
@@ -227,17 +325,31 @@ const replacements = [
   ['$body.md5', '$body'],
 ] as const;
 
-/** The entry with each token replaced that may be taken for another one. */
+/** The entry with each token replaced that may be taken for another one, or without one of its changes. */
 function replacementsIn(entry: string): (readonly [how: string, entry: string])[] {
   const parts = entriesOf({ message: [entry], join: '' });
   return parts.flatMap((part, index) =>
-    replacements
-      .filter(([token]) => token === part)
-      .map(([token, other]) => [
-        `with ${entryWords(other)} in the place of ${entryWords(token)}`,
+    [...replacements.filter(([token]) => token === part).map(([, other]) => other), ...lessChanged(part)].map(
+      (other) => [
+        `with ${entryWords(other)} in the place of ${entryWords(part)}`,
         parts.with(index, other).join(''),
-      ]),
+      ],
+    ),
   );
+}
+
+/** A token without each of its modifiers, and with a digest in base64 of its hex text. */
+function lessChanged(text: string): string[] {
+  return parseTemplate(text, 'message').tokens.flatMap(({ source, name, modifiers }) => {
+    const write = (others: readonly string[]) =>
+      [`\${${name === '' ? source : `${source}:${name}`}}`, ...others].join('.');
+    return modifiers.flatMap((modifier, index) => [
+      write(modifiers.toSpliced(index, 1)),
+      ...(modifier.endsWith(':base64')
+        ? [write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), 'base64'))]
+        : []),
+    ]);
+  });
 }
 
 function entryWords(entry: string): string {

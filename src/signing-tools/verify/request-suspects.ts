@@ -21,7 +21,9 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
   const { params } = request;
   const readings = readingsOf(wrong);
   const isPlain =
-    recipe?.params.encode === 'none' && partsOf(recipe).allTokens.some(({ source }) => source === 'params');
+    recipe?.params.encode === 'none' &&
+    Object.keys({ ...recipe.params.escape, ...recipe.params.add }).length === 0 &&
+    partsOf(recipe).allTokens.some(({ source }) => source === 'params');
   for (const mistake of [...valueMistakes, ...jsonMistakes]) {
     const changed = readings.filter(({ text }) => mistake.change(text) !== text);
     const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
@@ -191,6 +193,8 @@ const valueMistakes: readonly TextMistake[] = [
   ]),
   ...textMistakes('value-space', 'Trim the value before it is signed and sent, or not at all.', [
     ['without the white space around the value of NAME', (text) => text.trim()],
+    ['with a space behind the value of NAME', (text) => `${text} `],
+    ['with a space before the value of NAME', (text) => ` ${text}`],
   ]),
   ...textMistakes(
     'line-end',
@@ -289,6 +293,7 @@ function addressesLike({ url, method }: SignableRequest): [how: string, change: 
       'a slash more or less at the end of the path',
       origin + (path.endsWith('/') ? path.slice(0, -1) : `${path}/`),
     ],
+    ['one more slash at the end of the path', `${origin}${path}/`],
     ['the path in lower case', origin + path.toLowerCase()],
     ['the path decoded', origin + decodePercent(path)],
     ['the path percent-encoded', origin + encoders.rfc3986(path)],

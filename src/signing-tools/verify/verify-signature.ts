@@ -157,6 +157,14 @@ function digestOf({ signer, request, secret }: SignatureInputs): string | null {
 /** The shortest part of a digest that is recognized. */
 const shortestPart = 8;
 
+function withoutPadding(text: string): string {
+  return text.replace(/={1,2}$/, '');
+}
+
+function inUrlAlphabet(text: string): string {
+  return withoutPadding(text).replaceAll('+', '-').replaceAll('/', '_');
+}
+
 /** Mistakes in writing the right digest. */
 const writtenMistakes: readonly (readonly [
   mistake: Mistake,
@@ -193,6 +201,22 @@ const writtenMistakes: readonly (readonly [
       advice: 'Trim the digest: a command that prints it adds a line break.',
     },
     (expected, received) => received.trim() === expected,
+  ],
+  [
+    {
+      id: 'signature-padding',
+      says: 'It is the right digest with more or less padding (=) at the end.',
+      advice: 'Send base64 as the recipe says: with its padding, or without.',
+    },
+    (expected, received) => withoutPadding(received) === withoutPadding(expected),
+  ],
+  [
+    {
+      id: 'signature-alphabet',
+      says: 'It is the right digest in the other alphabet of base64: - and _ in the place of + and /, or the reverse.',
+      advice: 'Write base64 as the recipe says: plain, or base64url.',
+    },
+    (expected, received) => inUrlAlphabet(received) === inUrlAlphabet(expected),
   ],
   [
     {
