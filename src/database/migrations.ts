@@ -12,6 +12,8 @@ export interface Schema {
   readonly steps: readonly (readonly string[])[];
   /** The owner of the tables, in messages. */
   readonly owner: string;
+  /** Whether its tables have such names that those of another application must not be beside them. */
+  readonly isAlone?: true;
 }
 
 export interface MigrateOptions {
@@ -52,16 +54,10 @@ export async function migrate(
       commands: ['userinfo migrate'],
     });
   }
-  try {
-    return { from: await driver.write((sql) => applySteps(sql, schema)), to };
-  } catch (cause) {
-    if (cause instanceof StartError || cause instanceof StoreUnavailableError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(`the tables of ${schema.owner} cannot be created: ${reason}`, {
-      hint: `Use a separate database for ${schema.owner}.`,
-      cause,
-    });
+  if (from === 0 && schema.isAlone && driver.engine === 'postgres') {
+    await driver.read((sql) => refuseForeignTables(sql, schema.owner));
   }
+  return { from: await driver.write((sql) => applySteps(sql, schema)), to };
 }
 
 /**
@@ -98,4 +94,15 @@ async function applySteps(sql: Sql, schema: Schema): Promise<number> {
     await sql.run(`INSERT INTO ${table} (version) VALUES ($1)`, [index + 1]);
   }
   return current;
+}
+
+/** Tables of an extension, and those of a queue, may be there. */
+async function refuseForeignTables(sql: Sql, owner: string): Promise<void> {
+  const tables =
+    await sql.all(`SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+    AND relkind IN ('r', 'p') AND oid NOT IN (SELECT objid FROM pg_depend WHERE deptype = 'e')`);
+  if (tables.length === 0 || tables.some(({ relname }) => String(relname).startsWith('userinfo_'))) return;
+  throw new StartError('the database holds the tables of another application', {
+    hint: `Use a separate database for ${owner}.`,
+  });
 }

@@ -61,8 +61,12 @@ const bySystemError: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
 };
 
-/** `pg` gives these errors neither a code nor a class: there is only their text. */
+/** `pg` gives these errors neither a code nor a class, and PgBouncer has one code for many: there is only their text. */
 const byMessage: readonly (readonly [RegExp, Fault])[] = [
+  [
+    /^unsupported startup parameter/,
+    ['PgBouncer refuses the settings of a session', null, 'Add ?pgbouncer=true to the URL.'],
+  ],
   [
     /^timeout exceeded when trying to connect/,
     ['no connection to the database was free in time', DatabaseBusyError],
@@ -92,12 +96,12 @@ export function translatePostgresError(error: unknown): unknown {
 
 function faultOf(error: Error & { code?: unknown; severity?: unknown }): Fault | null {
   const code = typeof error.code === 'string' ? error.code : '';
-  if (error.severity !== undefined) return bySqlState[code] ?? null;
   if (error instanceof TypeError || error instanceof RangeError) return null;
+  const known = (code === '' || code === '08P01') && byMessage.find(([text]) => text.test(error.message));
+  if (known) return known[1];
+  if (error.severity !== undefined) return bySqlState[code] ?? null;
   // Node.js names the fault of a certificate so: CERT_HAS_EXPIRED, UNABLE_TO_VERIFY_LEAF_SIGNATURE.
   if (/CERT|LEAF_SIGNATURE/.test(code)) return unverified;
-  const known = code === '' && byMessage.find(([pattern]) => pattern.test(error.message));
-  if (known) return known[1];
   const reason = bySystemError[code] ?? code;
   const message = `the database cannot be reached${reason === '' ? '' : `: ${reason}`}`;
   return [message, ConnectionLostError, 'Check host and port, and that PostgreSQL runs there.'];

@@ -7,12 +7,18 @@ import { postgresConfig } from '../../src/database/postgres-config.js';
 import { openStore } from '../../src/service/store/store.js';
 import { Secret } from '../../src/signing/secret.js';
 import { createSchema, execute } from '../support/postgres/test-schema.js';
+import { type TestServer, tcpServer } from '../support/raw-server.js';
 
 const password = 'pa55-w0rd';
 let schemaUrl: string;
 let server: URL;
+let bouncer: TestServer;
 
 beforeAll(async () => {
+  const refusal = 'SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0';
+  bouncer = await tcpServer((socket) =>
+    socket.end(`E\0\0\0${String.fromCharCode(refusal.length + 4)}${refusal}`),
+  );
   schemaUrl = (await createSchema()).url;
   server = new URL(schemaUrl);
   await execute(schemaUrl, `CREATE ROLE guarded LOGIN PASSWORD '${password}'`);
@@ -22,6 +28,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
+  await bouncer.close();
   await execute(schemaUrl, 'DROP OWNED BY guarded; DROP ROLE guarded');
   await execute(schemaUrl, 'DROP DATABASE latin1');
 });
@@ -103,6 +110,11 @@ describe('a PostgreSQL database that cannot be opened', () => {
       'cannot open the database postgres://u@[::1]:1/x: ',
     ],
     [
+      'PgBouncer is before it',
+      () => at(`u:${password}`, 'x', new URL(bouncer.url).port),
+      'PgBouncer refuses the settings of a session',
+    ],
+    [
       'sslmode is unknown',
       () => `${at(`u:${password}`)}?sslmode=disabled`,
       'is invalid: sslmode can be verify-full, or disable',
@@ -126,12 +138,10 @@ describe('a PostgreSQL database that cannot be opened', () => {
     await expect.poll(openSockets).toBe(before);
   });
 
-  it('that contains other tables is refused with the reason', async () => {
+  it.each(['users', 'notes'])('that contains a table %s is refused with the reason', async (table) => {
     const { url } = await createSchema();
-    await execute(url, 'CREATE TABLE users (name TEXT)');
-    await expect(openStore(url)).rejects.toThrow(
-      'the tables of the service cannot be created: relation "users"',
-    );
+    await execute(url, `CREATE TABLE ${table} (name TEXT)`);
+    await expect(openStore(url)).rejects.toThrow('the database holds the tables of another application');
   });
 });
 

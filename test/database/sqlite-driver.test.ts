@@ -366,9 +366,12 @@ describe('the SQLite driver', () => {
     await rm(folder, { recursive: true });
   });
 
-  it.each(['mysql://host/db', ''])('does not treat %j as a file', async (name) => {
-    await expect(openStore(name)).rejects.toThrow(StartError);
-  });
+  it.each(['mysql://host/db', '', 'user=me dbname=x', 'host = db', 'sqlite:x.db', 'file:x.db'])(
+    'does not treat %j as a file',
+    async (name) => {
+      await expect(openStore(name)).rejects.toThrow(StartError);
+    },
+  );
 });
 
 async function walBytes(file: string): Promise<number> {

@@ -242,7 +242,8 @@ export async function createStore(driver: SqlDriver, options: StoreOptions = {})
 }
 
 /** A mistyped URL, which may hold a password: no message may show it as the name of a file. */
-const likeUrl = /^\W*postgres(?:ql)?(?::|\/\/)|:\/\/|:[^/\\]*@/i;
+const likeUrl =
+  /^\W*(?:postgres(?:ql)?|jdbc|file|sqlite\d?)(?::|\/\/)|:\/\/|:[^/\\]*@|(?:^|\s)(?:host|dbname|service)\s*=/i;
 
 /**
  * Opens a database: a SQLite file, which is created if missing, `:memory:`, or PostgreSQL by its URL.
