@@ -1,4 +1,4 @@
-import { compileRecipe } from '../signing/compile-recipe.js';
+import { compileComplete, compileRecipe } from '../signing/compile-recipe.js';
 import { compileParams } from '../signing/params.js';
 import { type Recipe, RecipeError, recipeDefaults } from '../signing/recipe.js';
 import type { SignableRequest } from '../signing/request.js';
@@ -122,7 +122,7 @@ function combine(base: RecipeCandidate, changes: readonly Change[], bound: numbe
 /** Whether a recipe gives the signature of a sample; not, if it is none, or another secret cannot be its key. */
 export function signs(recipe: Recipe, { request, secret, signature }: SolveTask): boolean {
   try {
-    return compileRecipe(recipe).sign(request, secret).digest === signature;
+    return compileComplete(recipe).sign(request, secret).digest === signature;
   } catch (error) {
     if (error instanceof RecipeError) return false;
     throw error;

@@ -5,6 +5,8 @@ import { parseRecipe } from '../signing/recipe-json.js';
 import { withValueAt } from '../signing-tools/recipe-changes.js';
 import { type Choice, choice, choices, combined, sortByBits } from './candidates/cost.js';
 import { usualParams } from './candidates/hinted-items.js';
+import { type Piece, percentEncoded } from './candidates/pieces.js';
+import { secretNames } from './candidates/secrets.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { fieldChoices, tokensOf } from './changes.js';
 import { type Pause, signs } from './fitting-recipes.js';
@@ -71,20 +73,72 @@ function choicesFor(path: string, task: SolveTask, { constants = [] }: Hints): C
   const known = fieldChoices[field];
   if (known !== undefined) return sortByBits(known);
   if (/^(key\.)?(message|tokens)\.\d+$/.test(field)) return sortByBits(tokenChoices(task, constants));
-  if (/^steps\.\d+$/.test(field)) return digestChoices;
+  if (/^steps\.\d+$/.test(field)) return sortByBits(stepChoices(task));
+  // As the signature has it.
+  if (path === 'output') return [choice('hex', 0)];
   if (field === 'steps') return chainChoices;
   if (field === 'key') return keyChoices;
   if (path === 'params') return usualParams.map((rule, index) => choice(rule, index));
   throw new RecipeError(path, 'cannot be "?"', 'Leave it out, or write "?" for one value inside it.');
 }
 
+/** Words that documents put before a part of the message, and the part. */
+const labelled = [
+  ['$body', 'Digest', 'Body', 'body', 'Content-MD5', 'Content-SHA256', 'x-content-sha256'],
+  ['$path', 'Request-Target', 'Path', 'URI', 'uri'],
+  ['$host', 'Host', 'host'],
+  ['$method', 'Method', 'method'],
+] as const;
+
+/** A part, with its token alone and behind a word: its name, or what documents call it. */
+function withLabels({ tokens, bits }: Piece): Choice<string>[] {
+  const token = tokens.join('');
+  const [, name] = /^\$\{?(?:param|extra):([^}]+)\}?$/.exec(token) ?? [];
+  const words = labelled.find(([source]) => token.startsWith(source))?.slice(1) ?? [];
+  const labels = name === undefined ? words : [...new Set([name, name.toLowerCase()])];
+  return [
+    choice(token, bits),
+    ...labels.flatMap((label) => [
+      choice(`${label}:${token}`, bits + 4),
+      choice(`${label}=${token}`, bits + 4.5),
+    ]),
+  ];
+}
+
+function partsOf(task: SolveTask): Piece[] {
+  const parts = tokensOf(task).filter(({ basePath }) => basePath === undefined);
+  const encoded = parts.filter(({ tokens }) => /^\$(?:path|url)$/.test(tokens.join())).map(percentEncoded);
+  return [...parts, ...encoded.map((piece) => ({ ...piece, bits: piece.bits + 3 }))];
+}
+
 function tokenChoices(task: SolveTask, constants: readonly string[]): Choice<unknown>[] {
   return [
-    ...tokensOf(task).map(({ tokens, bits }) => choice(tokens.join(''), bits)),
+    ...partsOf(task).flatMap(withLabels),
     choice('$params', 2),
     choice('$secret', 2),
+    ...['md5', 'MD5', 'sha1', 'sha256', 'base64', 'upper', 'rfc3986'].map((name) =>
+      choice(`$secret.${name}`, 6),
+    ),
     choice('', 6),
     ...constants.map((text) => choice(text.replaceAll('$', '$$$$'), 2)),
+    ...secretNames(task.request.params).map(({ value, bits }) => choice(`&${value}=`, bits + 3)),
+  ];
+}
+
+/** A digest; or one or two parts in front of what is digested, or one behind it; or nothing. */
+function stepChoices(task: SolveTask): Choice<unknown>[] {
+  const parts = partsOf(task).map(({ tokens, bits }) => choice(tokens.join(''), bits));
+  return [
+    choice('append:', 1),
+    ...digestChoices,
+    ...parts.flatMap(({ value, bits }) => [
+      choice(`prepend:${value}\n`, bits + 3),
+      choice(`append:\n${value}`, bits + 4),
+      choice(`append:${value}`, bits + 4),
+    ]),
+    ...combined(parts, parts, (one, other) => `prepend:${one}\n${other}\n`).map(({ value, bits }) =>
+      choice(value, bits + 3),
+    ),
   ];
 }
 
@@ -109,24 +163,26 @@ const keyChoices = choices<unknown>(
   [0, {}],
   [4, { decode: 'hex' }, { decode: 'base64' }, { tokens: ['$secret', '&'] }],
   [6, { decode: 'base64url' }, { tokens: ['$secret.md5'] }, { tokens: ['$secret.sha256'] }],
+  [6.5, { tokens: ['$secret.sha256'], decode: 'hex' }, { tokens: ['$secret.md5'], decode: 'hex' }],
 );
 
 /** Maximum number of ways to fill the open values. */
-const mostFilled = 50_000;
+const mostFilled = 20_000;
+const mostCombined = 500_000;
 
-/** The ways to fill the open values, the likeliest first. */
+/** The ways to fill the open values, in their order, the likeliest first. */
 async function fill(
-  recipe: OpenRecipe,
+  holes: readonly string[],
   task: SolveTask,
   hints: Hints,
   pause: Pause,
-): Promise<Choice<RecipeJson>[]> {
-  let filled = [choice(recipe as unknown as RecipeJson, 0)];
-  for (const path of holesIn(recipe)) {
+): Promise<Choice<readonly unknown[]>[]> {
+  let filled = [choice<readonly unknown[]>([], 0)];
+  for (const path of holes) {
     await pause();
     const values = choicesFor(path, task, hints);
-    const all = combined(filled, values, (json, value) => withValueAt(json, path, value));
-    filled = sortByBits(all).slice(0, mostFilled);
+    const likely = filled.slice(0, Math.ceil(mostCombined / values.length));
+    filled = sortByBits(combined(likely, values, (known, value) => [...known, value])).slice(0, mostFilled);
   }
   return filled;
 }
@@ -156,10 +212,12 @@ export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pau
   if (task === undefined) return { tried, hit: null };
   checkOpenRecipe(wanted, task, hints);
   if (isOpen(wanted.message)) return { tried, hit: null };
-  for (const { value: json, bits } of await fill(wanted, task, hints, pause)) {
+  const holes = holesIn(wanted);
+  for (const { value: values, bits } of await fill(holes, task, hints, pause)) {
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
-    const recipe = validRecipe(json);
+    const json = holes.reduce((recipe, path, index) => withValueAt(recipe, path, values[index]), wanted);
+    const recipe = validRecipe(json as unknown as RecipeJson);
     const read = recipe === null ? [] : readSignature(task).map((reading) => withReading(recipe, reading));
     const hit = read.find((one) => tasks.every((sample) => signs(one, sample)));
     if (hit !== undefined) return { tried, hit: { recipe: hit, bits } };

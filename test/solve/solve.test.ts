@@ -5,6 +5,7 @@ import { parseRecipe } from '../../src/signing/recipe-json.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import type { Signer } from '../../src/signing/signer.js';
+import { withValueAt } from '../../src/signing-tools/recipe-changes.js';
 import { fittingRecipes } from '../../src/solve/fitting-recipes.js';
 import { findNeighbour } from '../../src/solve/neighbours.js';
 import { findByHints, type Hints } from '../../src/solve/open-recipe.js';
@@ -168,27 +169,41 @@ it.each<[string, RecipeJson]>([
   expect(hit && compileRecipe(hit.recipe).sign(request, secret).digest).toBe(task.signature);
 });
 
-it.each<[string, object]>([
+const lines = ['$method', '$path', '$body.sha256', '$extra:X-Time'];
+it.each<[string, RecipeJson, ...string[]]>([
+  ['an entry of the message', { message: lines, join: '\n', steps: ['hmac-sha256'] }, 'message.1'],
+  ['the text between them', { message: lines, join: '\n', steps: ['hmac-sha256'] }, 'join'],
+  ['the digests', { message: lines, join: '\n', steps: ['hmac-sha256'] }, 'steps'],
+  ['a digest and the key', { message: lines, join: '\n', steps: ['hmac-sha256'] }, 'steps.0', 'key'],
   [
-    'an entry of the message',
-    { message: ['$method', '?', '$body.sha256', '$extra:X-Time'], join: '\n', steps: ['hmac-sha256'] },
+    'a step',
+    { message: lines, steps: ['sha256', 'prepend:$method\n$path.rfc3986\n', 'hmac-sha1'] },
+    'steps.1',
   ],
   [
-    'the text between them',
-    { message: ['$method', '$path', '$body.sha256', '$extra:X-Time'], join: '?', steps: ['hmac-sha256'] },
+    'the label',
+    { message: lines, steps: ['hmac-sha1', 'prepend:v1='], output: 'base64' },
+    'steps.1',
+    'output',
   ],
-  ['the digests', { message: ['$method', '$path', '$body.sha256', '$extra:X-Time'], join: '\n', steps: '?' }],
   [
-    'a digest and the key',
-    { message: ['$method', '$path', '$body.sha256', '$extra:X-Time'], join: '\n', steps: ['?'], key: '?' },
+    'a part behind its word',
+    { message: ['$method', 'Digest:$body.sha256:base64'], steps: ['hmac-md5'] },
+    'message.1',
   ],
-])('a recipe in which %s is open is filled in', async (_, recipe) => {
+  ['the name of the secret', { message: ['$path', '&salt=', '$secret'], steps: ['md5'] }, 'message.1'],
+  ['a digest of the secret', { message: ['$path', '$secret.md5'], steps: ['md5'] }, 'message.1'],
+  [
+    'a key of bytes',
+    { message: lines, steps: ['hmac-md5'], key: { tokens: ['$secret.sha256'], decode: 'hex' } },
+    'key',
+  ],
+])('a recipe in which %s is open is filled in', async (_, rule, ...paths) => {
   const request = { ...read, method: 'POST', params: [], body: '{}', extra: { 'X-Time': '1795283538' } };
-  const message = ['$method', '$path', '$body.sha256', '$extra:X-Time'];
-  const rule = compileRecipe({ message, join: '\n', steps: ['hmac-sha256'] });
-  const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
-  const { hit } = await findByHints([task], { recipe }, noPause);
-  expect(hit?.recipe).toMatchObject({ message, join: '\n', steps: ['hmac-sha256'] });
+  const signature = compileRecipe(rule).sign(request, secret).digest;
+  const recipe = paths.reduce((open, path) => withValueAt(open, path, '?'), rule);
+  const { hit } = await findByHints([{ request, secret, signature, otherParams: [] }], { recipe }, noPause);
+  expect(hit && compileRecipe(hit.recipe).sign(request, secret).digest).toBe(signature);
 });
 
 it('a recipe whose keys are HMACs one by the other is filled in', async () => {
