@@ -1,0 +1,189 @@
+import { compileRecipe } from '../../signing/compile-recipe.js';
+import { parseDigest } from '../../signing/digest-steps.js';
+import { type KeyRule, type Recipe, RecipeError } from '../../signing/recipe.js';
+import { parseTemplate } from '../../signing/template.js';
+import { entriesOf, withValueAt } from '../recipe-changes.js';
+import { type Suspect, suspects } from './suspect.js';
+
+export type Variant = readonly [how: string, recipe: Recipe];
+
+/** Suspects with one remedy, each with another recipe. Not every variant is one that the language takes. */
+export function kind(id: string, advice: string, variants: readonly Variant[]): Suspect[] {
+  return variants.flatMap(([how, recipe]) => {
+    try {
+      return suspects(id, advice, [[how, { signer: compileRecipe(recipe) }]]);
+    } catch (error) {
+      if (error instanceof RecipeError) return [];
+      throw error;
+    }
+  });
+}
+
+export const mostEntries = 64;
+export const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
+
+/** A message in other words, and the text between its entries. */
+type MessageVariant = readonly [how: string, entries: readonly string[], join?: string];
+
+/** Mistakes in the texts of a rule: its message, its steps, its key, and the parts that are digested by themselves. */
+export function messageVariants(recipe: Recipe): Suspect[] {
+  const { message, join, steps } = recipe;
+  const parts = entriesOf(recipe);
+  const divided = parts.length > message.length ? [message, parts] : [message];
+  return [
+    ...kind(
+      'message',
+      'Write the message as the recipe says.',
+      divided
+        .flatMap((entries) => entryVariants(entries.slice(0, mostEntries), join))
+        .map(([how, entries, between = join]) => [how, { ...recipe, message: entries, join: between }]),
+    ),
+    ...kind(
+      'part',
+      'Write the key, each step, and each part that is digested by itself, as the recipe says.',
+      innerTexts(recipe).flatMap(([where, texts, put]) =>
+        entryVariants(entriesOf({ message: texts, join: '' }).slice(0, mostEntries), '', where)
+          .filter(([, , between]) => between === undefined)
+          .flatMap(([how, entries]) => put(entries).map((changed): Variant => [how, changed])),
+      ),
+    ),
+    ...kind(
+      'step',
+      'Take each step that the recipe says: a digest is often digested again.',
+      steps.map((step, index) => [
+        `without the step ${JSON.stringify(step)}`,
+        { ...recipe, steps: steps.toSpliced(index, 1) },
+      ]),
+    ),
+    ...kind(
+      'line-end',
+      'Digest the text alone: a command that prints a text or a digest adds a line break.',
+      steps.flatMap((step, index): Variant[] => {
+        const place = index === 0 ? 'the message' : 'a digest that is digested again';
+        const lengthened = { ...recipe, steps: steps.toSpliced(index, 0, 'append:\n') };
+        return parseDigest(step) === null ? [] : [[`with a line break at the end of ${place}`, lengthened]];
+      }),
+    ),
+  ];
+}
+
+/** A text of a recipe beside its message, and the recipe with other entries there. */
+type InnerText = readonly [
+  where: string,
+  texts: readonly string[],
+  put: (entries: readonly string[]) => readonly Recipe[],
+];
+
+/** Those of its key, of its steps and added values, and of its subs and their keys. */
+function innerTexts(recipe: Recipe): InnerText[] {
+  const { key, sub, steps, params } = recipe;
+  const keyText = (where: string, path: string, { tokens, decode }: KeyRule): InnerText => [
+    where,
+    tokens,
+    (entries) =>
+      // A key that is not digested is often no longer hex.
+      [...new Set([decode, 'utf8'])].map((as) => withValueAt(recipe, path, { tokens: entries, decode: as })),
+  ];
+  const listText = (where: string, path: string, texts: readonly string[], start?: string): InnerText => [
+    where,
+    texts,
+    (entries) => [withValueAt(recipe, path, start === undefined ? entries : start + entries.join(''))],
+  ];
+  return [
+    keyText('the key', 'key', key),
+    ...Object.entries(sub).flatMap(([name, { message, key: own }]) => [
+      listText(`the sub ${name}`, `sub.${name}.message`, message),
+      ...(own === undefined ? [] : [keyText(`the key of ${name}`, `sub.${name}.key`, own)]),
+    ]),
+    ...steps.flatMap((step, index) => {
+      const [, start, text = ''] = /^((?:append|prepend):)(.*)$/s.exec(step) ?? [];
+      return start === undefined ? [] : [listText('a step', `steps.${index}`, [text], start)];
+    }),
+    ...Object.entries(params.add).map(
+      ([name, text]): InnerText => [
+        `the added value ${name}`,
+        [text],
+        (entries) => [withValueAt(recipe, 'params.add', { ...params.add, [name]: entries.join('') })],
+      ],
+    ),
+  ];
+}
+
+/** Each entry of the message left out, each two swapped, other tokens for it, other texts between, a line break more. */
+function entryVariants(entries: readonly string[], join: string, where = 'the message'): MessageVariant[] {
+  const last = entries.length - 1;
+  if (last < 0) return [];
+  const variants: MessageVariant[] = [
+    ...joiners
+      .filter((other) => entries.length > 1 && other !== join)
+      .map((other): MessageVariant => [`with ${joinWords(other)} the parts of ${where}`, entries, other]),
+    [`with a line break at the end of ${where}`, entries.with(last, `${entries[last]}\n`)],
+    [`with ${joinWords(join)} the last part and nothing behind it`, [...entries, '']],
+  ];
+  if (entries[last] === '')
+    variants.push([`without the separator at the end of ${where}`, entries.slice(0, -1)]);
+  for (const [index, entry] of entries.entries()) {
+    variants.push([`without ${entryWords(entry)} in ${where}`, entries.toSpliced(index, 1)]);
+    if (entry !== '')
+      variants.push([`with nothing in the place of ${entryWords(entry)}`, entries.with(index, '')]);
+    for (const [how, changed] of replacementsIn(entry)) variants.push([how, entries.with(index, changed)]);
+  }
+  for (const [from, one] of entries.entries())
+    for (const [to, other] of entries.entries())
+      if (from < to)
+        variants.push([
+          `with ${entryWords(one)} and ${entryWords(other)} swapped`,
+          entries.with(from, other).with(to, one),
+        ]);
+  return variants;
+}
+
+/** Tokens that are taken one for the other. */
+const replacements = [
+  ['$path', '$path$search'],
+  ['$path', '$url'],
+  ['$url', '$path'],
+  ['$search', ''],
+  ['$query', '$params'],
+  ['$params', '$query'],
+  ['$body', '$body.md5'],
+  ['$body', '$body.sha256'],
+  ['$body.sha256', '$body'],
+  ['$body.sha512', '$body'],
+  ['$body.md5', '$body'],
+] as const;
+
+/** The entry with each token replaced that may be taken for another one, or without one of its changes. */
+function replacementsIn(entry: string): (readonly [how: string, entry: string])[] {
+  const parts = entriesOf({ message: [entry], join: '' });
+  return parts.flatMap((part, index) =>
+    [...replacements.filter(([token]) => token === part).map(([, other]) => other), ...lessChanged(part)].map(
+      (other) => [
+        `with ${entryWords(other)} in the place of ${entryWords(part)}`,
+        parts.with(index, other).join(''),
+      ],
+    ),
+  );
+}
+
+/** A token without each of its modifiers, and with a digest in base64 of its hex text. */
+function lessChanged(text: string): string[] {
+  return parseTemplate(text, 'message').tokens.flatMap(({ source, name, modifiers }) => {
+    const write = (others: readonly string[]) =>
+      [`\${${name === '' ? source : `${source}:${name}`}}`, ...others].join('.');
+    return modifiers.flatMap((modifier, index) => [
+      write(modifiers.toSpliced(index, 1)),
+      ...(modifier.endsWith(':base64')
+        ? [write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), 'base64'))]
+        : []),
+    ]);
+  });
+}
+
+function entryWords(entry: string): string {
+  return entry === '' ? 'the empty part' : JSON.stringify(entry);
+}
+
+export function joinWords(join: string): string {
+  return join === '' ? 'nothing between' : `${JSON.stringify(join)} between`;
+}
