@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -253,6 +254,19 @@ describe.concurrent('many rows', () => {
     expect(most).toBeLessThanOrEqual(7);
   });
 
+  it('are not begun while no connection is free, and leave no listener on their signal', async () => {
+    const server = await service((response) => ok(response));
+    const { signal } = new AbortController();
+    let [begun, most] = [0, 0];
+    const onRequest = () => {
+      begun += 1;
+      most = Math.max(most, begun - server.requests.length);
+    };
+    await outcomesOf(rows(20), optionsFor(server.url, { connections: 2, signal, onRequest }));
+    expect(most).toBeLessThanOrEqual(2);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('of one user are sent one after another, in order', async () => {
     const got = new Map<string, string[]>();
     let busy = new Set<string>();
@@ -382,8 +396,7 @@ describe('all rows', () => {
     }
     const outcomes = passbackAll(source(), optionsFor(server.url));
     for (let i = 0; i < 10; i += 1) await outcomes.next();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(taken).toBeLessThan(2500);
+    for (let before = -1; before !== taken; await wait(200)) before = taken;
     await outcomes.return();
     expect(taken).toBeLessThan(2500);
   });

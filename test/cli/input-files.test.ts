@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openInput, readInput } from '../../src/support/input-file.js';
+import { openInput, readInput, readInputFile } from '../../src/support/input-file.js';
 import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer } from '../support/raw-server.js';
 
@@ -152,6 +152,10 @@ it.skipIf(process.platform === 'win32')('a pipe is not read beyond 16 MiB', asyn
   const ended = once(writer, 'exit');
   await expect(readInput(path('endless'))).rejects.toThrow('it is larger than 16 MiB');
   await ended; // nobody reads any more
+});
+
+it.skipIf(process.platform !== 'linux')('nor is a file without a size (needs /proc)', () => {
+  expect(() => readInputFile('/proc/self/pagemap')).toThrow('it is larger than 16 MiB');
 });
 
 it.skipIf(process.platform === 'win32')('a named pipe is waited for only so long', async () => {

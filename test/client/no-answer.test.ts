@@ -177,7 +177,7 @@ describe('a client that gets no valid answer', () => {
 });
 
 describe('an answer of success that names another user than the passback', () => {
-  const row = { unionId: 'u1', userInfo: { a: 'x' } };
+  const row = { unionId: 'OTHER-4711', userInfo: { a: 'x' } };
 
   it('is not a success: one attempt, and the error has the answer', async () => {
     const server = keep(

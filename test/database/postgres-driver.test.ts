@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreUnavailableError } from '../../src/database/errors.js';
 import { openPostgresDriver } from '../../src/database/postgres-driver.js';
@@ -91,6 +92,15 @@ describe('the PostgreSQL driver', () => {
       message: 'the database did not answer in time',
     });
     expect(await slow.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+    // Nor does a process that is stopped in a transaction keep its locks.
+    let runs = 0;
+    await slow.write(async (sql) => {
+      runs += 1;
+      await sql.all('SELECT 1 AS one');
+      if (runs === 1) await wait(1_000);
+      await sql.all('SELECT 1 AS one');
+    });
+    expect(runs).toBe(2);
     await hasty.remove();
   });
 

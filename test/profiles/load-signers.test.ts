@@ -55,7 +55,7 @@ describe('a module is refused', () => {
   const load = async (folder: string, module = 'signer.mjs') =>
     rejection(loadSigners(defaultRecipes, join(folder, module)));
 
-  it.each([[0o664], [0o646], [0o666]])('that others can write: mode %o', async (mode) => {
+  it.each([[0o664], [0o646], [0o666], [0o1666]])('that others can write: mode %o', async (mode) => {
     const folder = moduleFolder('d2');
     chmodSync(join(folder, 'signer.mjs'), mode);
     const error = await load(folder);

@@ -37,7 +37,7 @@ describe('the rules of a passback', () => {
     ['', '', '[', 40005],
     ['u', '', '[', 40004],
     ['', 'mobile', '{"union_id":"x"}', 40003],
-    ['', 'mobile', '{"channel":"x"}', 40003],
+    ['', 'mobile', '{"channel":null}', 40003],
     ['', 'mobile', '{"a":"x"}', 40006],
     ['', 'mobile', '{"mobile":null}', 40006],
     ['', 'mobile', '{"mobile":""}', 40006],

@@ -68,20 +68,6 @@ describe('data of a read', () => {
     });
   });
 
-  it('writes devices and locations as JSON-encoded strings with the keys of the spec', () => {
-    expect(readData(record, ['device_info', 'location_info'], null, defaultPlatform)).toEqual({
-      union_id: 'u001',
-      device_info: [
-        '{"device_token":"t1","brand":"A","os":"B","os_version":"","network":"","uuid":""}',
-        '{"device_token":"","brand":"","os":"","os_version":"","network":"","uuid":"u"}',
-      ],
-      location_info: [
-        '{"country":"中国","province":"","city":"杭州"}',
-        '{"country":"","province":"p","city":""}',
-      ],
-    });
-  });
-
   it('contains only what the code authorizes', () => {
     expect(readData(record, ['mobile', 'level'], ['level'], defaultPlatform)).toEqual({
       union_id: 'u001',

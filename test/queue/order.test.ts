@@ -5,6 +5,7 @@ import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
 import { Sender } from '../../src/client/sender.js';
 import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
+import type { NewRun } from '../../src/queue/run.js';
 import { Worker, type WorkerEvent } from '../../src/queue/worker.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
 import { randomOf } from '../support/property-seed.js';
@@ -52,8 +53,9 @@ async function load(
   {
     naming = byUnionId,
     channel = 'web',
+    rate = null,
     leaseMs = 60_000,
-  }: { naming?: UserNaming; channel?: string; leaseMs?: number } = {},
+  }: { naming?: UserNaming; channel?: string } & Partial<Pick<NewRun, 'rate' | 'leaseMs'>> = {},
   { signal } = new AbortController(),
 ): Promise<string> {
   const key = naming.by === 'union_id' ? naming.column : naming.key;
@@ -64,7 +66,7 @@ async function load(
   for (const user of users) digests.add(user);
   digests.sort();
   const source = { from: 'f', hash: '' };
-  const given = { naming, source, rows: users.length, rate: null, keepsRows: false, leaseMs };
+  const given = { naming, source, rows: users.length, rate, keepsRows: false, leaseMs };
   const target = { ...targetNow(), channel };
   const { run } = await queue.load({ ...given, target }, digests, batches(), signal);
   return run;
@@ -254,4 +256,26 @@ it('a worker hands back what it cannot end, so early that no request is under wa
   expect(Number((await taken())?.leased_until) - Number(first?.leased_until)).toBeLessThan(6_000);
   await queue.cancel(run);
   await stop();
+});
+
+it.each([
+  [1100, 'x'],
+  [3, 'x'.repeat(200_000)],
+])(
+  'a chunk has 1,000 rows at most, and ends with the row by which it exceeds 256 KiB: %i',
+  async (count, level) => {
+    const run = await load(names('cut', 0, count), level);
+    expect((await queue.find(run)).chunks).toBe(2);
+    expect(await work(2, true).ended).toEqual([[], []]);
+    expect(await queue.find(run)).toMatchObject({ state: 'done', ok: count, chunks_left: 0 });
+  },
+);
+
+it('a worker keeps a chunk for as long as the rate lets nobody send the next row', async () => {
+  const run = await load(['rated'], 'set', { rate: 0.1 });
+  const { stop } = work(1, false);
+  await expect.poll(async () => (await queue.find(run)).done).toBe(1);
+  expect(await queue.find(run)).toMatchObject({ state: 'ready', workers: 1 });
+  await stop();
+  expect((await queue.find(run)).state).toBe('done');
 });

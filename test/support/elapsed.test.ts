@@ -10,15 +10,15 @@ describe('the age of a process', () => {
     vi.spyOn(performance, 'now').mockImplementation(() => monotonic);
     const start = elapsedMs();
     const later = () => elapsedMs() - start;
-    wall -= 3_600_000;
+    wall -= 3_1_000;
     expect(later()).toBe(0);
-    wall += 600_000;
-    expect(later()).toBeCloseTo(600_000);
+    wall += 1_000;
+    expect(later()).toBeCloseTo(1_000);
     for (const step of [50, -50, 50]) {
       wall += step; // as a clock is adjusted
-      expect(later()).toBeCloseTo(600_000);
+      expect(later()).toBeCloseTo(1_000);
     }
     [wall, monotonic] = [wall + 2000, monotonic + 2000];
-    expect(later()).toBeCloseTo(602_000);
+    expect(later()).toBeCloseTo(3_000);
   });
 });

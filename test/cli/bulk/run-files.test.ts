@@ -362,7 +362,7 @@ describe('files of a run', () => {
     const files = ['modes.csv.results.ndjson', 'modes.csv.userinfo-journal', 'modes.failed.csv'];
     const more = ['--failed', 'modes.failed.csv'];
     await passBack(name, ...more, '--max-failures', '1', '--concurrency', '1');
-    for (const file of files) chmodSync(path(file), 0o666);
+    for (const file of files) chmodSync(path(file), 0o644);
     await passBack(name, ...more, '--resume');
     for (const file of files) expect([file, statSync(path(file)).mode & 0o777]).toEqual([file, 0o600]);
     chmodSync(path('modes.csv.results.ndjson'), 0o666);

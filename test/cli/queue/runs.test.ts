@@ -123,20 +123,6 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     });
   });
 
-  it('ends its chunks without waiting for the end of a lease', async () => {
-    write(
-      'strangers.csv',
-      Array.from({ length: 1100 }, (_, i) => `nobody${i},gold,`),
-    );
-    const run = await handOver('strangers.csv', '--lease', '1h');
-    const workers = [1, 2].map(() => machine.run(worker('--drain')));
-    for (const { status, stderr } of await Promise.all(workers)) {
-      expect({ status, stderr }).toMatchObject({ status: 0 });
-    }
-    const { stdout } = await runs('show', run, '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'done', failed: 1100, chunks: 2, chunks_left: 0 });
-  });
-
   it('leaves no secret in the database, and nothing of a person once it is over', async () => {
     await machine.putUsers(['p1']);
     write('people.csv', ['p1,gold,zhang@example.com']);

@@ -82,6 +82,14 @@ describe('a service of its own process', () => {
     socket.destroy();
   });
 
+  it('closes the connection of a client that does not read its answers', async () => {
+    await using hasty = await createService({ requestTimeoutMs: 500, keepAliveMs: 500 });
+    const socket = openSocket(hasty.url);
+    socket.pause();
+    await pour(socket, Buffer.from(`${long}\r\n`.repeat(150)), Number.POSITIVE_INFINITY).catch(() => {});
+    expect(socket.destroyed).toBe(true);
+  });
+
   it('stays at work when clients break their connections off right after a request', async () => {
     for (const socket of await openMany(200)) {
       socket.write(`${read}\r\n`);

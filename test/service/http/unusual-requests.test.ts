@@ -82,12 +82,14 @@ describe('input that is not a request', () => {
 
 describe('an unusual request', () => {
   it.each(['HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'QUERY', 'PURGE'])(
-    'of method %s to the read is answered with 40501 and Allow',
+    'of method %s to the read, the page or the OpenAPI document is answered with 40501 and Allow',
     async (method) => {
-      const [answer] = await exchange(`${method} ${readPath} HTTP/1.1\r\nContent-Length: 0\r\n${last}`);
-      expect(answer?.status).toBe(405);
-      expect(answer?.head.toLowerCase()).toContain('allow: get');
-      if (method !== 'HEAD') expectEnvelope(answer, 40501);
+      for (const path of method === 'HEAD' ? [readPath] : [readPath, '/', '/openapi.json']) {
+        const [answer] = await exchange(`${method} ${path} HTTP/1.1\r\nContent-Length: 0\r\n${last}`);
+        expect(answer?.status).toBe(405);
+        expect(answer?.head.toLowerCase()).toContain('allow: get');
+        if (method !== 'HEAD') expectEnvelope(answer, 40501);
+      }
     },
   );
 

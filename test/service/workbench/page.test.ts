@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceOptions } from '../../../src/service/index.js';
 import { defaultRecipes, presets } from '../../../src/signing/presets.js';
+import type { RecipeJson } from '../../../src/signing/recipe.js';
 import {
   type Draft,
   draftPassback,
@@ -66,6 +67,13 @@ async function sendSigned(draft: Draft, signed: Partial<Draft>): Promise<number>
   return envelope.code;
 }
 
+/** A read by an app with a recipe of its own, signed as by the default one. */
+async function readByAppWith(recipe: RecipeJson): Promise<void> {
+  const given = { tenantCode: tenant, channel: 'web', recipes: { app_sign: recipe, sign: recipe } };
+  const { app_secret, ...app } = await running.service.admin.createApp(given);
+  await send(running.service.url, draftRead({ ...app, secret: app_secret.reveal() }, 'c'));
+}
+
 describe('the page of the service', () => {
   it('shows each request with operation, app, result and time, latest first', async () => {
     await serve();
@@ -116,6 +124,12 @@ describe('the page of the service', () => {
     expect(text.match(/<tbody class=/g)).toHaveLength(200);
     expect(text).toContain('/nothing/n204');
     expect(text).not.toMatch(/\/nothing\/n4</);
+  });
+
+  it('keeps no parameters of more than 4,000 characters', async () => {
+    await serve();
+    await running.passback({ union_id: 'u1', user_info: `{"level":"${'x'.repeat(4_000)}"}` });
+    expect(textOf((await page()).text)).toContain('Its parameters are not kept');
   });
 
   it('returns newer requests, and detects a restart of the service', async () => {
@@ -264,13 +278,7 @@ describe('a refused signature on the page', () => {
 
   it('by a known preset comes with the command that sets it', async () => {
     await serve();
-    const taobao = presets.find(({ name }) => name === 'taobao')?.recipe ?? defaultRecipes.sign;
-    const { app_secret, ...app } = await running.service.admin.createApp({
-      tenantCode: tenant,
-      channel: 'web',
-      recipes: { app_sign: taobao, sign: taobao },
-    });
-    await send(running.service.url, draftRead({ ...app, secret: app_secret.reveal() }, 'c'));
+    await readByAppWith(presets.find(({ name }) => name === 'taobao')?.recipe ?? defaultRecipes.sign);
     expect((await page()).text).toContain(
       '<code>userinfo profile set PROFILE --signing-preset app_sign=app-proof-md5</code>',
     );
@@ -289,13 +297,7 @@ describe('a refused signature on the page', () => {
 
   it('by an app with its own recipes is explained by them', async () => {
     await serve();
-    const recipe = { message: ['$params', '$secret'], steps: ['md5'] };
-    const { app_secret, ...app } = await running.service.admin.createApp({
-      tenantCode: tenant,
-      channel: 'web',
-      recipes: { app_sign: recipe, sign: recipe },
-    });
-    await send(running.service.url, draftRead({ ...app, secret: app_secret.reveal() }, 'c'));
+    await readByAppWith({ message: ['$params', '$secret'], steps: ['md5'] });
     const [, message = []] = stagesOf((await page()).text);
     expect(message[1]).toMatch(/&amp;<mark>c<\/mark>hannel=web.*timestamp=\d+&lt;secret&gt;/);
     expect(message[2]).toMatch(/&amp;<mark>r<\/mark>andom=.*timestamp=\d+&amp;key=&lt;secret&gt;/);
@@ -461,14 +463,5 @@ describe('the page is shown', () => {
   it('not at all if disabled', async () => {
     await serve({ page: false });
     expect(await pageAt('127.0.0.1')).toBe(404);
-  });
-
-  it('only for GET', async () => {
-    await serve();
-    const put = await fetchAnswer(`${running.service.url}/`, { method: 'PUT' });
-    expect({ code: put.envelope.code, allow: put.headers.get('allow') }).toEqual({
-      code: 40501,
-      allow: 'GET',
-    });
   });
 });
