@@ -225,7 +225,7 @@ export class Attempt implements DispatchHandler {
       received: true,
       hint:
         cause === undefined
-          ? 'Check that the base URL is that of the service.'
+          ? `${this.#endpoint.doubt} Check that the base URL is that of the service.`
           : 'The cause says why; whether the request was carried out is not known.',
       cause,
     });

@@ -105,9 +105,11 @@ function hintFor(
   if (httpStatus === 401 || httpStatus === 403)
     return 'A gateway before the service may want a header, such as a key: name it under "headers" in the platform file.';
   if (httpStatus >= 502 && httpStatus <= 504) return `A gateway answered, not the service. ${endpoint.doubt}`;
-  if (httpStatus < 300 && body.length === 0)
-    return `${endpoint.doubt} §1 has an envelope in every answer: ask the operator of the service.`;
-  return 'Check that the base URL is that of the service: a proxy or another site may have answered.';
+  // It may be of a service that did the work: another form of success, or a fault after it.
+  const doubt = httpStatus < 300 || httpStatus >= 500 ? `${endpoint.doubt} ` : '';
+  if ((httpStatus < 300 && body.length === 0) || String(members.code) === '200')
+    return `${doubt}§1 has an envelope in every answer: ask the operator of the service.`;
+  return `${doubt}Check that the base URL is that of the service: a proxy or another site may have answered.`;
 }
 
 /** §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named. */

@@ -175,7 +175,7 @@ export const ownMembers: Readonly<Record<string, string>> = {
 /** @throws InvalidInputError for a member of a file, at `path`, that belongs into one's own profile */
 export function refuseOwnMember(path: string, option: string): never {
   throw new InvalidInputError(`${path} is not taken from a file`, {
-    hint: 'Files are handed on: what runs, loads or sends something belongs into your own profile. To set it in shop:',
+    hint: 'Files are handed on: what runs, loads or sends something belongs into your own profile. To set it in a profile such as shop:',
     commands: [`userinfo profile set shop ${option}`],
   });
 }

@@ -43,8 +43,7 @@ export function checkPassback(
   const value = identifyingText(userInfo.get(primaryKey));
   if (value === null) {
     const name = quoteName(primaryKey);
-    const fault =
-      userInfo.get(primaryKey) == null ? 'is not a key of user_info' : 'has no usable value in user_info';
+    const fault = userInfo.has(primaryKey) ? 'has no usable value in user_info' : 'is not a key of user_info';
     throw new InvalidInputError(`primary_key ${name} ${fault}`, {
       resultCode: resultCode.primaryKeyNotInUserInfo,
       hint: 'user_info must hold the key that identifies the user, with text that is not empty or a number.',

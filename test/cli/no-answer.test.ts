@@ -21,7 +21,7 @@ const answer = (head: string, body: string) => (socket: Socket) =>
   socket.end(`HTTP/1.1 ${head}\r\nConnection: close\r\n\r\n${body}`);
 
 describe('a command that gets no valid answer ends with status 5', () => {
-  it.each([
+  it.each<readonly [string, (socket: Socket) => void, string]>([
     [
       'an HTML 502',
       answer('502 Bad Gateway\r\nContent-Type: text/html', '<html><title>502 Bad Gateway</title>'),
@@ -42,6 +42,23 @@ describe('a command that gets no valid answer ends with status 5', () => {
     ],
     ['a 403 of a gateway', answer('403 No', '{"message":"no"}'), 'may want a header'],
     ['half an envelope', answer('200 OK', '{"code":200,"msg":"ok","da'), 'not JSON'],
+    [
+      'a page with 404',
+      answer('404 No', '<title>no</title>'),
+      ': a proxy or another site may have answered.',
+    ],
+    ...[
+      ['a page', '200 OK', '<title>Login</title>'],
+      ['a success without data', '200 OK', '{"code":200,"msg":"ok","data":[]}'],
+      ['a list', '200 OK', '[]'],
+      ['another charset', '200 OK', Buffer.from([0xff]).toString('latin1')],
+      ['an encoded body', '200 OK\r\nContent-Encoding: gzip', 'x'],
+      ['a long answer', '200 OK', ' '.repeat(3 * 2 ** 20)],
+      ['a page with 500', '500 No', '<title>no</title>'],
+    ].map(
+      ([what = '', head = '', body = '']) =>
+        [what, answer(head, body), 'Whether the code was used is not known'] as const,
+    ),
     ['a closed connection', (socket: Socket) => socket.destroy(), 'closed the connection'],
   ])('%s', async (_, talk, said) => {
     const server = await tcpServer(talk);

@@ -19,10 +19,10 @@ import topics from './topics.txt?raw';
 export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.success]: "success: the envelope's code is 200",
   [exitStatus.fault]: 'no output, --query selects nothing, or a bug; --verbose shows where',
-  [exitStatus.usage]: 'bad usage or input; nothing was sent',
+  [exitStatus.usage]: 'bad usage or input, or a database that cannot be opened; nothing was sent',
   [exitStatus.profile]: 'profile or credentials',
   [exitStatus.rejected]: 'the service answered with another code',
-  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or too long a pause',
+  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, a lost database), or too long a pause',
   [exitStatus.failedRows]: 'a bulk run with failed rows',
   [exitStatus.interrupted]: 'interrupted',
 };
