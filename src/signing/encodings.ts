@@ -66,6 +66,11 @@ export function reverse(text: string): string {
   return [...text].reverse().join('');
 }
 
+/** The first eight digits: the date of a time in ISO 8601. */
+export function dateOf(text: string): string {
+  return text.replace(/[^0-9]/g, '').slice(0, 8);
+}
+
 /** The number of bytes in UTF-8, in decimal. */
 export function byteLength(text: string): string {
   return `${Buffer.byteLength(text)}`;

@@ -45,6 +45,7 @@ export const modifierTexts = {
   base64: 'base64 of the text',
   reverse: 'the characters in reverse order',
   length: 'the number of its bytes in UTF-8, in decimal; never of the secret',
+  date: 'its first 8 digits: `20231114` of `20231114T221320Z` and of `2023-11-14T22:13:20Z`; never of the secret',
   upper: 'upper case',
   lower: 'lower case',
   form: 'form-encoded: a space as `+`',

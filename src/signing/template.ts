@@ -1,5 +1,5 @@
 import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
-import { byteLength, decodePercent, encoders, folds, reverse } from './encodings.js';
+import { byteLength, dateOf, decodePercent, encoders, folds, reverse } from './encodings.js';
 import { checkLimit, RecipeError } from './recipe.js';
 import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
 import type { SignableRequest } from './request.js';
@@ -30,6 +30,7 @@ export const modifiers: ReadonlyMap<string, Modifier> = new Map([
   textModifier('base64', encoders.base64, false),
   textModifier('reverse', reverse, false),
   textModifier('length', byteLength, false),
+  textModifier('date', dateOf, false),
   textModifier('upper', folds.upper),
   textModifier('lower', folds.lower),
   textModifier('form', encoders.form),

@@ -109,7 +109,7 @@ const meant: Readonly<Record<string, string>> = {
   'the key is an HMAC of the secret by a constant': hmac(params, hmacBytes(secret, 'a constant')),
   'each key is an HMAC by the one before (AWS and clouds like it)': hmac(
     `AWS4-HMAC-SHA256\n${time}\n${hash('sha256', params)}`,
-    hmacBytes('s3', hmacBytes('20231114', `AWS4${secret}`)),
+    hmacBytes('s3', hmacBytes(time.slice(0, 8), `AWS4${secret}`)),
   ),
 };
 

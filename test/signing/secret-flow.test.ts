@@ -157,7 +157,11 @@ test.each<[string, Given, string]>([
     },
     caseOf('sub.a.key.tokens'),
   ],
-  ['its length', { message: ['$secret', '$secret.length'] }, 'message: gives away the length of the secret'],
+  [
+    'its length',
+    { message: ['$secret', '$secret.length'] },
+    'message: gives away a part of the secret: its length',
+  ],
   ['reversed text', { message: ['$secret.reverse'], steps: ['slice:0:3', 'md5'] }, cut('steps[0]')],
   ['base64 in lower case', { message: ['$secret.base64.lower'] }, caseOf('message')],
   [

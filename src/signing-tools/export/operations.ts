@@ -209,10 +209,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
       case 'prepend':
         return sumOf([text(step.template), before]);
       case 'slice': {
-        const ends = [step.from, Math.max(step.from, step.to)].map(
-          (value) => ({ is: 'number', value }) as const,
-        );
-        return call('cut', [before, ...ends], before);
+        return cutOf(before, step.from, Math.max(step.from, step.to));
       }
       default:
         return changed(before, step.kind);
@@ -274,7 +271,13 @@ function bytes(of: Expression): Expression {
   return of.isBytes ? of : call('utf8', [of], { isBytes: true });
 }
 
-function changed(of: Expression, change: Case | BlockEncoding | 'reverse' | 'length'): Expression {
+/** A part of an ASCII text. */
+function cutOf(of: Expression, from: number, to: number): Expression {
+  const ends = [from, to].map((value) => ({ is: 'number', value }) as const);
+  return call('cut', [of, ...ends], { isAscii: true });
+}
+
+function changed(of: Expression, change: Case | BlockEncoding | 'reverse' | 'length' | 'date'): Expression {
   switch (change) {
     case 'none':
       return of;
@@ -285,6 +288,8 @@ function changed(of: Expression, change: Case | BlockEncoding | 'reverse' | 'len
       return call('reverse', [of], of);
     case 'base64':
       return call('to_base64', [bytes(of)], { isAscii: true });
+    case 'date':
+      return cutOf(call('digits', [of]), 0, 8);
     case 'length':
       return call('length_of', [bytes(of)], { isAscii: true });
     default:

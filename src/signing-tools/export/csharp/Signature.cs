@@ -356,6 +356,11 @@ namespace Signing
             return string.Concat(Enumerable.Reverse(Letters(text)));
         }
 
+        private static string Digits(string text)
+        {
+            return Regex.Replace(text, "[^0-9]", "");
+        }
+
         private static string Cut(string text, int start, int end)
         {
             end = Math.Min(end, text.Length);

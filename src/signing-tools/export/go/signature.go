@@ -360,6 +360,10 @@ func reverse(text string) string {
 	return string(runes)
 }
 
+func digits(text string) string {
+	return regexp.MustCompile("[^0-9]").ReplaceAllString(text, "")
+}
+
 func cut(text string, start, end int) string {
 	if end > len(text) {
 		end = len(text)

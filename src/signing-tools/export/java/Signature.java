@@ -214,6 +214,10 @@ public final class Signature {
         return new StringBuilder(text).reverse().toString();
     }
 
+    private static String digits(String text) {
+        return text.replaceAll("[^0-9]", "");
+    }
+
     private static String cut(String text, int start, int end) {
         return text.substring(Math.min(start, text.length()), Math.min(end, text.length()));
     }

@@ -166,6 +166,10 @@ function reverse(text) {
   return [...text].reverse().join('');
 }
 
+function digits(text) {
+  return text.replace(/[^0-9]/g, '');
+}
+
 function cut(text, start, end) {
   return text.slice(start, end);
 }
@@ -255,6 +259,7 @@ export const helpers = [
   withoutPrefix,
   replaceAll,
   reverse,
+  digits,
   cut,
   jsonString,
   form,

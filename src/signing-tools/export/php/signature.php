@@ -258,6 +258,11 @@ function reverse(string $text): string
     return implode('', array_reverse(preg_split('//u', $text, -1, PREG_SPLIT_NO_EMPTY)));
 }
 
+function digits(string $text): string
+{
+    return preg_replace('/[^0-9]/', '', $text);
+}
+
 function cut(string $text, int $start, int $end): string
 {
     return substr($text, $start, $end - $start);

@@ -226,6 +226,10 @@ def reverse(text: str) -> str:
     return paired.decode("utf-16-be", "surrogatepass")[::-1]
 
 
+def digits(text: str) -> str:
+    return re.sub("[^0-9]", "", text)
+
+
 def cut(text: str, start: int, end: int) -> str:
     """A part of a text, counted in UTF-16 code units."""
     units = text.encode("utf-16-be", "surrogatepass")[2 * start:2 * end]
