@@ -1,178 +1,100 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileParamText } from '../../src/signing/params.js';
-import { type RecipeJson, recipeDefaults } from '../../src/signing/recipe.js';
+import { type KeyDecoding, type RecipeJson, recipeDefaults } from '../../src/signing/recipe.js';
 import { parseRecipe, parseSigningRecipes } from '../../src/signing/recipe-json.js';
 
 type Given = Partial<RecipeJson>;
 const cut = (place: string) => `${place}: slice takes a digest, and nothing else`;
 const caseOf = (place: string) => `${place}: loses a part of the secret: the letter case of its base64`;
 const sub = (...steps: string[]) => ({ a: { message: ['x'], steps } });
+const text = (message: string, ...steps: string[]): Given => ({
+  message: [message],
+  ...(steps.length > 0 && { steps }),
+});
+/** With the secret among the parameters. */
+const held = (params: Given['params'], message = '$params', ...steps: string[]): Given => ({
+  ...text(message, ...steps),
+  params: { add: { k: '$secret' }, ...params },
+});
+const byValue = held({ order: 'value' }, '$names');
+const keyed = (token: string, decode: KeyDecoding = 'utf8') => ({
+  a: { message: ['x'], steps: ['hmac-md5'], key: { tokens: [token], decode } },
+});
+const ofSub = (subs: RecipeJson['sub'], ...steps: string[]): Given => ({
+  ...text('$sub:a', ...steps),
+  ...(subs && { sub: subs }),
+});
 
 test.each<[string, Given, string]>([
-  ['the message', { message: ['$secret'], steps: ['slice:0:3', 'md5'] }, cut('steps[0]')],
-  ['other text', { message: ['$param:a'], steps: ['slice:0:3', 'append:$secret', 'md5'] }, cut('steps[0]')],
-  ['its digest in the message', { message: ['$secret.md5'], steps: ['slice:0:8', 'md5'] }, cut('steps[0]')],
-  ['a part of the message', { message: ['a', '$secret'], steps: ['slice:1:9', 'md5'] }, cut('steps[0]')],
-  ['the whole, so far', { message: ['$secret'], steps: ['slice:0:9999', 'md5'] }, cut('steps[0]')],
-  ['changed text', { message: ['$secret.rfc3986'], steps: ['upper', 'slice:0:3', 'md5'] }, cut('steps[1]')],
-  ['its base64', { message: ['$secret.base64'], steps: ['slice:0:4', 'md5'] }, cut('steps[0]')],
-  [
-    'what is behind a digest',
-    { message: ['x'], steps: ['md5', 'append:$secret', 'slice:32:35', 'md5'] },
-    cut('steps[2]'),
-  ],
-  ['what is before it', { message: ['x'], steps: ['prepend:$secret', 'slice:0:3', 'md5'] }, cut('steps[1]')],
-  [
-    '$sub',
-    { message: ['$sub:a'], sub: { a: { message: ['$secret'], steps: ['slice:0:3', 'md5'] } } },
-    cut('sub.a.steps[0]'),
-  ],
-  [
-    'text behind $sub',
-    { message: ['$sub:a'], sub: sub('md5', 'append:$secret', 'slice:32:35') },
-    cut('sub.a.steps[2]'),
-  ],
+  ['the message', text('$secret', 'slice:0:3', 'md5'), cut('steps[0]')],
+  ['other text', text('$param:a', 'slice:0:3', 'append:$secret', 'md5'), cut('steps[0]')],
+  ['its digest in the message', text('$secret.md5', 'slice:0:8', 'md5'), cut('steps[0]')],
+  ['a part of the message', text('a$secret', 'slice:1:9', 'md5'), cut('steps[0]')],
+  ['the whole, so far', text('$secret', 'slice:0:9999', 'md5'), cut('steps[0]')],
+  ['changed text', text('$secret.rfc3986', 'upper', 'slice:0:3', 'md5'), cut('steps[1]')],
+  ['its base64', text('$secret.base64', 'slice:0:4', 'md5'), cut('steps[0]')],
+  ['what is behind a digest', text('x', 'md5', 'append:$secret', 'slice:32:35', 'md5'), cut('steps[2]')],
+  ['what is before it', text('x', 'prepend:$secret', 'slice:0:3', 'md5'), cut('steps[1]')],
+  ['a sub', ofSub({ a: { message: ['$secret'], steps: ['slice:0:3', 'md5'] } }), cut('sub.a.steps[0]')],
+  ['text behind a sub', ofSub(sub('md5', 'append:$secret', 'slice:32:35')), cut('sub.a.steps[2]')],
   [
     'a sub in a sub',
-    {
-      message: ['$sub:b'],
-      sub: {
-        ...sub('md5', 'append:$secret'),
-        b: { message: ['$sub:a'], steps: ['md5', 'append:$sub:a', 'slice:0:40'] },
-      },
-    },
+    ofSub({
+      ...sub('md5', 'append:$secret'),
+      b: { message: ['$sub:a'], steps: ['md5', 'append:$sub:a', 'slice:0:40'] },
+    }),
     cut('sub.b.steps[2]'),
   ],
-  [
-    'a sub with the secret',
-    { message: ['$sub:a'], sub: sub('md5', 'append:$secret'), steps: ['slice:32:35', 'md5'] },
-    cut('steps[0]'),
-  ],
-  [
-    'a value',
-    { message: ['$values'], params: { add: { k: '$secret' } }, steps: ['slice:0:3', 'md5'] },
-    cut('steps[0]'),
-  ],
-  [
-    'a pair',
-    { message: ['$params'], params: { add: { k: '$secret' } }, steps: ['slice:0:5', 'md5'] },
-    cut('steps[0]'),
-  ],
+  ['a sub with the secret', ofSub(sub('md5', 'append:$secret'), 'slice:32:35', 'md5'), cut('steps[0]')],
+  ['a value', held({}, '$values', 'slice:0:3', 'md5'), cut('steps[0]')],
+  ['a pair', held({}, '$params', 'slice:0:5', 'md5'), cut('steps[0]')],
   [
     'the end of a pair',
-    { message: ['$params'], params: { pairEnd: '$secret' }, steps: ['slice:0:9', 'md5'] },
+    held({ add: {}, pairEnd: '$secret' }, '$params', 'slice:0:9', 'md5'),
     cut('steps[0]'),
   ],
+  ['a name list', byValue, 'params.order: $names would show the place'],
+  ['names alone', held({ order: 'value', values: false }), 'params.order: $params would show'],
+  ['a key of names', { ...held({ order: 'pair' }), key: { tokens: ['$names'] } }, 'params.order: $names'],
+  ['names in a step', held({ order: 'value' }, 'x', 'append:$names', 'md5'), 'params.order: $names'],
   [
-    'a name list',
-    { message: ['$names'], params: { add: { k: '$secret' }, order: 'value' } },
-    'params.order: $names would show the place',
-  ],
-  [
-    'names alone',
-    { message: ['$params'], params: { add: { k: '$secret' }, order: 'value', values: false } },
-    'params.order: $params would show',
-  ],
-  [
-    'a key of names',
-    { message: ['$params'], params: { add: { k: '$secret' }, order: 'pair' }, key: { tokens: ['$names'] } },
+    'names in a sub',
+    { ...byValue, ...ofSub({ a: { message: ['$names'], steps: ['md5'] } }) },
     'params.order: $names',
   ],
-  [
-    'names in a step',
-    { message: ['x'], params: { add: { k: '$secret' }, order: 'value' }, steps: ['append:$names', 'md5'] },
-    'params.order: $names',
-  ],
-  [
-    'names in $sub',
-    {
-      message: ['$sub:a'],
-      params: { add: { k: '$secret' }, order: 'value' },
-      sub: { a: { message: ['$names'], steps: ['md5'] } },
-    },
-    'params.order: $names',
-  ],
-  [
-    'removed letters',
-    { message: ['$params'], params: { add: { k: '$secret' }, escape: { a: '' } } },
-    'params.escape: would replace parts',
-  ],
-  [
-    'merged letters',
-    { message: ['$params'], params: { add: { k: '$secret' }, escape: { a: 'xa', b: 'xa' } } },
-    'params.escape: would replace',
-  ],
-  [
-    'two prefixes',
-    { message: ['$params'], params: { add: { k: '$secret' }, escape: { a: 'xa', b: 'yb' } } },
-    'params.escape: would replace',
-  ],
-  [
-    'replaced words',
-    { message: ['$params'], params: { add: { k: '$secret' }, escape: { ab: 'xab' } } },
-    'params.escape: would replace',
-  ],
-  [
-    'a letter and a replaced word',
-    { message: ['$params'], params: { add: { k: '$secret' }, escape: { b: 'xb', ab: 'xab' } } },
-    'params.escape: would replace',
-  ],
+  ['removed letters', held({ escape: { a: '' } }), 'params.escape: would replace parts'],
+  ['merged letters', held({ escape: { a: 'xa', b: 'xa' } }), 'params.escape: would replace'],
+  ['two prefixes', held({ escape: { a: 'xa', b: 'yb' } }), 'params.escape: would replace'],
+  ['replaced words', held({ escape: { ab: 'xab' } }), 'params.escape: would replace'],
+  ['a letter and a replaced word', held({ escape: { b: 'xb', ab: 'xab' } }), 'params.escape: would replace'],
   [
     'an added value',
-    { message: ['$params'], params: { add: { k: 'a$secret.reverse' } }, steps: ['slice:0:3', 'md5'] },
+    held({ add: { k: 'a$secret.reverse' } }, '$params', 'slice:0:3', 'md5'),
     cut('steps[0]'),
   ],
   [
     'the place of an added value',
-    { message: ['$names'], params: { add: { k: '$secret.base64' }, order: 'value' } },
+    held({ add: { k: '$secret.base64' }, order: 'value' }, '$names'),
     'params.order: $names would show the place',
   ],
-  [
-    'names in the key of $sub',
-    {
-      message: ['$sub:a'],
-      params: { add: { k: '$secret' }, order: 'value' },
-      sub: { a: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$names'], decode: 'utf8' } } },
-    },
-    'params.order: $names',
-  ],
+  ['names in the key of a sub', { ...byValue, ...ofSub(keyed('$names')) }, 'params.order: $names'],
   [
     'an added value in base64, in lower case',
-    { message: ['$params'], params: { add: { k: '$secret.base64' }, case: 'lower' } },
+    held({ add: { k: '$secret.base64' }, case: 'lower' }),
     caseOf('params.case'),
   ],
-  [
-    'base64 in an added value',
-    { message: ['$params'], params: { add: { k: '$secret.base64.upper' } } },
-    caseOf('params.add.k'),
-  ],
-  [
-    'the key of $sub',
-    {
-      message: ['$sub:a'],
-      sub: {
-        a: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$secret.base64.lower'], decode: 'utf8' } },
-      },
-    },
-    caseOf('sub.a.key.tokens'),
-  ],
-  [
-    'its length',
-    { message: ['$secret', '$secret.length'] },
-    'message: gives away a part of the secret: its length',
-  ],
-  ['reversed text', { message: ['$secret.reverse'], steps: ['slice:0:3', 'md5'] }, cut('steps[0]')],
-  ['base64 in lower case', { message: ['$secret.base64.lower'] }, caseOf('message')],
-  [
-    'base64 of a block',
-    { message: ['$params'], params: { add: { k: '$secret' } }, encode: { block: 'base64', lower: true } },
-    caseOf('encode.lower'),
-  ],
-  ['base64 folded by a step', { message: ['$secret.base64'], steps: ['upper', 'md5'] }, caseOf('steps[0]')],
+  ['base64 in an added value', held({ add: { k: '$secret.base64.upper' } }), caseOf('params.add.k')],
+  ['the key of a sub', ofSub(keyed('$secret.base64.lower')), caseOf('sub.a.key.tokens')],
+  ['its length', text('$secret$secret.length'), 'message: gives away a part of the secret: its length'],
+  ['its digits', text('$secret$secret.date'), 'message: gives away a part of the secret: its date'],
+  ['reversed text', text('$secret.reverse', 'slice:0:3', 'md5'), cut('steps[0]')],
+  ['base64 in lower case', text('$secret.base64.lower'), caseOf('message')],
+  ['base64 of a block', { ...held({}), encode: { block: 'base64', lower: true } }, caseOf('encode.lower')],
+  ['base64 folded by a step', text('$secret.base64', 'upper', 'md5'), caseOf('steps[0]')],
   [
     'base64 in the key',
-    { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$secret.base64.upper'] } },
+    { ...text('x', 'hmac-md5'), key: { tokens: ['$secret.base64.upper'] } },
     caseOf('key.tokens'),
   ],
 ])('a digest of a part of the secret is refused: %s', (_, given, message) => {

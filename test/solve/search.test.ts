@@ -79,13 +79,15 @@ describe('the shares of a search', () => {
   });
 });
 
+const query = (text: string) => [...new URLSearchParams(text)];
+
 describe('the rule is found', () => {
   it.each<[string, Partial<SignableRequest>, RecipeJson]>([
     [
       'of a body behind parameters whose names no token can hold, in base64',
       {
         method: 'POST',
-        params: [['{t}', '1795283538']],
+        params: query('{t}=1795283538'),
         body: '{"a":1}',
         extra: { 'X-Nonce': 'n-4711', '{odd}': 'x' },
       },
@@ -99,10 +101,7 @@ describe('the rule is found', () => {
     [
       'of headers, in any order, in front of the parameters',
       {
-        params: [
-          ['b', '2'],
-          ['a', '1'],
-        ],
+        params: query('b=2&a=1'),
         extra: { 'X-Key': 'k-0001', 'X-Time': '1795283538', 'X-Nonce': 'n-4711' },
       },
       { message: ['$extra:X-Time', '$extra:X-Key', '$extra:X-Nonce', '$params', '$secret'], steps: ['md5'] },
@@ -144,10 +143,7 @@ describe('the rule is found', () => {
     [
       'of a header among the sorted parameters',
       {
-        params: [
-          ['b', '2'],
-          ['z', '26'],
-        ],
+        params: query('b=2&z=26'),
         extra: { 'X-Time': '1795283538' },
       },
       { params: { add: { time: '$extra:X-Time' } }, message: ['$params', '$secret'], steps: ['md5'] },
@@ -155,10 +151,7 @@ describe('the rule is found', () => {
     [
       'with a separator after every pair',
       {
-        params: [
-          ['b', '2'],
-          ['a', '1'],
-        ],
+        params: query('b=2&a=1'),
       },
       { params: { pairSep: '', pairEnd: '|' }, message: ['$params', '$secret'], steps: ['md5'] },
     ],
@@ -195,10 +188,7 @@ describe('the rule is found', () => {
     [
       'with a digest of its own inside',
       {
-        params: [
-          ['t', '17'],
-          ['k', 'app_ef24'],
-        ],
+        params: query('t=17&k=app_ef24'),
       },
       {
         message: ['$sub:k', '$param:t'],
