@@ -146,17 +146,7 @@ it('people get local times, and words for what is not bounded; programs get the 
 
   const user = { tenant_code: 'acme', union_id: 'u1' };
   await machine.run(['admin', 'user', 'put'], { env, stdin: JSON.stringify(user) });
-  const issue = [
-    'admin',
-    'code',
-    'issue',
-    '--tenant-code',
-    'acme',
-    '--union-id',
-    'u1',
-    '--uses',
-    'unlimited',
-  ];
+  const issue = 'admin code issue --tenant-code acme --union-id u1 --uses unlimited'.split(' ');
   expect((await machine.run(issue, { env })).stderr).toBe(
     'The code gives access to everything and expires in 5 min.\n',
   );

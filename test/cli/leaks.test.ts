@@ -91,20 +91,7 @@ const commands: readonly (readonly [args: readonly string[], stdin?: string])[] 
   [['doctor', '--json']],
   [['doctor', '--verbose']],
   [['completion', 'bash']],
-  [
-    [
-      'admin',
-      'user',
-      'show',
-      '--tenant-code',
-      'acme',
-      '--union-id',
-      'u001',
-      '--mask',
-      '--database',
-      'userinfo.db',
-    ],
-  ],
+  ['admin user show --tenant-code acme --union-id u001 --mask --database userinfo.db'.split(' ')],
   [['admin', 'user', 'list', '--tenant-code', 'acme', '--mask', '--database', 'userinfo.db']],
   [['admin', 'app', 'list', '--json', '--database', 'userinfo.db']],
 ];

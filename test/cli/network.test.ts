@@ -225,18 +225,10 @@ describe('a proxy that opens no tunnel', () => {
     const rows = Array.from({ length: 12 }, (_, index) => `u${index},x`);
     writeFileSync(join(machine.folder, 'rows.csv'), ['union_id,a', ...rows].join('\n'));
     const run = async (proxy: BareProxy, ...more: string[]) => {
-      const file = [
-        '-p',
-        'local',
-        'passback',
-        '--from',
-        'rows.csv',
-        '--restart',
-        '--environment',
-        'test',
-        '--base-url',
-        'https://service.example',
-      ];
+      const file =
+        '-p local passback --from rows.csv --restart --environment test --base-url https://service.example'.split(
+          ' ',
+        );
       const done = await machine.run([...file, ...more], { env: { HTTPS_PROXY: proxy.url } });
       await proxy.close();
       expect(done.stdout + done.stderr).not.toContain('never-to-be-seen');

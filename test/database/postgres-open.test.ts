@@ -58,7 +58,7 @@ describe('a PostgreSQL database that cannot be opened', () => {
     await remove();
   });
 
-  it.each([
+  it.each<[string, () => string, string]>([
     ['nothing listens', () => at(`userinfo:${password}`, 'x', '1'), 'nothing listens there'],
     [
       'the host is unknown',
@@ -85,26 +85,6 @@ describe('a PostgreSQL database that cannot be opened', () => {
     ['the port is none', () => `postgres://u:${password}@host:port/x`, 'URL of the database is invalid'],
     ['the port of a second host is none', () => `postgres://u:${password}@host,b:port/x`, 'is invalid'],
     [
-      'target_session_attrs is unknown',
-      () => `${at(`u:${password}`)}?target_session_attrs=fast`,
-      'is invalid: target_session_attrs can be any or read-write',
-    ],
-    [
-      'statement_timeout is not a number',
-      () => `${at(`u:${password}`)}?statement_timeout=5s`,
-      'is invalid: statement_timeout can be a number of milliseconds',
-    ],
-    [
-      'pgbouncer is neither true nor false',
-      () => `${at(`u:${password}`)}?pgbouncer=1`,
-      'is invalid: pgbouncer can be true or false',
-    ],
-    [
-      'connect_timeout is not a number of seconds',
-      () => `${at(`u:${password}`)}?connect_timeout=2s`,
-      'is invalid: connect_timeout can be a number of seconds',
-    ],
-    [
       'nothing listens at an IPv6 address',
       () => `postgres://u:${password}@[::1]:1/x`,
       'cannot open the database postgres://u@[::1]:1/x: ',
@@ -114,11 +94,17 @@ describe('a PostgreSQL database that cannot be opened', () => {
       () => at(`u:${password}`, 'x', new URL(bouncer.url).port),
       'PgBouncer refuses the settings of a session',
     ],
-    [
-      'sslmode is unknown',
-      () => `${at(`u:${password}`)}?sslmode=disabled`,
-      'is invalid: sslmode can be verify-full, or disable',
-    ],
+    ...[
+      ['target_session_attrs=fast', 'any or read-write'],
+      ['statement_timeout=5s', 'a number of milliseconds'],
+      ['pgbouncer=1', 'true or false'],
+      ['connect_timeout=2s', 'a number of seconds'],
+      ['sslmode=disabled', 'verify-full, or disable'],
+    ].map(([option = '', values]): [string, () => string, string] => [
+      `it is given ${option}`,
+      () => `${at(`u:${password}`)}?${option}`,
+      `is invalid: ${option.replace(/=.*/, '')} can be ${values}`,
+    ]),
   ])('because %s is refused with the reason, without the password', async (_, url, reason) => {
     const before = openSockets();
     const opening = openStore(url());
