@@ -51,11 +51,14 @@ export function withHints(tasks: readonly SolveTask[], hints: Hints): SolveTask[
   const { headers, constants } = hints;
   const own: TaskHints = {
     headers,
-    constants,
     join: typeof join === 'string' && !isOpen(join) ? join : undefined,
     steps: digests?.map(digestName),
   };
-  return tasks.map((task) => ({ ...task, hints: own }));
+  return tasks.map((task) => {
+    // A label that the signature has need not be in the message.
+    const signed = constants?.filter((text) => text.length < 3 || !task.signature.includes(text));
+    return { ...task, hints: { ...own, constants: signed } };
+  });
 }
 
 /** The paths of the open values, such as `join` and `message.2`. */

@@ -308,6 +308,11 @@ describe('with what a document says, the rule is found', () => {
       { headers },
     ],
     [
+      'of a label of the signature',
+      { message: values.slice(0, 2), join: '&', steps: ['hmac-sha256', 'prepend:v1='] },
+      { headers: names.slice(0, 2), constants: ['v1='] },
+    ],
+    [
       'of a label before a part',
       { message: ['a:$method', `b:${time}`], join: ';' },
       { headers: ['x-time'], constants: ['a:', 'b:'] },
