@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { algorithms, outputs } from '../../signing/digest-algorithms.js';
 import { parseDigest } from '../../signing/digest-steps.js';
 import { cases, type TextEncoding, textEncodings } from '../../signing/encodings.js';
@@ -12,6 +11,7 @@ import {
   type Recipe,
   recipeDefaults,
 } from '../../signing/recipe.js';
+import { formatRecipe } from '../../signing/recipe-json.js';
 import type { SignableRequest } from '../../signing/request.js';
 import { withValueAt } from '../recipe-changes.js';
 import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
@@ -118,14 +118,11 @@ function variantsOf(recipe: Recipe): Suspect[] {
 /** Two parameters of a block swapped, and each field of the recipe that nobody minded. */
 function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
   const { select, added } = compileParams(recipe.params);
-  const names = [
-    ...new Set(
-      select(
-        params,
-        added.map(({ name }) => [name, ''] as const),
-      ).map(([name]) => name),
-    ),
-  ].slice(0, mostEntries);
+  const signed = select(
+    params,
+    added.map(({ name }) => [name, ''] as const),
+  );
+  const names = [...new Set(signed.map(([name]) => name))].slice(0, mostEntries);
   const swapped = names.flatMap((one, from) =>
     names
       .slice(from + 1)
@@ -136,18 +133,13 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
         ],
       ),
   );
+  const said = formatRecipe(recipe);
   const forgotten = (['params', 'encode'] as const).flatMap((part) =>
-    Object.entries(recipeDefaults[part])
-      .filter(
-        ([field, usual]) =>
-          !isDeepStrictEqual(usual, Object.entries(recipe[part]).find(([name]) => name === field)?.[1]),
-      )
-      .map(
-        ([field, usual]): Variant => [
-          `as if the recipe did not have ${part}.${field}`,
-          withValueAt(recipe, `${part}.${field}`, usual),
-        ],
-      ),
+    Object.entries(recipeDefaults[part]).flatMap(([field, usual]): Variant[] =>
+      Object.hasOwn(said[part] ?? {}, field)
+        ? [[`as if the recipe did not have ${part}.${field}`, withValueAt(recipe, `${part}.${field}`, usual)]]
+        : [],
+    ),
   );
   return [
     ...kind('forgotten', 'Do what the recipe says there.', forgotten),
