@@ -128,6 +128,9 @@ test('any recipe comes back whole from its short form, as JSON', () => {
   );
 });
 
+const part = { message: ['x'], steps: ['md5'] };
+const inSub = (change: object, others = {}) => ({ ...short, sub: { a: { ...part, ...change }, ...others } });
+
 test.each<[object, string]>([
   [{ steps: ['md5'] }, 'sign.message: is missing'],
   [{ ...short, message: [] }, 'sign.message: is empty'],
@@ -157,16 +160,9 @@ test.each<[object, string]>([
     'sign.message[0]: has more than 8 modifiers of $param:a',
   ],
   [{ ...short, params: { json: true } }, 'sign.params.json: cannot be true'],
+  [inSub({ key: { token: [] } }), 'sign.sub.a.key.token: unknown field'],
   [
-    { ...short, sub: { a: { message: ['x'], steps: ['md5'], key: { token: [] } } } },
-    'sign.sub.a.key.token: unknown field',
-  ],
-  [
-    {
-      ...short,
-      key: { tokens: ['$sub:a'] },
-      sub: { a: { message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$sub:a'] } } },
-    },
+    inSub({ steps: ['hmac-md5'], key: { tokens: ['$sub:a'] } }),
     'sign.sub.a: takes $sub:a, which is not described before it',
   ],
   [{ ...short, encode: { lower: 'yes' } }, 'sign.encode.lower: must be true or false'],
@@ -175,23 +171,14 @@ test.each<[object, string]>([
   [{ ...short, output: 'Hex' }, 'sign.output: cannot be "Hex"'],
   [{ ...short, message: ['$sub:a'] }, 'sign.sub: takes $sub:a, which is not described'],
   [{ ...short, message: ['$sub'] }, 'sign.message[0]: unknown token $sub'],
-  [{ ...short, sub: { message: ['x'], steps: ['md5'] } }, 'sign.sub.message: must be an object'],
-  [{ ...short, sub: { '1': { message: ['x'], steps: ['md5'] } } }, 'sign.sub.1: is not a name'],
+  [{ ...short, sub: part }, 'sign.sub.message: must be an object'],
+  [{ ...short, sub: { '1': part } }, 'sign.sub.1: is not a name'],
   [
-    { ...short, key: { tokens: ['$sub:a'] }, sub: { a: { message: ['x'], steps: ['hmac-md5'] } } },
+    { ...inSub({ steps: ['hmac-md5'] }), key: { tokens: ['$sub:a'] } },
     'sign.sub.a: takes $sub:a, which is not described',
   ],
-  [
-    {
-      ...short,
-      sub: { a: { message: ['$sub:b'], steps: ['md5'] }, b: { message: ['x'], steps: ['md5'] } },
-    },
-    'sign.sub.a: takes $sub:b, which is not described',
-  ],
-  [
-    { ...short, sub: { a: { message: ['x'], steps: ['md5:raw'] } } },
-    'sign.sub.a.steps: the last digest gives raw bytes',
-  ],
+  [inSub({ message: ['$sub:b'] }, { b: part }), 'sign.sub.a: takes $sub:b, which is not described'],
+  [inSub({ steps: ['md5:raw'] }), 'sign.sub.a.steps: the last digest gives raw bytes'],
 ])('%j is refused where it is wrong', (sign, problem) => {
   expect(() => parseSigningRecipes({ app_sign: short, sign })).toThrow(problem);
 });
