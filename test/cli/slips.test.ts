@@ -1071,6 +1071,11 @@ describe('a secret', () => {
     const done = await machine.onTerminal(set, [['App secret', 'visible-secret']], { env });
     expect([done.status, done.stdout]).toEqual([0, expect.not.stringContaining('visible-secret')]);
     expect(readFileSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'), 'utf8')).toContain('visible-secret');
+    // Nor is it asked for where no prompt can hide it.
+    const shown = await machine.inBash([
+      `userinfo profile add p ${values} --app-secret-stdin --no-input | cat`,
+    ]);
+    expect(shown.stdout).toContain('standard input is a terminal, which would show the app secret');
   });
 });
 

@@ -73,10 +73,10 @@ describe('a proxy that opens no tunnel is asked once for each attempt, and named
 
   it('hangs beyond the deadline', async () => {
     const proxy = await proxyThat({});
-    const error = await failure(proxy, { timeoutMs: 200, connectTimeoutMs: 5_000 });
+    const error = await failure(proxy, { timeoutMs: 1_000, connectTimeoutMs: 5_000 });
     expect(error).toMatchObject({ reason: 'timeout', received: false });
     expect(error.message).toBe(
-      `api.example.com through the proxy ${proxy.host} did not answer within 200 ms`,
+      `api.example.com through the proxy ${proxy.host} did not answer within 1000 ms`,
     );
     expect(error.hint).toMatch(/^The request was not sent.*proxy/);
     expect(proxy.connections).toBe(1);

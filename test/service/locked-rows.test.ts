@@ -31,34 +31,39 @@ const passback = (unionId: string) =>
   draftPassback(running.app, { union_id: unionId, user_info: `{"key":"${unionId}"}` });
 const codeOf = async (draft: Draft) => (await send(running.service.url, draft)).envelope.code;
 
-it('answers the passbacks of all other users while the row of one is locked', async () => {
-  await running.service.admin.putUser(user('u0', { extension_info: { seat: '7' } }));
-  await lock('users', "union_id = 'u0'");
-  /** Of the locked row, while it was locked. */
+/** The answers to requests for a row that is locked until `others`, some rounds of them, are answered. */
+async function answersBeside(
+  ofLocked: readonly (() => Promise<number>)[],
+  others: () => Promise<readonly Promise<number>[]>,
+): Promise<number[]> {
   const early: number[] = [];
   let isLocked = true;
-  const ofLocked = ['union_id', 'primary_key'].flatMap((by) =>
-    Array.from({ length: 20 }, async () => {
-      const draft =
-        by === 'union_id'
-          ? passback('u0')
-          : draftPassback(running.app, { primary_key: 'seat', user_info: '{"seat":"7"}' });
-      const code = await codeOf(draft);
-      if (isLocked) early.push(code);
-      return code;
-    }),
-  );
+  const asked = ofLocked.map(async (ask) => {
+    const code = await ask();
+    if (isLocked) early.push(code);
+    return code;
+  });
   for (let round = 0; round < 4; round++) {
-    const others = Array.from({ length: 30 }, (_, index) => codeOf(passback(`u${index + 1}`)));
-    expect(await Promise.all(others)).toEqual(Array(30).fill(200));
+    expect(await Promise.all(await others())).toEqual(Array(30).fill(200));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   isLocked = false;
   await program.query('COMMIT');
   // On a slow machine they may have waited too long.
   expect(early.filter((code) => code !== 50301)).toEqual([]);
-  const codes = await Promise.all(ofLocked);
-  expect(codes.filter((code) => code !== 50301)).toEqual(codes.filter((code) => code === 200));
+  return (await Promise.all(asked)).filter((code) => code !== 50301);
+}
+
+it('answers the passbacks of all other users while the row of one is locked', async () => {
+  await running.service.admin.putUser(user('u0', { extension_info: { seat: '7' } }));
+  await lock('users', "union_id = 'u0'");
+  const byKey = { primary_key: 'seat', user_info: '{"seat":"7"}' };
+  const ofLocked = [() => passback('u0'), () => draftPassback(running.app, byKey)].flatMap((draft) =>
+    Array(20).fill(() => codeOf(draft())),
+  );
+  const others = async () => Array.from({ length: 30 }, (_, index) => codeOf(passback(`u${index + 1}`)));
+  const codes = await answersBeside(ofLocked, others);
+  expect(codes).toEqual(codes.map(() => 200));
 });
 
 it('refuses the locked user in time, is ready meanwhile, and takes the same request later', async () => {
@@ -87,25 +92,11 @@ it('answers the reads of all other codes while one is locked, which is then used
     (await running.service.admin.issueCode({ tenantCode: tenant, unionId })).code;
   const locked = await issue('u0');
   await lock('codes', `code = '${locked}'`);
-  /** Of the locked row, while it was locked. */
-  const early: number[] = [];
-  let isLocked = true;
-  const ofLocked = Array.from({ length: 5 }, async () => {
-    const code = await codeOf(draftRead(running.app, locked));
-    if (isLocked) early.push(code);
-    return code;
-  });
-  for (let round = 0; round < 3; round++) {
+  const ofLocked = Array(5).fill(() => codeOf(draftRead(running.app, locked)));
+  const codes = await answersBeside(ofLocked, async () => {
     const issued = await Promise.all(Array.from({ length: 30 }, (_, index) => issue(`u${index}`)));
-    const reads = issued.map((code) => codeOf(draftRead(running.app, code)));
-    expect(await Promise.all(reads)).toEqual(Array(30).fill(200));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  isLocked = false;
-  await program.query('COMMIT');
-  // On a slow machine they may have waited too long.
-  expect(early.filter((code) => code !== 50301)).toEqual([]);
-  const codes = (await Promise.all(ofLocked)).filter((code) => code !== 50301);
+    return issued.map((code) => codeOf(draftRead(running.app, code)));
+  });
   expect(codes.sort()).toEqual([200, 40106, 40106, 40106, 40106].slice(0, codes.length));
 });
 
