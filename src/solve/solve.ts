@@ -3,7 +3,6 @@ import { SampleError } from '../signing-tools/samples/sample-error.js';
 import type { RecipeCandidate } from './candidates/cost.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { type FittingRecipes, fittingRecipes, type Listing, type Pause } from './fitting-recipes.js';
-
 import { findNeighbour } from './neighbours.js';
 import { designSample, type FitGroup, groupFits, type NextSample } from './next-sample.js';
 import { findByHints, type Hints, withHints } from './open-recipe.js';

@@ -162,7 +162,6 @@ describe('the reported cause of a wrong signature is', () => {
   const long = completeRecipe({ ...right, steps: ['sha512'], output: 'base64' });
   it.each<[string, Recipe, (digest: string) => string, string]>([
     ['a line break behind the digest', right, (digest) => `${digest}\n`, 'signature-space'],
-    ['a part of the digest', right, (digest) => digest.slice(8, 24), 'signature-length'],
     ['base64 without padding', long, (digest) => digest.replace('==', ''), 'signature-padding'],
     [
       'base64url',

@@ -100,10 +100,7 @@ describe('the rule is found', () => {
     ],
     [
       'of headers, in any order, in front of the parameters',
-      {
-        params: query('b=2&a=1'),
-        extra: { 'X-Key': 'k-0001', 'X-Time': '1795283538', 'X-Nonce': 'n-4711' },
-      },
+      { params: query('b=2&a=1'), extra: { 'X-Key': 'k-0001', 'X-Time': '1795283538', 'X-Nonce': 'n-4711' } },
       { message: ['$extra:X-Time', '$extra:X-Key', '$extra:X-Nonce', '$params', '$secret'], steps: ['md5'] },
     ],
     [
@@ -142,17 +139,12 @@ describe('the rule is found', () => {
     ],
     [
       'of a header among the sorted parameters',
-      {
-        params: query('b=2&z=26'),
-        extra: { 'X-Time': '1795283538' },
-      },
+      { params: query('b=2&z=26'), extra: { 'X-Time': '1795283538' } },
       { params: { add: { time: '$extra:X-Time' } }, message: ['$params', '$secret'], steps: ['md5'] },
     ],
     [
       'with a separator after every pair',
-      {
-        params: query('b=2&a=1'),
-      },
+      { params: query('b=2&a=1') },
       { params: { pairSep: '', pairEnd: '|' }, message: ['$params', '$secret'], steps: ['md5'] },
     ],
     [
@@ -187,9 +179,7 @@ describe('the rule is found', () => {
     ],
     [
       'with a digest of its own inside',
-      {
-        params: query('t=17&k=app_ef24'),
-      },
+      { params: query('t=17&k=app_ef24') },
       {
         message: ['$sub:k', '$param:t'],
         sub: { k: { message: ['$param:k', '$secret'], steps: ['md5'] } },
