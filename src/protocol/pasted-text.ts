@@ -109,6 +109,7 @@ const rules: readonly Rule[] = [
   // Of two cells, it is not known which one was meant.
   ['user name special mobile', /[\r\n\u2028\u2029]/, 'has a line break inside'],
   [`${exact} secret`, /\t/, 'has a tab inside, as between two cells'],
+  ['secret', /\0/, 'has a character U+0000, as text in UTF-16 has'],
   [`${exact} secret`, namesOfInvisible(invisible), null, (text) => text.replace(invisible, '')],
   ['pair? cell?', namesOfInvisible(invisibleInText)],
   [

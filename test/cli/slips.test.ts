@@ -1005,6 +1005,7 @@ describe('what a profile would store', () => {
     'abc ',
     'key\nabc',
     'k\tabc',
+    'a\0b\0',
   ];
   it.each([...around, '{"secret":"abc"}', 'ab****yz', '<secret>', 'undefined', '••••••'])(
     'is no secret: %j',
