@@ -14,10 +14,10 @@ beforeEach(async () => {
   database = `${schema.url},pg_catalog`;
   await execute(
     schema.url,
-    `CREATE TABLE clock (ahead INTERVAL);
-     INSERT INTO clock VALUES ('0');
+    `CREATE TABLE userinfo_clock (ahead INTERVAL);
+     INSERT INTO userinfo_clock VALUES ('0');
      CREATE FUNCTION now() RETURNS TIMESTAMPTZ LANGUAGE SQL STABLE
-       AS 'SELECT pg_catalog.now() + (SELECT ahead FROM clock)'`,
+       AS 'SELECT pg_catalog.now() + (SELECT ahead FROM userinfo_clock)'`,
   );
 });
 afterEach(async () => {
@@ -29,7 +29,7 @@ const start = async (options: ServiceOptions = {}) => {
   running = await runService({ database, ...options });
   await running.service.admin.putUser(user('u1'));
 };
-const setClock = (ahead: string) => execute(schema.url, `UPDATE clock SET ahead = '${ahead}'`);
+const setClock = (ahead: string) => execute(schema.url, `UPDATE userinfo_clock SET ahead = '${ahead}'`);
 const draft = () => draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
 const code = async (one: ReturnType<typeof draft>) => (await send(running.service.url, one)).envelope.code;
 const ready = async () => (await fetchAnswer(`${running.service.url}/readyz`)).status;

@@ -22,7 +22,7 @@ export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.usage]: 'bad usage or input, or a database that cannot be opened; nothing was sent',
   [exitStatus.profile]: 'profile or credentials',
   [exitStatus.rejected]: 'the service answered with another code',
-  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, a lost database), or too long a pause',
+  [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or too long a pause',
   [exitStatus.failedRows]: 'a bulk run with failed rows',
   [exitStatus.interrupted]: 'interrupted',
 };
