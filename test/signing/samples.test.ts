@@ -185,6 +185,14 @@ describe('a curl command', () => {
   });
 });
 
+it.each([7, 8])(
+  'the body of a request has the line break behind it if its length of %i bytes counts it',
+  (size) => {
+    const text = `POST /x HTTP/1.1\nHost: e.com\nContent-Length: ${size}\n\n{"a":1}\n`;
+    expect(readSample(text).body).toBe('{"a":1}\n'.slice(0, size));
+  },
+);
+
 describe('the signature', () => {
   const inHeader = "curl 'https://e.com/x?a=1' -H 'X-Timestamp: 17' -H 'X-Sign: abc'";
   const post = 'POST /x HTTP/1.1\nHost: e.com\nContent-Type: application/json\n';

@@ -141,7 +141,9 @@ function linesOf(lines: readonly string[], at: number, { prefix, line, quoting }
       if (lines[next] === `${missing}`) end = next;
     }
   }
-  while (own.length > 1 && (own.at(-1) ?? '').trim() === '') own.pop();
+  // The length of the body counts the line break behind it.
+  if (isBody && missing === 0) own.push('');
+  else while (own.length > 1 && (own.at(-1) ?? '').trim() === '') own.pop();
   return { own, end };
 }
 
