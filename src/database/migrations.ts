@@ -1,3 +1,4 @@
+import { quoteName } from '../protocol/unsafe-text.js';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
 import type { Sql, SqlDriver } from './sql-driver.js';
 
@@ -33,7 +34,7 @@ export interface Migration {
  * Brings the schema up to date, in one transaction; several processes do so one after the other.
  *
  * @throws StartError for a newer schema, an older one without `upgrade`, or the tables of another application
- * @throws StoreUnavailableError if a table stays locked by another transaction
+ * @throws StoreUnavailableError if a table stays locked by another transaction, or the server does not create it
  */
 export async function migrate(
   driver: SqlDriver,
@@ -57,7 +58,16 @@ export async function migrate(
   if (from === 0 && schema.isAlone && driver.engine === 'postgres') {
     await driver.read((sql) => refuseForeignTables(sql, schema.owner));
   }
-  return { from: await driver.write((sql) => applySteps(sql, schema)), to };
+  return { from: await driver.write((sql) => applySteps(sql, schema)).catch(refused), to };
+}
+
+/** A server that is set up otherwise, as with an event trigger or without the schema to create in, says so itself. */
+function refused(error: unknown): never {
+  if (!(error instanceof Error && 'severity' in error)) throw error;
+  throw new StoreUnavailableError(`the server does not create the tables: ${quoteName(error.message)}`, {
+    hint: 'Look at what is set for its user and for the database, such as search_path.',
+    cause: error,
+  });
 }
 
 /**

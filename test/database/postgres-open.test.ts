@@ -10,6 +10,8 @@ import { createSchema, execute } from '../support/postgres/test-schema.js';
 import { type TestServer, tcpServer } from '../support/raw-server.js';
 
 const password = 'pa55-w0rd';
+/** Databases that are set up otherwise. */
+const databases = [['latin1', "ENCODING 'LATIN1'"], ['lost'], ['watched']];
 let schemaUrl: string;
 let server: URL;
 let bouncer: TestServer;
@@ -22,15 +24,19 @@ beforeAll(async () => {
   schemaUrl = (await createSchema()).url;
   server = new URL(schemaUrl);
   await execute(schemaUrl, `CREATE ROLE guarded LOGIN PASSWORD '${password}'`);
+  for (const [name, settings = ''] of databases)
+    await execute(schemaUrl, `CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER libc ${settings}`);
+  await execute(schemaUrl, 'ALTER DATABASE lost SET search_path TO gone');
   await execute(
-    schemaUrl,
-    "CREATE DATABASE latin1 ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc",
+    at('userinfo', 'watched'),
+    `CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'ask the DBA'; END $$;
+     CREATE EVENT TRIGGER refuse ON ddl_command_start EXECUTE FUNCTION refuse()`,
   );
 });
 afterAll(async () => {
   await bouncer.close();
   await execute(schemaUrl, 'DROP OWNED BY guarded; DROP ROLE guarded');
-  await execute(schemaUrl, 'DROP DATABASE latin1');
+  for (const [name] of databases) await execute(schemaUrl, `DROP DATABASE ${name}`);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -71,6 +77,8 @@ describe('a PostgreSQL database that cannot be opened', () => {
     ['a password is wanted', () => at('guarded'), 'the database requires a password'],
     ['its user may not make tables', () => at(`guarded:${password}`), 'may not do this'],
     ['it has another encoding', () => at(`userinfo:${password}`, 'latin1'), 'the encoding LATIN1'],
+    ['no schema is its own', () => at('userinfo', 'lost'), '"no schema has been selected'],
+    ['a trigger refuses tables', () => at('userinfo', 'watched'), '"ask the DBA"'],
     [
       'it does not speak TLS',
       () => `${at(`userinfo:${password}`)}?sslmode=verify-full`,
