@@ -21,6 +21,8 @@ type Fault = readonly [message: string, type?: FaultClass | null, hint?: string]
 
 const tlsHint =
   'Set TLS up there, or add ?sslmode=disable to the URL: records then cross the network unencrypted.';
+const rightsHint =
+  'To create tables, make it owner of the database; else grant it SELECT, INSERT, UPDATE and DELETE on its tables.';
 const passwordHint = 'Give the password in PGPASSWORD, or in the file that PGPASSFILE names.';
 
 /** Errors of the database, not of the statement: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -37,7 +39,7 @@ const bySqlState: Readonly<Record<string, Fault>> = {
   '40001': ['the database could not serialize its transactions', ConflictError],
   '40P01': ['the database could not serialize its transactions', ConflictError],
   '40003': ['it is not known whether the database stored the work'],
-  '42501': ['the user of the database may not do this', null, 'Make the user owner of the database.'],
+  '42501': ['the user of the database may not do this', null, rightsHint],
   '53100': ['the disk of the database is full'],
   '53200': ['the database is out of memory'],
   '53300': ['the database allows no more connections', TooManyConnectionsError],

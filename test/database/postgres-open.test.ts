@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { StartError } from '../../src/database/errors.js';
 import { postgresConfig } from '../../src/database/postgres-config.js';
+import { createService } from '../../src/service/index.js';
 import { openStore } from '../../src/service/store/store.js';
 import { Secret } from '../../src/signing/secret.js';
 import { createSchema, execute } from '../support/postgres/test-schema.js';
@@ -137,6 +138,23 @@ describe('a PostgreSQL database that cannot be opened', () => {
     await execute(url, `CREATE TABLE ${table} (name TEXT)`);
     await expect(openStore(url)).rejects.toThrow('the database holds the tables of another application');
   });
+});
+
+it('a role without the right to change tables uses those that are there', async () => {
+  const { url } = await createSchema();
+  await (await openStore(url)).close();
+  const name = /search_path%3D(\w+)/.exec(url)?.[1];
+  await execute(
+    url,
+    `GRANT USAGE ON SCHEMA ${name} TO guarded; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${name} TO guarded`,
+  );
+  const service = await createService({
+    database: url.replace('//userinfo@', `//guarded:${password}@`),
+    port: 0,
+  });
+  await service.admin.putUsers(['{"tenant_code":"acme","union_id":"u1"}']);
+  await service.admin.deleteUser({ tenantCode: 'acme', unionId: 'u1' });
+  await service.close();
 });
 
 it('waits for a connection as long as the URL says, 3 s by default', () => {
