@@ -1,24 +1,18 @@
 import { algorithms } from '../signing/digest-algorithms.js';
 import { digestName, parseDigest } from '../signing/digest-steps.js';
-import { RecipeError, type RecipeJson } from '../signing/recipe.js';
+import { type Recipe, RecipeError, type RecipeJson } from '../signing/recipe.js';
 import { parseRecipe } from '../signing/recipe-json.js';
 import { withValueAt } from '../signing-tools/recipe-changes.js';
 import { type Choice, choice, choices, combined, sortByBits } from './candidates/cost.js';
 import { usualParams } from './candidates/hinted-items.js';
-import { type Piece, percentEncoded } from './candidates/pieces.js';
-import { secretNames } from './candidates/secrets.js';
+import type { Piece } from './candidates/pieces.js';
 import { readSignature } from './candidates/signature-reading.js';
-import { fieldChoices, tokensOf } from './changes.js';
+import { fieldChoices } from './changes.js';
 import { type Pause, signs } from './fitting-recipes.js';
 import { withReading } from './neighbours.js';
+import { openEntries, requestParts } from './open-entries.js';
 import { validRecipe } from './search/assemble-recipe.js';
-import type { Found, SolveTask, TaskHints } from './tasks.js';
-
-/** What a document says of a rule; each hint narrows the search, which then goes deeper. */
-export interface Hints extends TaskHints {
-  /** A recipe with `"?"` in place of what the document does not say. */
-  readonly recipe?: unknown;
-}
+import type { Found, Hints, SolveTask, TaskHints } from './tasks.js';
 
 /** A recipe in JSON, in which a value, an entry of a list, or a whole list may be open: `"?"`. */
 type OpenRecipe = Readonly<Record<string, unknown>>;
@@ -70,13 +64,44 @@ function holesIn(json: unknown, path = ''): string[] {
   );
 }
 
-/** The values that an open value can have, the likeliest first. */
-function choicesFor(path: string, task: SolveTask, { constants = [] }: Hints): Choice<unknown>[] {
+/** A way to fill an open value. */
+type Filling = Choice<(recipe: OpenRecipe) => OpenRecipe>;
+
+/** The ways to fill an open value, the likeliest first. */
+function fillingsFor(path: string, recipe: OpenRecipe, task: SolveTask, hints: Hints): Filling[] {
+  if (/(?:^|\.)(?:message|tokens)\.\d+$|^params\.add\./.test(path)) {
+    const { params, join } = recipe;
+    const entries = openEntries(task, {
+      constants: hints.constants ?? [],
+      isBlockOpen: params === undefined && path.startsWith('message'),
+      isAlone: holesIn(recipe).length === 1,
+      join: typeof join === 'string' && !isOpen(join) ? join : '',
+    });
+    return entries.map((piece) => choice((filled) => withEntry(filled, path, piece), piece.bits));
+  }
+  return sortByBits(choicesFor(path, task, hints)).map(({ value, bits }) =>
+    choice((filled) => withValueAt(filled, path, value), bits),
+  );
+}
+
+function withEntry(recipe: OpenRecipe, path: string, { tokens, params, basePath }: Piece): OpenRecipe {
+  return {
+    ...withValueAt(recipe, path, tokens.join('')),
+    ...(params !== undefined && { params }),
+    ...(basePath !== undefined && { basePath }),
+  };
+}
+
+/** Texts between the parts of a message that few documents have. */
+const rareSeparators = choices<string>([8, '{up}', '\0', '::', '~~', '###', '\n\n']);
+
+function choicesFor(path: string, task: SolveTask, { constants = [] }: Hints): readonly Choice<unknown>[] {
   const field = path.replace(/^sub\.\w+\./, '');
   const known = fieldChoices[field];
-  if (known !== undefined) return sortByBits(known);
-  if (/^(key\.)?(message|tokens)\.\d+$/.test(field)) return sortByBits(tokenChoices(task, constants));
-  if (/^steps\.\d+$/.test(field)) return sortByBits(stepChoices(task));
+  if (/^(?:join|params\.(?:kv|pair)Sep)$/.test(field))
+    return [...(known ?? []), ...rareSeparators, ...constants.map((text) => choice(text, 1))];
+  if (known !== undefined) return known;
+  if (/^steps\.\d+$/.test(field)) return stepChoices(task);
   // As the signature has it.
   if (path === 'output') return [choice('hex', 0)];
   if (field === 'steps') return chainChoices;
@@ -85,52 +110,9 @@ function choicesFor(path: string, task: SolveTask, { constants = [] }: Hints): C
   throw new RecipeError(path, 'cannot be "?"', 'Leave it out, or write "?" for one value inside it.');
 }
 
-/** Words that documents put before a part of the message, and the part. */
-const labelled = [
-  ['$body', 'Digest', 'Body', 'body', 'Content-MD5', 'Content-SHA256', 'x-content-sha256'],
-  ['$path', 'Request-Target', 'Path', 'URI', 'uri'],
-  ['$host', 'Host', 'host'],
-  ['$method', 'Method', 'method'],
-] as const;
-
-/** A part, with its token alone and behind a word: its name, or what documents call it. */
-function withLabels({ tokens, bits }: Piece): Choice<string>[] {
-  const token = tokens.join('');
-  const [, name] = /^\$\{?(?:param|extra):([^}]+)\}?$/.exec(token) ?? [];
-  const words = labelled.find(([source]) => token.startsWith(source))?.slice(1) ?? [];
-  const labels = name === undefined ? words : [...new Set([name, name.toLowerCase()])];
-  return [
-    choice(token, bits),
-    ...labels.flatMap((label) => [
-      choice(`${label}:${token}`, bits + 4),
-      choice(`${label}=${token}`, bits + 4.5),
-    ]),
-  ];
-}
-
-function partsOf(task: SolveTask): Piece[] {
-  const parts = tokensOf(task).filter(({ basePath }) => basePath === undefined);
-  const encoded = parts.filter(({ tokens }) => /^\$(?:path|url)$/.test(tokens.join())).map(percentEncoded);
-  return [...parts, ...encoded.map((piece) => ({ ...piece, bits: piece.bits + 3 }))];
-}
-
-function tokenChoices(task: SolveTask, constants: readonly string[]): Choice<unknown>[] {
-  return [
-    ...partsOf(task).flatMap(withLabels),
-    choice('$params', 2),
-    choice('$secret', 2),
-    ...['md5', 'MD5', 'sha1', 'sha256', 'base64', 'upper', 'rfc3986'].map((name) =>
-      choice(`$secret.${name}`, 6),
-    ),
-    choice('', 6),
-    ...constants.map((text) => choice(text.replaceAll('$', '$$$$'), 2)),
-    ...secretNames(task.request.params).map(({ value, bits }) => choice(`&${value}=`, bits + 3)),
-  ];
-}
-
 /** A digest; or one or two parts in front of what is digested, or one behind it; or nothing. */
 function stepChoices(task: SolveTask): Choice<unknown>[] {
-  const parts = partsOf(task).map(({ tokens, bits }) => choice(tokens.join(''), bits));
+  const parts = requestParts(task).map(({ tokens, bits }) => choice(tokens.join(''), bits));
   return [
     choice('append:', 1),
     ...digestChoices,
@@ -173,31 +155,33 @@ const keyChoices = choices<unknown>(
 const mostFilled = 20_000;
 const mostCombined = 500_000;
 
-/** The ways to fill the open values, in their order, the likeliest first. */
-async function fill(
-  holes: readonly string[],
-  task: SolveTask,
-  hints: Hints,
-  pause: Pause,
-): Promise<Choice<readonly unknown[]>[]> {
-  let filled = [choice<readonly unknown[]>([], 0)];
-  for (const path of holes) {
+/** The ways to fill the open values, the likeliest first. */
+async function fill(recipe: OpenRecipe, task: SolveTask, hints: Hints, pause: Pause): Promise<Filling[]> {
+  let filled: Filling[] = [choice((known) => known, 0)];
+  for (const path of holesIn(recipe)) {
     await pause();
-    const values = choicesFor(path, task, hints);
-    const likely = filled.slice(0, Math.ceil(mostCombined / values.length));
-    filled = sortByBits(combined(likely, values, (known, value) => [...known, value])).slice(0, mostFilled);
+    const ways = fillingsFor(path, recipe, task, hints);
+    const likely = filled.slice(0, Math.ceil(mostCombined / ways.length));
+    filled = sortByBits(
+      combined(likely, ways, (before, way) => (json: OpenRecipe) => way(before(json))),
+    ).slice(0, mostFilled);
   }
   return filled;
 }
 
 /** @throws RecipeError for a recipe that is wrong however it is filled */
 function checkOpenRecipe(recipe: OpenRecipe, task: SolveTask, hints: Hints): void {
-  const closed = holesIn(recipe).reduce(
-    (json, path) =>
-      withValueAt(json, path, path === 'message' ? ['$params'] : choicesFor(path, task, hints)[0]?.value),
-    recipe,
+  const known = isOpen(recipe.message) ? { ...recipe, message: ['$params'] } : recipe;
+  const closed = holesIn(known).reduce(
+    (json, path) => fillingsFor(path, json, task, hints)[0]?.value(json) ?? json,
+    known,
   );
   parseRecipe(closed);
+}
+
+/** Whether a recipe says what is behind the last digest: of a text around it, a signature shows one case. */
+function isLabelled({ steps }: Recipe): boolean {
+  return parseDigest(steps.at(-1) ?? '') === null;
 }
 
 const betweenPauses = 256;
@@ -215,13 +199,16 @@ export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pau
   if (task === undefined) return { tried, hit: null };
   checkOpenRecipe(wanted, task, hints);
   if (isOpen(wanted.message)) return { tried, hit: null };
-  const holes = holesIn(wanted);
-  for (const { value: values, bits } of await fill(holes, task, hints, pause)) {
+  const readings = readSignature(task);
+  for (const { value: filledIn, bits } of await fill(wanted, task, hints, pause)) {
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
-    const json = holes.reduce((recipe, path, index) => withValueAt(recipe, path, values[index]), wanted);
-    const recipe = validRecipe(json as unknown as RecipeJson);
-    const read = recipe === null ? [] : readSignature(task).map((reading) => withReading(recipe, reading));
+    const recipe = validRecipe(filledIn(wanted) as unknown as RecipeJson);
+    if (recipe === null) continue;
+    const read = [
+      ...(isLabelled(recipe) ? [recipe] : []),
+      ...readings.map((reading) => withReading(recipe, reading)),
+    ];
     const hit = read.find((one) => tasks.every((sample) => signs(one, sample)));
     if (hit !== undefined) return { tried, hit: { recipe: hit, bits } };
   }

@@ -33,15 +33,21 @@ function rankOf(name: string): number {
 
 /**
  * The extra values that a rule may sign: those that a sample file names, and of the headers those that applications
- * set, in the order of the request.
+ * set, in the order of the request. `named` are those that a document names, in any letter case: they are signed.
  */
-export function proposedExtra({ extra, headers, body }: Sample): Readonly<Record<string, string>> {
+export function proposedExtra(
+  { extra, headers, body }: Sample,
+  named: readonly string[],
+): Readonly<Record<string, string>> {
+  const isNamed = (name: string) => named.some((other) => other.toLowerCase() === name.toLowerCase());
   const isSent = (name: string) => body !== null || !/^content-type$/i.test(name);
   const proposed = headers
     .filter((name) => !addedHeaders.test(name) && !credentials.test(name) && isSent(name))
     .sort((a, b) => rankOf(a) - rankOf(b))
     .slice(0, most);
   return Object.fromEntries(
-    Object.entries(extra).filter(([name]) => !headers.includes(name) || proposed.includes(name)),
+    Object.entries(extra).filter(
+      ([name]) => !headers.includes(name) || proposed.includes(name) || isNamed(name),
+    ),
   );
 }

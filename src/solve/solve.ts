@@ -5,9 +5,9 @@ import { readSignature } from './candidates/signature-reading.js';
 import { type FittingRecipes, fittingRecipes, type Listing, type Pause } from './fitting-recipes.js';
 import { findNeighbour } from './neighbours.js';
 import { designSample, type FitGroup, groupFits, type NextSample } from './next-sample.js';
-import { findByHints, type Hints, withHints } from './open-recipe.js';
+import { findByHints, withHints } from './open-recipe.js';
 import type { SearchEnd } from './search/shares.js';
-import type { Found, SolveTask } from './tasks.js';
+import type { Found, Hints, SolveTask } from './tasks.js';
 
 /** Runs the shares of a search in order until one has a hit or the time is over: at least the first. */
 export type Searcher = (task: SolveTask) => Promise<SearchEnd>;

@@ -17,6 +17,18 @@ export interface TaskHints {
   readonly constants?: readonly string[] | undefined;
 }
 
+/** What a document says of a rule; each hint narrows the search, which then goes deeper. */
+export interface Hints extends TaskHints {
+  /** A recipe with `"?"` in place of what the document does not say. */
+  readonly recipe?: unknown;
+}
+
+/** The headers that hints name. */
+function namedHeaders({ recipe, headers = [] }: Hints): string[] {
+  const tokens = JSON.stringify(recipe ?? '').matchAll(/\{extra:([^}"]+)\}|\$extra:([\w-]+)/g);
+  return [...headers, ...[...tokens].map(([, braced, plain = '']) => braced ?? plain)];
+}
+
 /** A signed request and its secret: the input of a search. */
 export interface SolveTask {
   readonly request: SignableRequest;
@@ -49,12 +61,13 @@ export interface SignedSample extends Sample {
  *
  * @throws SampleError for a sample without a signature
  */
-export function tasksForSign(samples: readonly SignedSample[]): SolveTask[] {
+export function tasksForSign(samples: readonly SignedSample[], hints: Hints = {}): SolveTask[] {
+  const named = namedHeaders(hints);
   return withOthers(
     samples.map((sample) => {
       const { signature, secret } = sample;
       if (signature === null) throw unsignedSample(sample);
-      return { request: requestOf(sample), secret, signature };
+      return { request: requestOf(sample, named), secret, signature };
     }),
   );
 }
@@ -72,9 +85,9 @@ export function tasksForAppSign(samples: readonly SignedSample[]): SolveTask[] |
 }
 
 /** The values that a rule may sign: of the headers only those that are worth a search. */
-function requestOf(sample: SignedSample): SignableRequest {
+function requestOf(sample: SignedSample, named: readonly string[] = []): SignableRequest {
   const { signature, signParam, secret, headers, ...request } = sample;
-  return { ...request, extra: proposedExtra(sample) };
+  return { ...request, extra: proposedExtra(sample, named) };
 }
 
 function withOthers(tasks: readonly Omit<SolveTask, 'otherParams'>[]): SolveTask[] {

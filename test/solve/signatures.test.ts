@@ -170,6 +170,13 @@ describe('of captured requests', () => {
       'X-Nonce',
       'Date',
     ]);
+    const [read] = tasksForSign([signed(sample)], {
+      headers: ['accept'],
+      recipe: { message: ['${extra:Authorization}?'] },
+    });
+    expect(Object.keys(read?.request.extra ?? {})).toEqual(
+      expect.arrayContaining(['Accept', 'Authorization', 'X-Nonce']),
+    );
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`X-Trace-${index}`, 'v']));
     const crowded = { ...many, 'X-Timestamp': '17', 'App-Key': 'k' };
     const [bounded] = tasksForSign([signed({ ...captured, extra: crowded, headers: Object.keys(crowded) })]);

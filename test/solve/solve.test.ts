@@ -7,11 +7,11 @@ import type { Signer } from '../../src/signing/signer.js';
 import { withValueAt } from '../../src/signing-tools/recipe-changes.js';
 import { fittingRecipes } from '../../src/solve/fitting-recipes.js';
 import { findNeighbour } from '../../src/solve/neighbours.js';
-import { findByHints, type Hints } from '../../src/solve/open-recipe.js';
+import { findByHints } from '../../src/solve/open-recipe.js';
 import { probesFor } from '../../src/solve/probes.js';
 import { mostHinted } from '../../src/solve/search/shares.js';
 import { solve } from '../../src/solve/solve.js';
-import type { SolveTask } from '../../src/solve/tasks.js';
+import type { Hints, SolveTask } from '../../src/solve/tasks.js';
 import { searchUpTo } from '../support/search-up-to.js';
 import { vectors } from '../support/signing-corpus.js';
 
@@ -207,12 +207,84 @@ it.each<[string, RecipeJson, ...string[]]>([
     'key',
   ],
   ['a part of a derived key', derived, 'sub.signing.message.0', 'sub.signing.key.decode'],
-])('a recipe in which %s is open is filled in', async (_, rule, ...paths) => {
-  const request = { ...read, method: 'POST', params: [], body: '{}', extra: { 'X-Time': '1795283538' } };
-  const signature = compileRecipe(rule).sign(request, secret).digest;
-  const recipe = paths.reduce((open, path) => withValueAt(open, path, '?'), rule);
-  const { hit } = await findByHints([{ request, secret, signature, otherParams: [] }], { recipe }, noPause);
-  expect(hit && compileRecipe(hit.recipe).sign(request, secret).digest).toBe(signature);
+  [
+    'the last part, with the secret glued to it',
+    {
+      message: ['Appid=app-1', 'Nonce=$extra:X-Nonce', 'X-Time=${extra:X-Time}$secret'],
+      join: '&',
+      encode: { lower: true },
+      steps: ['md5'],
+    },
+    'message.2',
+  ],
+  ['the query', { message: ['$method', '$query', '$host'], join: '\n', steps: ['hmac-md5'] }, 'message.1'],
+  [
+    'a block and how it is written',
+    { params: { encode: 'rfc3986' }, message: ['$method', '$path?$params'], join: '\n', steps: ['hmac-md5'] },
+    'message.1',
+  ],
+  [
+    'a digest of the body among lines',
+    { message: ['$path', '$body.sha256:base64', ''], join: '\n', steps: ['hmac-md5'] },
+    'message.1',
+  ],
+  [
+    'both separators',
+    {
+      params: { pairSep: '{up}', names: false },
+      message: ['$params', '$secret'],
+      join: '{up}',
+      steps: ['sha256'],
+    },
+    'params.pairSep',
+    'join',
+  ],
+  [
+    'the message of a sub',
+    {
+      message: ['$param:z', '$sub:inner', '$secret'],
+      sub: { inner: { message: ['${param:c}${param:b}${param:a}'], steps: ['md5'] } },
+      steps: ['md5'],
+    },
+    'sub.inner.message.0',
+  ],
+  [
+    'an added value',
+    { params: { add: { time: '$extra:X-Time' } }, message: ['$params'], steps: ['hmac-md5'] },
+    'params.add.time',
+  ],
+  [
+    'a part behind a label that a step writes',
+    { message: lines, join: '\n', steps: ['hmac-md5', 'prepend:K/$extra:X-Time.date/Signature='] },
+    'message.0',
+  ],
+])('a recipe in which %s is open is filled in', async (what, rule, ...paths) => {
+  const query = 'z=26&c=3%20d&b=2&a=1';
+  const requests = ['2026-11-27T08:00:00Z', '2026-11-28T09:10:11Z'].map((time, index) => ({
+    ...read,
+    method: 'POST',
+    query: index === 0 ? query : '',
+    params: [...new URLSearchParams(query)],
+    body: `{"n":${index}}`,
+    extra: { 'X-Time': time, 'X-Nonce': `n-${index}` },
+  }));
+  const tasks = requests.map((request) => ({
+    request,
+    secret,
+    signature: compileRecipe(rule).sign(request, secret).digest,
+    otherParams: [],
+  }));
+  const open: Record<string, unknown> = paths.reduce((json, path) => withValueAt(json, path, '?'), {
+    ...rule,
+  });
+  // What is said of a block is open where the entry with it is.
+  const { params, ...others } = open;
+  const recipe = /how it is written/.test(what) ? others : open;
+  const { hit } = await findByHints(tasks, { recipe }, noPause);
+  const signer = hit && compileRecipe(hit.recipe);
+  expect(requests.map((request) => signer?.sign(request, secret).digest)).toEqual(
+    tasks.map(({ signature }) => signature),
+  );
 });
 
 it.each<[string, object, string]>([

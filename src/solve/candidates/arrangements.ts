@@ -115,25 +115,29 @@ function unsentParams({ request }: SolveTask): Choice<ParamsRule['add']>[] {
 }
 
 /**
- * Fixed lists of names, the likeliest first. A client often sends the parameters in the order of the list: all of them,
- * all but one, or those behind each other.
+ * Names in the order in which they were sent: a client often sends the parameters in the order of the document's list.
+ * All of them, all but one, or those behind each other.
  */
-function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {
-  const sent = [...new Set(task.request.params.map(([name]) => name))];
+export function sentLists(params: readonly Param[]): Choice<FixedOrder>[] {
+  const sent = [...new Set(params.map(([name]) => name))];
   const runs = sent.flatMap((_, from) =>
     sent.slice(from + 2).map((_, index) => sent.slice(from, from + index + 2)),
   );
   const parts = [...sent.map((name) => sent.filter((other) => other !== name)), ...runs];
-  const sentBits = fixedListBits + sentListBits;
-  const lists: Choice<FixedOrder>[] = [
-    choice(sent, sentBits),
-    ...parts.map((names) => choice(names, sentBits + 0.5 + oneIn(parts.length))),
+  return [
+    choice(sent, sentListBits),
+    ...parts.map((names) => choice(names, sentListBits + 0.5 + oneIn(parts.length))),
   ];
+}
+
+/** Fixed lists of names, the likeliest first. */
+function fixedOrders({ paramNames, task }: SearchSpace): Choice<FixedOrder>[] {
+  const lists = [...sentLists(task.request.params)];
   visitLists(paramNames, maxArrangementBits - fixedListBits, (list, bits) => {
-    lists.push(choice([...list], bits + fixedListBits));
+    lists.push(choice([...list], bits));
     return true;
   });
-  return sortByBits(lists);
+  return sortByBits(lists).map(({ value, bits }) => choice(value, bits + fixedListBits));
 }
 
 /** Which parameters are in a block. */

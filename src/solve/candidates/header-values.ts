@@ -22,7 +22,7 @@ function headerRole(name: string): ParameterRole {
 }
 
 /** Labels of a header in a message: none; its name in lower case or as it is, then a separator. */
-const labels = choices<(name: string) => string>(
+export const labels = choices<(name: string) => string>(
   [0, () => ''],
   [2, (name) => `${name.toLowerCase()}:`],
   [3, (name) => `${name}:`],

@@ -8,7 +8,7 @@ import {
 import type { SignableRequest } from '../../signing/request.js';
 import type { SolveTask } from '../tasks.js';
 import type { Weighted } from './cost.js';
-import { bracedToken, literal } from './pieces.js';
+import { bracedToken, literal, modifierNamed } from './pieces.js';
 
 /** One interpretation of a signature: its digest algorithm and its format. */
 export interface SignatureReading extends Weighted {
@@ -82,22 +82,28 @@ function readUnpadded(text: string): SignatureReading[] {
 }
 
 /**
- * The text with the values of parameters and headers replaced by tokens, where they are too long to occur by accident.
+ * The text with the values of parameters and headers, and the days of times, replaced by tokens, where they are too
+ * long to occur by accident.
  */
-function asTemplate(text: string, { params, extra }: SignableRequest): string {
+function asTemplate(text: string, request: SignableRequest): string {
+  const { params, extra } = request;
   const values = [
     ...params.map((param) => ['param', ...param] as const),
     ...Object.entries(extra).map((value) => ['extra', ...value] as const),
-  ];
-  const known = values.filter(([, name, value]) => value.length >= 4 && name !== '' && !/[{}]/.test(name));
-  const longest = known.sort((a, b) => b[2].length - a[2].length);
-  const found = longest.find(([, , value]) => text.includes(value));
+  ].filter(([, name]) => name !== '' && !/[{}]/.test(name));
+  const known = values.flatMap(([source, name, value]) => {
+    const token = bracedToken(source, name);
+    const day = modifierNamed('date')(value);
+    return [[token, value] as const, ...(/^20\d{6}$/.test(day) ? [[`${token}.date`, day] as const] : [])];
+  });
+  const longest = known.sort(([, one], [, other]) => other.length - one.length);
+  const found = longest.find(([, value]) => value.length >= 4 && text.includes(value));
   if (found === undefined) return literal(text).tokens.join('');
-  const [source, name, value] = found;
+  const [token, value] = found;
   return text
     .split(value)
-    .map((part) => literal(part).tokens.join(''))
-    .join(bracedToken(source, name));
+    .map((part) => asTemplate(part, request))
+    .join(token);
 }
 
 /** A digest, or a part of one; only a whole one is written in base64. */

@@ -134,7 +134,7 @@ export async function searchRules(
   const { maxTime, jobs = availableParallelism(), steps, join, headers, constant: constants } = options;
   const recipe = options.recipe === undefined ? undefined : await readJson(context, options.recipe);
   const hints = { recipe, steps, join, headers, constants };
-  const tasks = tasksForSign(signed);
+  const tasks = tasksForSign(signed, hints);
   const appTasks = tasksForAppSign(signed);
   const startedAt = Date.now();
   const cpuAt = process.cpuUsage();
