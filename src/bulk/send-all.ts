@@ -3,6 +3,7 @@ import type { CallClient } from '../client/client.js';
 import { CancelledError, NoAnswerError } from '../client/errors.js';
 import { type CallOptions, callMembers, clientDefaults } from '../client/options.js';
 import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
+import { callHeaders } from '../client/sender.js';
 import { endpointNamed, type OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
 import { checkMembers, isCount, isRate, type Shape } from '../protocol/members.js';
@@ -160,7 +161,7 @@ export function sendAll<Row>(
     operation,
     sender: client,
     context,
-    headers: client.checkHeaders(given.headers),
+    headers: callHeaders(given.headers),
   };
   return outcomesOf(rowsOf(rows, prepareRow[operation]), client, settings, signal);
 }

@@ -46,7 +46,7 @@ export class Attempt implements DispatchHandler {
   readonly #endpoint: Endpoint;
   /** `null` while a signer has not returned its signature. */
   #request: SignedRequest | null = null;
-  #sent: RequestHeaders | null = null;
+  readonly #headersSent: RequestHeaders;
   readonly #sentAt = performance.now();
   #controller: DispatchController | undefined;
   #httpStatus = 0;
@@ -62,6 +62,7 @@ export class Attempt implements DispatchHandler {
     this.#given = given;
     this.#sender = given.sender;
     this.#endpoint = given.request.endpoint;
+    this.#headersSent = given.sender.headersWith(given.headers);
   }
 
   /**
@@ -110,8 +111,6 @@ export class Attempt implements DispatchHandler {
     this.#request = request;
     const sender = this.#sender;
     const { target, body } = request;
-    const headers = sender.headersWith(this.#given.headers);
-    this.#sent = headers;
     sender.hooks.call('onRequest', () => this.#event(request));
     try {
       // undici follows no redirect: a signed URL belongs to one host.
@@ -119,7 +118,7 @@ export class Attempt implements DispatchHandler {
         origin: sender.origin,
         path: sender.pathPrefix + target,
         method: this.#endpoint.method,
-        headers: body === null ? headers.withoutForm : headers.withForm,
+        headers: body === null ? this.#headersSent.withoutForm : this.#headersSent.withForm,
         body,
       };
       sender.connections.dispatcher.dispatch(dispatched, this);
@@ -243,7 +242,7 @@ export class Attempt implements DispatchHandler {
   #answered(answer: WireAnswer, request: SignedRequest): void {
     const sender = this.#sender;
     const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
-    const hide = this.#sent?.hide ?? String;
+    const { hide } = this.#headersSent;
     const parsed = parseAnswer(answer, request, this.#given.number, sender, hide);
     const outcome = this.#describe(parsed, retryAfterMs);
     sender.hooks.call('onResponse', () => ({

@@ -4,6 +4,7 @@ import { leadToCaller } from '../support/errors.js';
 import type { Answer } from './answer.js';
 import { Attempt, type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError } from './errors.js';
+import { callHeaders } from './header-values.js';
 import { traceCall } from './hooks.js';
 import { type CallOptions, clientDefaults } from './options.js';
 import { didNotReturn } from './renewed-value.js';
@@ -37,7 +38,7 @@ export class ClientCall {
     this.#sender = sender;
     this.#request = request;
     this.#options = options;
-    this.#headers = sender.checkHeaders(options.headers);
+    this.#headers = callHeaders(options.headers);
     this.#limitMs = options.timeoutMs ?? sender.options.timeoutMs ?? clientDefaults.timeoutMs;
     this.#deadline = performance.now() + this.#limitMs;
   }

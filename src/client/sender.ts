@@ -10,10 +10,9 @@ import { compileRecipes } from '../signing/app-signatures.js';
 import { Secret } from '../signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { RejectedError } from './errors.js';
-import { callHeaders, headerSource } from './header-values.js';
+import { headerSource } from './header-values.js';
 import { Hooks } from './hooks.js';
 import {
-  type CallOptions,
   clientDefaults,
   clientMembers,
   isSecret,
@@ -27,6 +26,8 @@ import type { PlainRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, refusesCaller, refusesSignature } from './retry.js';
 import { type SignedRequest, type SigningApp, signRequest } from './sign-request.js';
 import { RequestHeaders } from './wire-request.js';
+
+export { callHeaders } from './header-values.js';
 
 /** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
 const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
@@ -116,7 +117,6 @@ export class Sender {
         ? { ...source, what: 'the function of a header', fetch: headers }
         : { fixed: headers },
     );
-    refuseSecretIn(this.#headers.known?.given, this.#secret.known);
   }
 
   #secretFetch(fetch: SecretProvider) {
@@ -131,17 +131,6 @@ export class Sender {
       return secret;
     };
     return (isRefused: boolean) => callProvider(secretFunction, () => fetch(isRefused), parse);
-  }
-
-  /**
-   * The headers of a call or a run, by their names in lower case.
-   *
-   * @throws InvalidInputError for an invalid one
-   */
-  checkHeaders(given: CallOptions['headers']): ReadonlyMap<string, string> {
-    const headers = callHeaders(given);
-    refuseSecretIn(headers, this.#secret.known);
-    return headers;
   }
 
   /**

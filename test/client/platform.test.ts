@@ -165,6 +165,7 @@ describe('an app secret that a function returns', () => {
 
   const leak = 's1-of-a-vault';
   it.each<[string, Pick<UserInfoClientOptions, 'appSecret' | 'headers'>]>([
+    ['a header, both of texts', { appSecret: leak, headers: { 'X-Key': `Bearer ${leak}` } }],
     ['a header', { appSecret: async () => leak, headers: { 'X-Key': `Bearer ${leak}` } }],
     ['a header of a function', { appSecret: leak, headers: { 'X-Key': async () => `Bearer ${leak}` } }],
     ['a header, both of functions', { appSecret: async () => leak, headers: { 'X-Key': async () => leak } }],
