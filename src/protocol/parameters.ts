@@ -20,7 +20,6 @@ export function parameterText(parameters: Parameters, name: string): string {
 export function collectParameters(pairs: Iterable<readonly [string, string]>): Parameters {
   const parameters = new Map<string, string>();
   for (const [name, value] of pairs) {
-    if (textFault(name) !== null) throw malformed(`a parameter name ${textFault(name)}`);
     checkText(name, value);
     if (parameters.has(name)) throw malformed(`parameter ${quoteName(name)} is given twice`);
     parameters.set(name, value);

@@ -24,9 +24,6 @@ import { SecretCipher } from './secret-cipher.js';
 import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
 
-/** Maximum number of apps in memory. */
-const maxKnownApps = 10_000;
-
 /**
  * Maximum number of apps that are looked up at once. Anybody can name one that is not known, or sign wrongly for one that
  * is: further look-ups are refused, so that those that do not need one have the connections.
@@ -81,7 +78,6 @@ export class Store {
     this.#lookUps += 1;
     try {
       const app = await this.read(({ apps }) => apps.find(appKey));
-      if (this.#apps.size >= maxKnownApps) this.#apps.clear();
       if (app === null) this.#apps.delete(appKey);
       else this.#apps.set(appKey, app);
       return app;
