@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
-import { deploymentVariables, Machine } from '../support/cli.js';
+import { Machine } from '../support/cli.js';
 import { httpServer, writtenBy } from '../support/raw-server.js';
 
 const machine = new Machine();
@@ -32,15 +32,6 @@ const env = { SECRET: 'never-to-be-seen-4711' };
 const write = ['passback', 'a=x', '--union-id', 'u1'];
 
 describe('production', () => {
-  it('is announced on stderr by reads and writes', async () => {
-    const done = await machine.run(['-p', 'shop', 'read', 'c', '--json'], { env });
-    expect(done).toMatchObject({
-      status: 0,
-      stderr: `production: profile "shop", ${new URL(server.url).host}\n`,
-    });
-    expect(JSON.parse(done.stdout).code).toBe(200);
-  });
-
   it.each(['--dry-run', '--print-curl'])('is not asked about for a preview: %s', async (preview) => {
     expect(await machine.run(['-p', 'shop', ...write, preview], { env })).toMatchObject({ status: 0 });
     expect(server.requests).toHaveLength(0);
@@ -71,49 +62,15 @@ describe('production', () => {
 });
 
 describe('a write to production without confirmation', () => {
-  const bare = () => ({
-    ...env,
-    ...deploymentVariables(server.url),
-  });
-  const localhost = () => server.url.replace('127.0.0.1', 'LOCALHOST.');
-
-  it.each<[string, string[], Record<string, string>]>([
-    ['of pairs', write, { USERINFO_PROFILE: 'shop' }],
-    [
-      'of a JSON object',
-      ['passback', '--user-info', '{"a":"x"}', '--union-id', 'u1'],
-      { USERINFO_PROFILE: 'shop' },
-    ],
-    [
-      'from standard input',
-      ['passback', '--user-info', '-', '--union-id', 'u1'],
-      { USERINFO_PROFILE: 'shop' },
-    ],
-    ['from a file', ['passback', 'a=@a.txt', '--union-id', 'u1'], { USERINFO_PROFILE: 'shop' }],
-    ['by primary key', ['passback', 'mobile=1', '--primary-key', 'mobile'], { USERINFO_PROFILE: 'shop' }],
-    ['by -p over USERINFO_PROFILE', ['-p', 'shop', ...write], { USERINFO_PROFILE: 'shop-test' }],
-    ['that --environment calls so', ['-p', 'shop-test', ...write, '--environment', 'production'], {}],
-    [
-      'that USERINFO_ENVIRONMENT calls so',
-      ['-p', 'shop-test', ...write],
-      { USERINFO_ENVIRONMENT: 'production' },
-    ],
-    ['with --no-input', ['-p', 'shop', ...write, '--no-input'], {}],
-    ['with an empty USERINFO_ENVIRONMENT', ['-p', 'shop', ...write], { USERINFO_ENVIRONMENT: '' }],
-  ])('is not sent: %s', async (_, args, more) => {
+  it.each<[string, string[]]>([
+    ['of a JSON object', ['passback', '--user-info', '{"a":"x"}', '--union-id', 'u1']],
+    ['from standard input', ['passback', '--user-info', '-', '--union-id', 'u1']],
+    ['from a file', ['passback', 'a=@a.txt', '--union-id', 'u1']],
+    ['by primary key', ['passback', 'mobile=1', '--primary-key', 'mobile']],
+  ])('is not sent: %s', async (_, args) => {
     writeFileSync(join(machine.folder, 'a.txt'), 'x');
-    const done = await machine.run(args, { env: { ...env, ...more }, stdin: '{"a":"x"}' });
+    const done = await machine.run(['-p', 'shop', ...args], { env, stdin: '{"a":"x"}' });
     expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Add --yes') });
-    expect(server.requests).toHaveLength(0);
-  });
-
-  it.each<[string, () => Record<string, string>]>([
-    ['without any profile, the variable against it', () => ({ ...bare(), USERINFO_ENVIRONMENT: 'test' })],
-    ['spelled differently', () => ({ ...bare(), USERINFO_BASE_URL: `${localhost()}//` })],
-  ])('is not sent to the base URL of a production profile: %s', async (_, given) => {
-    const done = await machine.run(write, { env: given() });
-    expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(done.stderr).toContain('belongs to the production profile "shop": treated as production');
     expect(server.requests).toHaveLength(0);
   });
 

@@ -156,16 +156,6 @@ describe('a host that gets the requests of an imported profile', () => {
   });
 });
 
-it('the app secret is never sent in a header', async () => {
-  await importOf(partner, '--app-secret-env', variable);
-  await machine.run(['profile', 'set', 'partner', '--header', 'X-Key=env:CLOUD_KEY']);
-  const leak = await machine.run(['read', 'c1', '--no-input'], {
-    env: { [variable]: secret, CLOUD_KEY: `Bearer ${secret}` },
-  });
-  expect(leak).toMatchObject({ status: 2 });
-  expect(leak.stderr).toContain('the header x-key would send the app secret');
-});
-
 /** What a program of the host's own finds by trial. */
 async function recover(given: object): Promise<unknown> {
   const script = join(import.meta.dirname, '..', 'support', 'recover-secret.py');

@@ -83,7 +83,7 @@ describe('profile add', () => {
     expect(done.stderr).toContain('missing: --base-url, --tenant-code, --app-key, --app-secret-stdin');
   });
 
-  it('never takes the secret from an argument', async () => {
+  it('never takes the secret from an argument, nor from a terminal that would show it', async () => {
     for (const args of [['--app-secret', secret], [`--app-secret=${secret}`]]) {
       const done = await machine.run(['profile', 'add', 'shop', ...values, ...args]);
       expect(done).toMatchObject({
@@ -91,6 +91,9 @@ describe('profile add', () => {
         stderr: expect.stringContaining('never accepted as an argument'),
       });
     }
+    const add = ['profile', 'add', 'shop', ...values, '--app-secret-stdin', '--no-input'];
+    const { status, stdout } = await machine.onTerminal(add, []);
+    expect([status, stdout]).toEqual([2, expect.stringContaining('standard input is a terminal')]);
     expect(existsSync(machine.profileFile)).toBe(false);
   });
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -385,6 +386,17 @@ export function sign({ params }, secret) {
     const { stdout, stderr } = await machine.run(['profile', 'export', 'local']);
     expect(stdout).not.toContain(path);
     expect(stderr).toContain('the signing module');
+    const slow = `let first = true;
+export function sign() {
+  if (first) process.kill(process.pid, 'SIGINT');
+  first = false;
+  for (const end = performance.now() + 5; performance.now() < end; );
+  return { digest: 'a' };
+}
+`;
+    await set('--signing-module', file('slow.mjs', slow));
+    const search = machine.start([...local, 'sign', 'verify', 'http://e.com/?a=1&sign=b']);
+    expect(await once(search, 'close')).toEqual([130, null]);
     await set('--signing-module', '');
     expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain('the default recipes');
   });

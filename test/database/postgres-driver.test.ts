@@ -62,6 +62,12 @@ describe('the PostgreSQL driver', () => {
     expect(await counts()).toEqual([1, 0]);
   });
 
+  it('runs a transaction again, by another connection, where its server became read-only', async () => {
+    await driver.read((sql) => sql.run('SET default_transaction_read_only = on'));
+    await driver.write((sql) => count(sql, 'a'));
+    expect(await counts()).toEqual([1, 0]);
+  });
+
   it('does not retry a transaction whose connection was lost during its commit', async () => {
     await execute(
       database.url,

@@ -8,7 +8,7 @@ import { Machine } from '../support/cli.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
 import { wholeBasicInfo } from '../support/spec-names.js';
 
-const secret = 'never-to-be-seen-4711';
+const secret = 'never-to-be-seen';
 const keys = { tenant_code: 'acme', channel: 'web', app_key: 'app-1' };
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const pathOf = (operation: string) => `/api/v1/server/user/${operation}`;
@@ -29,6 +29,8 @@ function signed(given: Readonly<Record<string, string>>): Record<string, string>
   return { sign: md5(values.join('') + secret), ...query };
 }
 
+type Instead = [status: number, body: string, headers?: Record<string, string>];
+
 /** A platform that knows nothing of this project: PHP behind a gateway of its own. */
 class PhpPlatform {
   readonly requests: { method: string; path: string; parameters: Record<string, string> }[] = [];
@@ -36,7 +38,7 @@ class PhpPlatform {
   readonly codes = new Map<string, number>();
   user: Record<string, unknown> = {};
   /** Answers the next requests instead. */
-  instead: ((parameters: Record<string, string>) => [status: number, body: string] | undefined) | null = null;
+  instead: ((parameters: Record<string, string>) => Instead | undefined) | null = null;
   /** Answers all that is refused before it looks up sign and code. */
   alike: string | null = null;
   /** Behind the texts of refusals, by the number of the request. */
@@ -48,10 +50,11 @@ class PhpPlatform {
     return httpServer(({ method, path, query, body: form }, response) => {
       const parameters = Object.fromEntries([...new URLSearchParams(query), ...new URLSearchParams(form)]);
       this.requests.push({ method, path, parameters });
-      const [status, own] = this.instead?.(parameters) ?? [200, this.#answer(method, path, parameters)];
+      const answered: Instead = [200, this.#answer(method, path, parameters)];
+      const [status, own, headers] = this.instead?.(parameters) ?? answered;
       const body = /"code":(?:200|1003|1006)\b/.test(own) ? own : (this.alike ?? own);
       const date = new Date(Date.now() + this.ahead).toUTCString();
-      response.writeHead(status, { 'content-type': 'text/html; charset=UTF-8', date }).end(body);
+      response.writeHead(status, { 'content-type': 'text/html; charset=UTF-8', date, ...headers }).end(body);
     });
   }
 
@@ -300,6 +303,11 @@ it('says what it will send to production, and sends nothing without an answer', 
     },
   });
   expect(unsaved).toMatchObject({ status: 2, stderr: expect.stringContaining('no profile is in use') });
+  const stored = readFileSync(machine.profileFile, 'utf8');
+  writeFileSync(machine.profileFile, stored.replace('{', '{"later":1,'));
+  const unwritable = await probe('-p', 'php', '--save-profile');
+  writeFileSync(machine.profileFile, stored);
+  expect(unwritable).toMatchObject({ status: 3, stderr: expect.stringContaining('"later"') });
   expect(php.requests).toHaveLength(0);
 });
 
@@ -344,7 +352,7 @@ it('shows no secret that the platform shows, nor what was sent', async () => {
 /** Limits of platforms: what is answered instead of the request with this number, and what that is to the probe. */
 const limits: readonly (readonly [
   name: string,
-  instead: (number: number) => [number, string] | undefined,
+  instead: (number: number) => Instead | undefined,
   code: string,
   entry: unknown,
   said: string,
@@ -376,6 +384,21 @@ const limits: readonly (readonly [
     '5',
     undefined,
     'stopped: the platform throttles or blocks: it answers all with 5 now',
+  ],
+  [
+    'a block for an hour',
+    (number) =>
+      number > 12 ? [429, '{"code":5,"msg":"blocked","data":[]}', { 'retry-after': '3600' }] : undefined,
+    '5',
+    { means: 'tooManyRequests', http_status: 429 },
+    'stopped: the platform throttles or blocks: it answers all with 5 now',
+  ],
+  [
+    'no envelope, two times of three',
+    (number) => (number % 3 === 1 ? undefined : [200, 'busy']),
+    '5',
+    undefined,
+    'stopped: the announced number of requests is used up',
   ],
 ];
 

@@ -171,7 +171,7 @@ describe('a file that is damaged', () => {
     ['two profiles of one name', `${shop('"k1"')},\n${shop('"k2"')}`],
     ['two environments', shop('"k1"').replace('{', '{"environment":"production",\n')],
   ])('by %s is neither read nor written: one of the two would be lost', async (_, profiles) => {
-    const store = storeWith(`{"profiles":{${profiles}}}`);
+    const store = storeWith(`{"profiles":{${profiles}}}${' '.repeat(9_000)}`);
     expect((await rejection(store.get('shop'))).message).toContain('duplicate key at line 2');
     expect((await rejection(store.change((list) => activateProfile(list, 'shop')))).message).toContain(
       'duplicate key at line 2',

@@ -66,6 +66,18 @@ it('answers the passbacks of all other users while the row of one is locked', as
   expect(codes).toEqual(codes.map(() => 200));
 });
 
+it('passes nothing back to a user who loses the named value while the row is waited for', async () => {
+  await running.service.admin.putUser(user('u0', { extension_info: { seat: '7' } }));
+  await lock('users', "union_id = 'u0'");
+  await program.query(`UPDATE users SET record = replace(record, '"7"', '"8"') WHERE union_id = 'u0'`);
+  await program.query("DELETE FROM user_values WHERE union_id = 'u0'");
+  const byKey = { primary_key: 'seat', user_info: '{"seat":"7"}' };
+  const codes = Promise.all(Array.from({ length: 8 }, () => codeOf(draftPassback(running.app, byKey))));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await program.query('COMMIT');
+  expect((await codes).filter((code) => code !== 40401 && code !== 50301)).toEqual([]);
+});
+
 it('refuses the locked user in time, is ready meanwhile, and takes the same request later', async () => {
   const ready = async () => (await fetchAnswer(`${running.service.url}/readyz`)).status;
   expect(await ready()).toBe(200);

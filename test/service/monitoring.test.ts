@@ -83,6 +83,7 @@ describe('monitoring', () => {
     const states = (await metric(url, 'userinfo_database_connections')).map(({ labels }) => labels?.state);
     expect(states).toEqual(['in_use', 'idle', 'waiting']);
     await service?.close();
+    expect(await metric((await start()).url, 'userinfo_database_connections')).toEqual([]);
     await schema.remove();
   });
 

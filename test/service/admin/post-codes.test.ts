@@ -76,7 +76,11 @@ it.each([
 
 it.each([
   ['not JSON', '{', 'the body is not JSON'],
-  ['a key twice', JSON.stringify(wanted).replace('{', '{"uses":2,"uses":1,'), 'the body has a key twice'],
+  [
+    'a key twice',
+    `${' '.repeat(9_000)}${JSON.stringify(wanted).replace('{', '{"uses":2,"uses":1,')}`,
+    'the body has a key twice',
+  ],
   ['nothing', 'null', 'the body: null was given, not an object'],
   ['no tenant', {}, 'the body: tenant_code is missing'],
   ['an unknown field', { ...wanted, union_id: 'u1' }, 'the body: "union_id" is unknown'],

@@ -91,6 +91,8 @@ describe('the page of the service', () => {
     );
     expect(seen).toContain('userinfo explain 40106 Copy Parameters as sent, masked tenant_code acme');
     expect(seen).toContain('union_id **** user_info {&quot;level&quot;:&quot;****&quot;}');
+    for (const name of ['app_sign', 'sign'])
+      expect(seen).toMatch(new RegExp(` ${name} [\\da-f]{3}\\*{4}[\\da-f]{4} `));
   });
 
   it('is empty at first, and explains how to send a request', async () => {
