@@ -34,8 +34,8 @@ export interface ConstantAnswer {
 }
 
 const mark = '…';
-/** Maximum length of a text of the platform, in characters: as it is masked, and as it is shown. */
-const maxText = { masked: 4_096, shown: 100 };
+/** Maximum length of a text of the platform that is shown, in characters. */
+const maxText = 100;
 
 /** The constant part of some answers; `null` if they have several codes or HTTP statuses, or there is none. */
 export function alikeOf(seen: readonly Observation[]): ConstantAnswer | null {
@@ -93,7 +93,7 @@ export function maskSent(text: string, hidden: readonly string[]): string {
   const plain = hidden
     .filter((value) => value !== '')
     .toSorted((a, b) => b.length - a.length)
-    .reduce((shown, value) => shown.replaceAll(value, mark), text.slice(0, maxText.masked));
+    .reduce((shown, value) => shown.replaceAll(value, mark), text);
   const masked = plain.replace(/[\w+/=.-]{16,}|\d{6,}/g, (run) => (/\d/.test(run) ? mark : run));
-  return masked.length <= maxText.shown ? masked : `${masked.slice(0, maxText.shown)}${mark}`;
+  return masked.length <= maxText ? masked : `${masked.slice(0, maxText)}${mark}`;
 }

@@ -187,9 +187,14 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect((await runs('show', run)).status).toBe(0);
     await query(schema.url, `UPDATE userinfo_runs SET ended_at = 0 WHERE run = '${run}'`);
     write('later.csv', ['j1,silver,']);
-    await handOver('later.csv');
+    const later = await handOver('later.csv');
     expect(await lines()).toEqual([{ ...head, event: 'run_deleted', outcomes: 2 }]);
     expect((await runs('show', run)).status).toBe(2);
+    // Another worker deletes the next one meanwhile.
+    await query(schema.url, `UPDATE userinfo_runs SET ended_at = 0 WHERE run = '${later}'`);
+    const removal = query(schema.url, `DELETE FROM userinfo_runs WHERE run = '${later}'; SELECT pg_sleep(1)`);
+    expect(await machine.run(work)).toMatchObject({ status: 0, stderr: '' });
+    await removal;
   });
 
   it('has failed chunks, which no worker takes until they are retried', async () => {
