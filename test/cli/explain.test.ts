@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { resultCodes } from '../../src/protocol/result-codes.js';
 import { Machine } from '../support/cli.js';
@@ -15,6 +17,19 @@ describe('explain', () => {
     expect(stdout).toMatch(/│ try_again +│ none /);
     const json = await machine.run(['explain', '42901', '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({ code: 42901, http_status: 429, try_again: 'any' });
+  });
+
+  it.each([
+    ['HTTP 200, code 40102', 40102],
+    ['error-40106 after HTTP 401', 40106],
+    ['200 ok', 200],
+    ['code: -6', -6],
+  ])('finds the code in the text %s', async (text, code) => {
+    const platform = join(machine.folder, 'platform.json');
+    writeFileSync(platform, '{"result_codes":{"-6":"wrongSign"}}');
+    const options = code < 0 ? ['--platform', platform] : [];
+    const { stdout } = await machine.run(['explain', text, '--json', ...options]);
+    expect(JSON.parse(stdout).code).toBe(code);
   });
 
   it('lists every code of the table', async () => {

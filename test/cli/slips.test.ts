@@ -777,6 +777,21 @@ const refused: readonly Slip[] = [
     next: 'Add --help for usage.',
   },
   {
+    typed: 'userinfo --timeot 5s read abc',
+    cause: 'unknown option "--timeot"',
+    next: 'Did you mean "--timeout"?',
+  },
+  {
+    typed: 'userinfo --verbose 5s read',
+    cause: 'unknown command "5s"',
+    next: 'The commands are read, passback, profile,',
+  },
+  {
+    typed: `${file('union_id,a\\nu001,b\\n')} $d/b.csv --union-id u001`,
+    cause: '--from and pairs, --user-info or --union-id are both given',
+    next: 'With --from, the columns of the file are the keys',
+  },
+  {
     typed: 'userinfo help bluk',
     cause: 'there is no command, topic or option "bluk"',
     next: 'Did you mean:\n  userinfo help bulk\n',

@@ -23,19 +23,26 @@ export const declareExplain = command({
       .argument('[code...]', 'the code of an answer, or its text (default: all codes)')
       .option('--platform <file>', 'platform file with its result codes'),
   run: async ({ context, options, isTable, print }: Call<ConnectionOptions>, words: string[]) => {
-    const [code] = /\d+/.exec(words.join(' ')) ?? words;
     const entries = [...(await tableOf(context, options))];
-    if (code === undefined) {
+    if (words.length === 0) {
       const all = entries.map(explain);
       return print(
         isTable ? all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })) : all,
       );
     }
-    const found = entries.find(([known]) => String(known) === code);
+    const text = words.join(' ');
+    const numbers = text.match(/(?<!\w)-\d+|\d+/g) ?? [];
+    const named = numbers.flatMap((number) => entries.filter(([known]) => String(known) === number));
+    // An HTTP status stands beside the code: 200 is that of many refusals.
+    const found = named.find(([known]) => known !== resultCode.ok) ?? named[0];
     if (found === undefined) {
-      throw new InvalidInputError(`the code ${quoteName(code)} is not in the table`, {
-        hint: "It may be one of the platform's own: ask its operator, and name it under result_codes of the platform file.",
-      });
+      const [code = text, ...more] = numbers;
+      throw new InvalidInputError(
+        `the code ${quoteName(more.length > 0 ? text : code)} is not in the table`,
+        {
+          hint: "It may be one of the platform's own: ask its operator, and name it under result_codes of the platform file.",
+        },
+      );
     }
     return print(explain(found));
   },

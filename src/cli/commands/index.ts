@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Declare } from '../command.js';
+import { readCommandLine } from '../command-line/command-line.js';
 import type { CliContext } from '../context.js';
 
 type Load = () => Promise<Declare>;
@@ -35,8 +36,8 @@ const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
 const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(tiers));
 
 /**
- * Declares the commands that `args` may mean, under the headings of the help: those it names, or all if it names none
- * or asks for help.
+ * Declares the commands that `args` may mean, under the headings of the help: those it names, or all if it names none,
+ * or may be about the program itself.
  */
 export async function declareCommands(
   program: Command,
@@ -44,7 +45,7 @@ export async function declareCommands(
   args: readonly string[],
 ): Promise<void> {
   const named = Object.keys(commands).filter((name) => args.includes(name));
-  const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(args);
+  const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(program, args);
   const wanted = isKnown ? named : Object.keys(commands);
   const declared = await Promise.all(wanted.map(async (name) => [name, await commands[name]?.()] as const));
   for (const [name, declare] of declared) {
@@ -53,9 +54,9 @@ export async function declareCommands(
   }
 }
 
-/** Whether an argument before the first command is neither an option nor its value. */
-function isMistyped(args: readonly string[]): boolean {
+/** Whether there is more before the first command than options of the program: a mistyped word, or `-h`. */
+function isMistyped(program: Command, args: readonly string[]): boolean {
   const first = args.findIndex((arg) => Object.hasOwn(commands, arg));
-  const before = args.slice(0, first);
-  return before.some((arg, index) => !arg.startsWith('-') && !before[index - 1]?.startsWith('-'));
+  const { operands, unknown } = readCommandLine(program, args.slice(0, first));
+  return operands.length + unknown.length > 0;
 }

@@ -74,8 +74,9 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     const given = pairs.length > 0 || userInfo !== undefined || unionId !== undefined;
     const hint =
       'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
-    const more = call.options.from === undefined ? [] : pairs.filter((pair) => !pair.includes('='));
-    if (more.length > 0) await refuseFiles(call, more);
+    const more = pairs.filter((pair) => !pair.includes('='));
+    const isFiles = call.options.from !== undefined && userInfo === undefined && unionId === undefined;
+    if (isFiles && more.length > 0) await refuseFiles(call, more);
     if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
       const request = await passbackCall.request(call, pairs);
       const keys = Object.keys(JSON.parse(request.parameters.get('user_info') ?? '{}'));
