@@ -2,9 +2,8 @@ import { InvalidInputError } from '../protocol/errors.js';
 import type { Io } from './io.js';
 import { showText } from './output/terminal-text.js';
 
-/** Prompts to the user at the terminal, written to stderr. Their library is loaded for the first of them. */
+/** Prompts to the user at the terminal, written to stderr. Each loads its library. */
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
-  const library = () => import('@inquirer/prompts');
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
   return {
     /** Whether stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set. */
@@ -12,19 +11,23 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
       return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
     },
     async text(message: string, check: (answer: string) => true | string = () => true): Promise<string> {
-      return (await library()).input({ message: showText(message), validate: check }, place());
+      const { default: input } = await import('@inquirer/input');
+      return input({ message: showText(message), validate: check }, place());
     },
     /** The input is not echoed. */
     async secret(message: string, check: (answer: string) => true | string): Promise<string> {
       const validate = (answer: string) => (answer === '' ? 'A value is required.' : check(answer));
-      return (await library()).password({ message: showText(message), mask: false, validate }, place());
+      const { default: password } = await import('@inquirer/password');
+      return password({ message: showText(message), mask: false, validate }, place());
     },
     async confirm(message: string): Promise<boolean> {
-      return (await library()).confirm({ message: showText(message), default: false }, place());
+      const { default: ask } = await import('@inquirer/confirm');
+      return ask({ message: showText(message), default: false }, place());
     },
     async choose(message: string, choices: readonly string[]): Promise<string> {
       const options = choices.map((value) => ({ value }));
-      return (await library()).select({ message: showText(message), choices: options }, place());
+      const { default: select } = await import('@inquirer/select');
+      return select({ message: showText(message), choices: options }, place());
     },
   };
 }
