@@ -37,3 +37,8 @@ export function checkHeaderValue(value: string, label: string): string {
     hint: 'Basic authentication is "Basic " and the base64 of user:password.',
   });
 }
+
+/** A header whose value is in the variable of its name, as --header takes it. */
+export function headerFromVariable(header: string): string {
+  return `${header}=env:${header.toUpperCase().replace(/\W/g, '_')}`;
+}

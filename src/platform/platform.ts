@@ -15,7 +15,7 @@ import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '
 import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
 import { partsOf } from '../signing/recipe-parts.js';
 import { quoteWhereNeeded } from '../support/shell.js';
-import { checkHeaderName, checkHeaderNames } from './headers.js';
+import { checkHeaderName, checkHeaderNames, headerFromVariable } from './headers.js';
 /**
  * A platform file (docs/platform.md): what the spec leaves open, where a deployment differs from this project. Every
  * field is optional.
@@ -212,8 +212,7 @@ const headers: PlatformField<readonly string[]> = {
     const [sourced] = isObject(json) ? Object.keys(json) : [];
     if (sourced !== undefined) {
       checkHeaderName(sourced, label);
-      const source = `${sourced}=env:${sourced.toUpperCase().replace(/\W/g, '_')}`;
-      refuseOwnMember(`${label}.${sourced}`, `--header ${quoteWhereNeeded(source)}`);
+      refuseOwnMember(`${label}.${sourced}`, `--header ${quoteWhereNeeded(headerFromVariable(sourced))}`);
     }
     if (!Array.isArray(json) || !json.every((name) => typeof name === 'string'))
       throw new InvalidInputError(`${label} is not a list of names`);

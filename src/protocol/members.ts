@@ -40,6 +40,9 @@ export function isWholeNumber(min: number, max: number): MemberCheck {
   return isA(`a whole number from ${min} to ${max}`, isInRange);
 }
 
+/** Of an answer that has a body. */
+export const isHttpStatus = isWholeNumber(200, 599);
+
 export const isDuration = isA(
   `a number of milliseconds from 1 to ${maxTimerMs}`,
   (value) => typeof value === 'number' && value >= 1 && value <= maxTimerMs,

@@ -1,5 +1,6 @@
 import { InvalidInputError, type RefusalDetail } from './errors.js';
 import { checkFields } from './fields.js';
+import { isHttpStatus } from './members.js';
 import {
   entryOf,
   httpStatusOf,
@@ -104,9 +105,8 @@ export function parseResultCodes(json: unknown, label: string): ResultCodeTable 
 
 function parseEntry(given: unknown, where: string): ResultCodeEntry {
   const { http_status: status, means, ...texts } = checkFields(given, where, entryFields, entryHint);
-  if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599)) {
-    throw new InvalidInputError(`${where}: http_status is not a number from 200 to 599`);
-  }
+  const fault = status === undefined ? null : isHttpStatus(status);
+  if (fault !== null) throw new InvalidInputError(`${where}: http_status ${fault}`);
   const names = meaningsOf({ means } as PlatformResultCode);
   if (means !== undefined && !(names.length > 0 && names.every((name) => meanings.includes(name)))) {
     throw new InvalidInputError(`${where}: means is not valid`, {

@@ -3,7 +3,15 @@ import { endpoints, type OperationName } from '../protocol/endpoints.js';
 import { envelopeContentType, refusalData } from '../protocol/envelope.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { maxTimerMs } from '../protocol/limits.js';
-import { checkMembers, isA, isCount, isPlainObject, isText, type Shape } from '../protocol/members.js';
+import {
+  checkMembers,
+  isA,
+  isCount,
+  isHttpStatus,
+  isPlainObject,
+  isText,
+  type Shape,
+} from '../protocol/members.js';
 import { platformRefusal } from '../protocol/result-code-table.js';
 import { messageOf, type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
 import type { Fault } from './faults.js';
@@ -57,10 +65,6 @@ export interface StubLimits {
 
 const operations: readonly unknown[] = endpoints.map(({ operation }) => operation);
 const isOperation = isA(operations.join(' or '), (value) => operations.includes(value));
-const isHttpStatus = isA(
-  'an HTTP status from 200 to 599',
-  (value) => Number.isSafeInteger(value) && Number(value) >= 200 && Number(value) <= 599,
-);
 
 /** Of a Map or a Buffer, JSON holds something else than what is in it. */
 const isBody = isA(

@@ -1,5 +1,6 @@
 import type { ClientHooks } from '../../client/hooks.js';
 import type { UserInfoClientOptions } from '../../client/options.js';
+import { headerFromVariable } from '../../platform/headers.js';
 import { readHeaders } from '../../profiles/header-source.js';
 import { secretWarnings, settingSecretAgain } from '../../profiles/secret.js';
 import { isFileTrusted, lackingHeaders, type Settings } from '../../profiles/settings.js';
@@ -67,11 +68,6 @@ async function headersOf(
 /** The command by which a profile takes the value of a header from a variable. */
 export function headerCommand(profile: string, header: string): string {
   return `userinfo profile set ${quoteWhereNeeded(profile)} --header ${quoteWhereNeeded(headerFromVariable(header))}`;
-}
-
-/** A header whose value is in the variable of its name, as --header takes it. */
-export function headerFromVariable(header: string): string {
-  return `${header}=env:${header.toUpperCase().replace(/\W/g, '_')}`;
 }
 
 /** The options of a client: settings, command-line options, and the secret, which is read here unless given. */

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { headerFromVariable } from '../../../platform/headers.js';
 import { defaultPlatform, type Platform } from '../../../platform/platform.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
 import { editHeaders, type HeaderSources, seemsPrivate } from '../../../profiles/header-source.js';
@@ -19,7 +20,6 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
-import { headerFromVariable } from '../../call/client-options.js';
 import { readPlatform } from '../../call/deployment.js';
 import { parseOpenProxy } from '../../call/network.js';
 import { retyped } from '../../call/refuse-pasted.js';
