@@ -93,7 +93,7 @@ export class ClientCall {
   }
 
   /**
-   * Has the app secret and the values of headers fetched, for as long as the call may take.
+   * Fetches the app secret and the values of headers, for as long as the call may take.
    *
    * @returns whether they are there
    * @throws NoAnswerError if a function that returns one fails

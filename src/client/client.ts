@@ -91,7 +91,7 @@ export class CallClient extends Sender implements AsyncDisposable {
     throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });
   }
 
-  /** Has `close` wait for work; `null`: it is over. A client waits for that of derived clients too. */
+  /** Makes `close` wait for work; `null`: it is over. A client waits for that of derived clients too. */
   track(work: UnderWay, outcome: Promise<unknown> | null): void {
     if (outcome === null) this.#underWay.delete(work);
     else this.#underWay.set(work, outcome);

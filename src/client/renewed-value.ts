@@ -70,7 +70,7 @@ export class RenewedValue<T> {
   }
 
   /**
-   * Has a value that is old renewed. Returns a promise if the next request has to wait for it.
+   * Renews a value that is old. Returns a promise if the next request has to wait for it.
    *
    * @throws NoAnswerError with the reason `secret` if the function fails or takes too long
    */

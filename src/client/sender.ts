@@ -152,7 +152,7 @@ export class Sender {
   }
 
   /**
-   * Has the app secret and the values of headers fetched, if functions return them and they are old. Returns a promise
+   * Fetches the app secret and the values of headers, if functions return them and they are old. Returns a promise
    * if the next request has to wait for them.
    *
    * @throws NoAnswerError with the reason `secret` if a function fails, returns no value, or takes too long

@@ -158,7 +158,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Gives whether there are tables. */
+  /** Returns whether there are tables. */
   #refuseForeignTables(file: string): boolean {
     const tables = this.#database.prepare(tableNames).all();
     if (tables.length === 0) return false;

@@ -64,7 +64,7 @@ export type SettingFlags = {
 /** The environment variable of the app secret, which has no flag. */
 export const secretVariable = 'USERINFO_APP_SECRET';
 
-/** A warning for each variable whose name is a part of that of a setting: nothing reads it. */
+/** A complaint about each variable whose name is a part of that of a setting: nothing reads it. */
 export function misnamedVariables(env: EnvironmentVariables): string[] {
   const known = [...Object.values(settingNames).map(({ variable }) => variable), secretVariable];
   const words = (name: string) => name.replace(/^USERINFO_/, '').replaceAll('_', '');

@@ -192,7 +192,7 @@ export class RowQueue<Row extends SourceRow> {
     return undefined;
   }
 
-  /** Has a row sent at its `dueAt`. */
+  /** Schedules a row for its `dueAt`. */
   putBack(row: OpenRow<Row>): void {
     // Most are put back in the order in which they are due.
     let at = this.#again.length;

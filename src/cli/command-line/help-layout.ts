@@ -67,7 +67,7 @@ export function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent);
 }
 
-/** Has the help of a command list the common options that apply to it. */
+/** Lists the common options that apply to a command in its help. */
 export function showCommon(command: Command, groups: readonly CommonGroup[]): void {
   shownCommon.set(command, [...groups, 'every']);
 }

@@ -7,7 +7,7 @@ import { urlHost } from '../../protocol/base-url.js';
 import { describeSystemError, isSystemError } from '../../support/errors.js';
 
 /**
- * Has a server listen on an address, and returns its URL; port 0 selects a free one.
+ * Starts a server on an address, and returns its URL; port 0 selects a free one.
  *
  * @throws StartError
  */

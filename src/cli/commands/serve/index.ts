@@ -63,7 +63,7 @@ function settings(): Option[] {
     ),
     new Option(
       '--max-connections <n>',
-      'maximum number of open connections, a tenth of it from another machine (default: 1000)',
+      'maximum number of open connections, a tenth of it for each client address (default: 1000)',
     ).argParser(parseCount),
     new Option(
       '--keep-alive <duration>',
@@ -75,12 +75,12 @@ function settings(): Option[] {
     new Option('--max-body <size>', 'maximum size of a body (default: 64KiB)').argParser(parseSize),
     new Option('--fault <list>', 'inject faults').argParser(parseFaults),
     new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser(parseCount),
-    new Option('--page', 'show the last requests at / (default: if --host is this machine)'),
+    new Option('--page', 'show the last requests at / (default: only where --host is this machine)'),
     new Option('--no-page', 'do not show them'),
   ];
 }
 
-/** Has an option with a value read its variable where no flag sets it, unless that is empty. PORT is what platforms set. */
+/** Lets a variable set an option with a value where no flag does, unless it is empty. PORT is what platforms set. */
 function withVariable(option: Option): Option {
   const own = `USERINFO_${option.name().replaceAll('-', '_').toUpperCase()}`;
   const names = option.name() === 'port' ? [own, 'PORT'] : [own];

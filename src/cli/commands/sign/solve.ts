@@ -36,7 +36,7 @@ export const declareSignSolve = command({
         addText,
       )
       .addOption(
-        new Option('--max-time <duration>', 'maximum search time, of a machine that does nothing else')
+        new Option('--max-time <duration>', 'time limit of the search, on an idle machine')
           .argParser(parseDuration)
           .default(defaultTimeMs, defaultTime),
       )
