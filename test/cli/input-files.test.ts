@@ -109,7 +109,7 @@ describe.skipIf(process.platform === 'win32')('a file that is named to a command
       'bash',
     );
     expect(status).toBe(2);
-    expect(stderr).toContain('has no row');
+    expect(stderr).toMatch(/^error: \S+ has no row\n/);
   });
 });
 

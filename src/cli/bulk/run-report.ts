@@ -87,7 +87,9 @@ export async function reportRun(
   total: number | null,
 ): Promise<Error | null> {
   const { context, io, options, isTable, print } = run;
-  if (!options.quiet) {
+  // Of a stream without rows, the error says all.
+  const isEmpty = report.isFinished && totalOf(report.counts) === 0;
+  if (!options.quiet && !isEmpty) {
     for (const line of formatSummary(report, run, paths, total)) await printMessage(io, line);
     const isUnusable = report.stoppedBy instanceof InvalidInputError && report.done === 0;
     if (paths !== null && !report.isFinished && !isUnusable) {
