@@ -160,7 +160,8 @@ export function tokensOf({ request }: SolveTask): Piece[] {
           { tokens: ['$path$search'], text: path.text + search, bits: 2 },
         ]
       : []),
-    ...bodies.map((piece) => ({ ...piece, bits: piece.bits + (hasBody ? 1 : 4) })),
+    // A rule that signs headers mostly signs the body, too, where there is one.
+    ...bodies.map((piece) => ({ ...piece, bits: piece.bits + (hasBody || extras.length > 0 ? 1 : 4) })),
     ...values.map((piece) => ({ ...piece, bits: piece.bits + 1 })),
     ...extras,
   ];
@@ -185,7 +186,7 @@ function messageChanges(recipe: Recipe, task: SolveTask): Change[] {
     }),
   });
   const replaced = entries.flatMap((entry) => {
-    const current = pieces.find(({ tokens }) => tokens[0] === entry);
+    const current = entry === '$params' ? { bits: 2 } : pieces.find(({ tokens }) => tokens[0] === entry);
     const others = current === undefined ? [] : pieces.filter((piece) => piece !== current);
     return others.map((piece) => {
       const token = piece.tokens.join('');

@@ -1,11 +1,13 @@
-import { algorithms } from '../signing/digest-algorithms.js';
 import { digestName, parseDigest } from '../signing/digest-steps.js';
 import { type Recipe, RecipeError, type RecipeJson } from '../signing/recipe.js';
 import { parseRecipe } from '../signing/recipe-json.js';
 import { withValueAt } from '../signing-tools/recipe-changes.js';
-import { type Choice, choice, choices, combined, sortByBits } from './candidates/cost.js';
+import { stepsOf, subOf } from './candidates/chains.js';
+import { type Choice, choice, choices, combined, distinctBy, sortByBits } from './candidates/cost.js';
 import { usualParams } from './candidates/hinted-items.js';
-import type { Piece } from './candidates/pieces.js';
+import { type Piece, separators } from './candidates/pieces.js';
+import { type SearchSpace, searchSpace } from './candidates/search-space.js';
+import { keyForms } from './candidates/secrets.js';
 import { readSignature } from './candidates/signature-reading.js';
 import { fieldChoices } from './changes.js';
 import { type Pause, signs } from './fitting-recipes.js';
@@ -48,10 +50,15 @@ export function withHints(tasks: readonly SolveTask[], hints: Hints): SolveTask[
     join: typeof join === 'string' && !isOpen(join) ? join : undefined,
     steps: digests?.map(digestName),
   };
-  return tasks.map((task) => {
+  const between = constants?.find((text) => separators.some(({ value }) => value === text));
+  return tasks.flatMap((task) => {
     // A label that the signature has need not be in the message.
     const signed = constants?.filter((text) => text.length < 3 || !task.signature.includes(text));
-    return { ...task, hints: { ...own, constants: signed } };
+    const one = { ...task, hints: { ...own, constants: signed } };
+    if (own.join !== undefined || between === undefined) return [one];
+    // A separator may be what joins all parts.
+    const others = signed?.filter((text) => text !== between);
+    return [one, { ...task, hints: { ...own, join: between, constants: others } }];
   });
 }
 
@@ -68,10 +75,10 @@ function holesIn(json: unknown, path = ''): string[] {
 type Filling = Choice<(recipe: OpenRecipe) => OpenRecipe>;
 
 /** The ways to fill an open value, the likeliest first. */
-function fillingsFor(path: string, recipe: OpenRecipe, task: SolveTask, hints: Hints): Filling[] {
+function fillingsFor(path: string, recipe: OpenRecipe, space: SearchSpace, hints: Hints): Filling[] {
   if (/(?:^|\.)(?:message|tokens)\.\d+$|^params\.add\./.test(path)) {
     const { params, join } = recipe;
-    const entries = openEntries(task, {
+    const entries = openEntries(space.task, {
       constants: hints.constants ?? [],
       isBlockOpen: params === undefined && path.startsWith('message'),
       isAlone: holesIn(recipe).length === 1,
@@ -79,7 +86,7 @@ function fillingsFor(path: string, recipe: OpenRecipe, task: SolveTask, hints: H
     });
     return entries.map((piece) => choice((filled) => withEntry(filled, path, piece), piece.bits));
   }
-  return sortByBits(choicesFor(path, task, hints)).map(({ value, bits }) =>
+  return sortByBits(choicesFor(path, space, hints)).map(({ value, bits }) =>
     choice((filled) => withValueAt(filled, path, value), bits),
   );
 }
@@ -95,27 +102,38 @@ function withEntry(recipe: OpenRecipe, path: string, { tokens, params, basePath 
 /** Texts between the parts of a message that few documents have. */
 const rareSeparators = choices<string>([8, '{up}', '\0', '::', '~~', '###', '\n\n']);
 
-function choicesFor(path: string, task: SolveTask, { constants = [] }: Hints): readonly Choice<unknown>[] {
+function choicesFor(path: string, space: SearchSpace, { constants = [] }: Hints): readonly Choice<unknown>[] {
   const field = path.replace(/^sub\.\w+\./, '');
   const known = fieldChoices[field];
   if (/^(?:join|params\.(?:kv|pair)Sep)$/.test(field))
     return [...(known ?? []), ...rareSeparators, ...constants.map((text) => choice(text, 1))];
   if (known !== undefined) return known;
-  if (/^steps\.\d+$/.test(field)) return stepChoices(task);
+  if (/^steps\.\d+$/.test(field)) return stepChoicesAmong(space);
   // As the signature has it.
   if (path === 'output') return [choice('hex', 0)];
-  if (field === 'steps') return chainChoices;
-  if (field === 'key') return keyChoices;
+  if (field === 'steps') return distinctBy(stepChoices(space), ({ value }) => value.join('\0'));
+  if (field === 'key')
+    return keyForms(space.forms, space.pieces)
+      .filter(({ sub }) => sub === undefined)
+      .map(({ rule, bits }) => choice(rule, bits));
   if (path === 'params') return usualParams.map((rule, index) => choice(rule, index));
   throw new RecipeError(path, 'cannot be "?"', 'Leave it out, or write "?" for one value inside it.');
 }
 
-/** A digest; or one or two parts in front of what is digested, or one behind it; or nothing. */
-function stepChoices(task: SolveTask): Choice<unknown>[] {
-  const parts = requestParts(task).map(({ tokens, bits }) => choice(tokens.join(''), bits));
+/** The steps of a chain, without those that a signature shows. */
+function stepChoices({ chains }: SearchSpace): Choice<readonly string[]>[] {
+  return chains
+    .filter((chain) => subOf(chain) === undefined)
+    .map((chain) => choice(stepsOf({ ...chain, reading: { ...chain.reading, after: [] } }), chain.bits));
+}
+
+/** A step of a chain; or one or two parts in front of what is digested, or one behind it; or nothing. */
+function stepChoicesAmong(space: SearchSpace): Choice<string>[] {
+  const parts = requestParts(space.task).map(({ tokens, bits }) => choice(tokens.join(''), bits));
+  const steps = stepChoices(space).flatMap(({ value, bits }) => value.map((step) => choice(step, bits)));
   return [
     choice('append:', 1),
-    ...digestChoices,
+    ...distinctBy(steps, ({ value }) => value),
     ...parts.flatMap(({ value, bits }) => [
       choice(`prepend:${value}\n`, bits + 3),
       choice(`append:\n${value}`, bits + 4),
@@ -127,40 +145,16 @@ function stepChoices(task: SolveTask): Choice<unknown>[] {
   ];
 }
 
-const plainDigests = algorithms.flatMap((algorithm, rank) => [
-  choice<string>(algorithm, rank),
-  choice(`hmac-${algorithm}`, rank + 0.5),
-]);
-const formats = choices([0, ''], [3, ':HEX', ':raw', ':base64']);
-const digestChoices = combined(plainDigests, formats, (digest, format) => digest + format);
-
-const between = choices<readonly string[]>([4, []], [5, ['append:$secret']]);
-const chainChoices: Choice<readonly string[]>[] = sortByBits([
-  ...plainDigests.map(({ value, bits }) => choice([value], bits)),
-  ...combined(
-    combined(digestChoices, between, (first, steps) => [first, ...steps]),
-    plainDigests,
-    (steps, last) => [...steps, last],
-  ),
-]).filter(({ bits }) => bits <= 12);
-
-const keyChoices = choices<unknown>(
-  [0, {}],
-  [4, { decode: 'hex' }, { decode: 'base64' }, { tokens: ['$secret', '&'] }],
-  [6, { decode: 'base64url' }, { tokens: ['$secret.md5'] }, { tokens: ['$secret.sha256'] }],
-  [6.5, { tokens: ['$secret.sha256'], decode: 'hex' }, { tokens: ['$secret.md5'], decode: 'hex' }],
-);
-
 /** Maximum number of ways to fill the open values. */
 const mostFilled = 20_000;
 const mostCombined = 500_000;
 
 /** The ways to fill the open values, the likeliest first. */
-async function fill(recipe: OpenRecipe, task: SolveTask, hints: Hints, pause: Pause): Promise<Filling[]> {
+async function fill(recipe: OpenRecipe, space: SearchSpace, hints: Hints, pause: Pause): Promise<Filling[]> {
   let filled: Filling[] = [choice((known) => known, 0)];
   for (const path of holesIn(recipe)) {
     await pause();
-    const ways = fillingsFor(path, recipe, task, hints);
+    const ways = fillingsFor(path, recipe, space, hints);
     const likely = filled.slice(0, Math.ceil(mostCombined / ways.length));
     filled = sortByBits(
       combined(likely, ways, (before, way) => (json: OpenRecipe) => way(before(json))),
@@ -170,10 +164,10 @@ async function fill(recipe: OpenRecipe, task: SolveTask, hints: Hints, pause: Pa
 }
 
 /** @throws RecipeError for a recipe that is wrong however it is filled */
-function checkOpenRecipe(recipe: OpenRecipe, task: SolveTask, hints: Hints): void {
+function checkOpenRecipe(recipe: OpenRecipe, space: SearchSpace, hints: Hints): void {
   const known = isOpen(recipe.message) ? { ...recipe, message: ['$params'] } : recipe;
   const closed = holesIn(known).reduce(
-    (json, path) => fillingsFor(path, json, task, hints)[0]?.value(json) ?? json,
+    (json, path) => fillingsFor(path, json, space, hints)[0]?.value(json) ?? json,
     known,
   );
   parseRecipe(closed);
@@ -197,10 +191,11 @@ export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pau
   const wanted = openRecipe(hints);
   let tried = 0;
   if (task === undefined) return { tried, hit: null };
-  checkOpenRecipe(wanted, task, hints);
+  const space = searchSpace({ ...task, hints: {} });
+  checkOpenRecipe(wanted, space, hints);
   if (isOpen(wanted.message)) return { tried, hit: null };
   const readings = readSignature(task);
-  for (const { value: filledIn, bits } of await fill(wanted, task, hints, pause)) {
+  for (const { value: filledIn, bits } of await fill(wanted, space, hints, pause)) {
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
     const recipe = validRecipe(filledIn(wanted) as unknown as RecipeJson);

@@ -43,13 +43,14 @@ export function withOwnQuery(request: SignableRequest): SignableRequest {
 }
 
 /** A request with these parameters and another method, host, path, body and other extra values. */
-function otherRequest({ method, url, params, extra }: SignableRequest): SignableRequest {
+function otherRequest({ method, url, params, extra, query, body }: SignableRequest): SignableRequest {
   return {
     method: method === 'GET' ? 'POST' : 'GET',
     url: `${url.replace(/^(\w+:\/\/)/, '$1Other.')}${url.endsWith('/') ? '' : '/'}V9/other path`,
     params,
     body: `{"Body":"${probeText}"}`,
     extra: Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, `${value}${probeText}`])),
+    ...((query !== undefined || body !== null || params.length === 0) && { query: `${query ?? ''}&zz=1` }),
   };
 }
 

@@ -328,6 +328,24 @@ it('with the joiner of a document, values are found that were sent behind each o
   expect(rankOf(rule, secret, read, found)).toBeGreaterThan(0);
 });
 
+it('a constant that separates parts may join all of them', async () => {
+  const message = ['$param:code', '$method', '$param:random', '$param:channel', '$secret'];
+  const rule = compileRecipe(completeRecipe({ message, join: '#', steps: ['md5'] }));
+  const task = { request: read, secret, signature: rule.sign(read, secret).digest, otherParams: [] };
+  const hints = { steps: ['md5'], headers: ['code', 'random', 'channel'], constants: ['#'] };
+  const found = await solve([task], searchUpTo(300_000), noPause, hints);
+  expect(rankOf(rule, secret, read, found)).toBeGreaterThan(0);
+});
+
+it('one request without a body or a query leaves open whether these are signed', async () => {
+  const request = { ...read, params: [], extra: { 'X-Time': '1795283538' } };
+  const rule = compileRecipe({ message: ['$extra:X-Time', '$method', '$path'], steps: ['hmac-sha256'] });
+  const { fits } = await solveBy(rule, secret, [request]);
+  const messages = fits.map(({ recipe }) => recipe.message.join(' '));
+  for (const part of ['$path$search', '$body'])
+    expect(messages).toContainEqual(expect.stringContaining(part));
+});
+
 it('a search that found nothing tells how far it went with the sample for which it had time', async () => {
   const tasks = ['0', '1'].map((digit) => ({
     request: read,

@@ -63,14 +63,14 @@ const shareSize = 300_000;
 /** Maximum cost of a candidate, in bits. */
 export const maxBits = 44;
 
-/** Maximum number of candidates of a search by hints: a rule that a document describes is among the first half. */
+/** A search by hints ends after so many candidates: a rule that a document describes is among the first. */
 export const mostHinted = 2_000_000;
 
 /** The extent of a search. */
 export interface SearchEnd extends Omit<Tally, 'isCut'> {
   /** Every candidate up to this cost was tried: every rule likelier than one in 2^bits. */
   readonly bits: number;
-  /** Whether more time would not help: there are no other candidates, or too many. */
+  /** Whether more time would not help: all candidates were tried, or as many as the search may. */
   readonly isComplete: boolean;
 }
 
@@ -81,9 +81,6 @@ export class ShareQueue {
   readonly #open = new Set<Share>();
   #band = { from: 0, to: 0, parts: 0 };
   readonly #most: number;
-  /** Candidates in the bands so far, those in shares under way estimated. */
-  #counted = 0;
-  /** Whether the next band would have too many candidates. */
   #isFull = false;
   #next = 0;
   /** Candidates in the noted shares of the current band. */
@@ -93,7 +90,7 @@ export class ShareQueue {
   /** Candidates expected in all shares of the current band. */
   #expected = 0;
 
-  /** `most` bounds the number of candidates. */
+  /** `most` bounds the number of candidates, those of shares under way estimated. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most;
   }
@@ -111,12 +108,17 @@ export class ShareQueue {
     const isComplete = this.#total.hit === null && this.#isEmpty && this.#open.size === 0;
     const open = [...this.#open].map(({ from }) => from);
     const { tried, hit } = this.#total;
-    return { tried, hit, bits: isComplete ? this.#band.to : Math.min(this.from, ...open), isComplete };
+    const isWhole = open.length === 0 && this.#next === this.#band.parts;
+    return { tried, hit, bits: isWhole ? this.#band.to : Math.min(this.from, ...open), isComplete };
   }
 
   /** The next share; null where none is left. */
   take(): Share | null {
-    if (this.#total.isCut || (this.#next === this.#band.parts && !this.#openBand())) return null;
+    if (this.#total.isCut || this.#isEmpty) return null;
+    if (this.#next === this.#band.parts) this.#openBand();
+    const expected = this.#expected / this.#band.parts;
+    this.#isFull = this.#total.tried + (this.#open.size + 1) * expected > this.#most;
+    if (this.#isFull) return null;
     const share = { ...this.#band, part: this.#next };
     this.#next += 1;
     this.#open.add(share);
@@ -135,23 +137,18 @@ export class ShareQueue {
   }
 
   get #isEmpty(): boolean {
-    return (this.#isFull || this.#band.to >= maxBits) && this.#next === this.#band.parts;
+    const isLast = this.#band.to >= maxBits && this.#next === this.#band.parts;
+    return isLast || this.#isFull;
   }
 
-  #openBand(): boolean {
-    if (this.#isEmpty) return false;
+  #openBand(): void {
     const { to: from, parts } = this.#band;
     const to = firstBounds.find((bound) => bound > from) ?? from + bandBits;
     // With many threads, a band may be handed out before any of its shares is recorded.
-    const counted = this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts;
-    this.#expected = counted * growth;
-    this.#counted += counted;
-    this.#isFull = this.#counted + this.#expected > this.#most;
-    if (this.#isFull) return false;
+    this.#expected = (this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts) * growth;
     this.#band = { from, to, parts: Math.max(1, Math.ceil(this.#expected / shareSize)) };
     this.#next = 0;
     this.#tried = 0;
     this.#done = 0;
-    return true;
   }
 }
