@@ -59,6 +59,7 @@ export async function writeResults(
       sink.append(text);
       await new Promise<void>((resolve) => sink?.isFull(resolve) || resolve());
     }
+    sink.syncWithName?.();
     failed?.finish();
     if (run.done === run.rows && run.not_ok === 0) return;
     const summary = formatOutcomes({ counts: run, failures: failures.byRows() });

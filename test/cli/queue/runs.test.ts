@@ -157,6 +157,15 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
       { line: 3, union_id: 'nobody', outcome: 'failed', code: 40401 },
     ]);
     expect(read('again.ndjson')).toBe('{"union_id":"nobody","level":"gold"}\n');
+    // Whoever has the file deletes the run next.
+    const preload = join(import.meta.dirname, '..', '..', 'support', 'disk-log.cjs');
+    const log = join(machine.folder, 'disk.json');
+    const under = ['env', `NODE_OPTIONS=--require ${preload}`, `DISK_LOG=${log}`];
+    await machine.run(['runs', 'results', run, '--results', 'k.ndjson', ...queue()], { under });
+    const ofResults = JSON.parse(readFileSync(log, 'utf8')).filter(
+      (event: string[]) => event[1] === 'k.ndjson',
+    );
+    expect(ofResults.map(([kind]: string[]) => kind)).toEqual(['write', 'sync']);
     const other = await runs('results', run, '--from', 'kept.csv');
     expect(other.status).toBe(2);
     expect(other.stderr).toContain('is not the file that run');
