@@ -203,7 +203,9 @@ export class Exchange {
       const { observation, error, retryAfterMs } = await this.#askOnce(asked, isCopy);
       if (error !== undefined && isThrottled(error)) {
         if (observation?.code != null) this.throttled.push(observation);
-        await this.#wait(observation ?? null, retryAfterMs);
+        await this.#wait(observation ?? null, retryAfterMs).catch((stopped) => {
+          throw stopped instanceof StoppedError && this.observations.length === 0 ? error : stopped;
+        });
         this.#slowness = Math.min(slowest, this.#slowness * 2);
         continue;
       }

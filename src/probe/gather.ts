@@ -98,7 +98,7 @@ const maxWindowRequests = 16;
 export async function gather(connection: ProbeConnection, user: ProbedUser): Promise<Evidence> {
   const exchange = new Exchange(connection);
   await exchange.begin().catch((error) => {
-    if (!(error instanceof StoppedError) || exchange.observations.length === 0) throw error;
+    if (!(error instanceof StoppedError)) throw error;
   });
   const evidence = new Evidence(exchange);
   try {

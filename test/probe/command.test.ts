@@ -349,6 +349,8 @@ it('shows no secret that the platform shows, nor what was sent', async () => {
     if (hidden) expect(printed).not.toContain(hidden);
 });
 
+const refused: Instead = [429, '{"code":5,"msg":"blocked","data":[]}', { 'retry-after': '3600' }];
+
 /** Limits of platforms: what is answered instead of the request with this number, and what that is to the probe. */
 const limits: readonly (readonly [
   name: string,
@@ -387,8 +389,7 @@ const limits: readonly (readonly [
   ],
   [
     'a block for an hour',
-    (number) =>
-      number > 12 ? [429, '{"code":5,"msg":"blocked","data":[]}', { 'retry-after': '3600' }] : undefined,
+    (number) => (number > 12 ? refused : undefined),
     '5',
     { means: 'tooManyRequests', http_status: 429 },
     'stopped: the platform throttles or blocks: it answers all with 5 now',
@@ -456,11 +457,14 @@ it.each([
   expect(Object.keys(result_codes ?? {})).toEqual(['1001', '1003', '1005', '1006', '9404', '9405', '-2']);
 });
 
-it('ends with the error of an answer that is not the platform', async () => {
-  php.instead = () => [502, '<title>Bad Gateway</title>'];
+it.each<[string, Instead, number, string]>([
+  ['that is not the platform', [502, '<title>Bad Gateway</title>'], 5, 'answered HTTP 502'],
+  ['that asks to wait an hour', refused, 4, 'the service answered 5 "blocked"'],
+])('ends with the error of a first answer %s', async (_, first, status, said) => {
+  php.instead = () => first;
   const done = await probe('-p', 'php', '--save', 'never.json');
-  expect(done).toMatchObject({ status: 5, stdout: '' });
-  expect(done.stderr).toContain('answered HTTP 502');
+  expect(done).toMatchObject({ status, stdout: '' });
+  expect(done.stderr).toContain(said);
   expect(php.requests).toHaveLength(1);
   expect(existsSync(join(machine.folder, 'never.json'))).toBe(false);
 });
