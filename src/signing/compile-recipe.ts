@@ -40,11 +40,13 @@ function signerOf(compiled: RecipeParts): Signer {
   const { message: template, steps, allTokens } = compiled;
   const { encode } = compiled.recipe;
   const encodeMessage = compileMessageEncoding(encode);
-  const optional = new Set(
+  const ofOptional = new Set(
     compiled.params.added.flatMap(({ value, isOptional }) => (isOptional ? value.tokens : [])),
   );
   const subNames = [...compiled.subs.keys()];
-  const headers = allTokens.filter((token) => token.source === 'extra' && !optional.has(token));
+  const headers = allTokens.filter(
+    (token) => token.source === 'extra' && token.optional === null && !ofOptional.has(token),
+  );
 
   const signAsIs = (request: SignableRequest, secret: Secret): Signature => {
     const texts = textsOf(compiled, request, secret);
@@ -85,10 +87,11 @@ function checkHeader(request: SignableRequest, name: string): void {
 
 function missingTokens(tokens: readonly Token[], request: SignableRequest): string[] {
   const missing = tokens.filter(
-    ({ source, name }) =>
-      (source === 'param' && paramOf(request, name) === undefined) ||
-      (source === 'extra' && extraOf(request, name) === undefined) ||
-      (isQuery({ source }) && isQueryUnknown(request)),
+    (token) =>
+      (isQuery(token) && isQueryUnknown(request)) ||
+      (token.optional === null &&
+        ((token.source === 'param' && paramOf(request, token.name) === undefined) ||
+          (token.source === 'extra' && extraOf(request, token.name) === undefined))),
   );
   return [...new Set(missing.map(({ source, name }) => (name === '' ? `$${source}` : `$${source}:${name}`)))];
 }
@@ -158,8 +161,6 @@ function textsOf(
         return renderer.open(request.url);
       case 'query':
         return renderer.query(request.query ?? '');
-      case 'search':
-        return request.query ? `?${renderer.query(request.query)}` : '';
       case 'body':
         return renderer.open(request.body ?? '');
       case 'param':

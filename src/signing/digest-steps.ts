@@ -104,7 +104,7 @@ export function checkIsOpen(template: Template, field: string): void {
   throw new RecipeError(
     field,
     `$${closed.source} without a digest after it would leave the machine with the signature`,
-    'Digest once more after it, or take $method $host $path $url $query $search $param:NAME $extra:NAME.',
+    'Digest once more after it, or take $method $host $path $url $query $param:NAME $extra:NAME.',
   );
 }
 

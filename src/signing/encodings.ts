@@ -71,6 +71,15 @@ export function dateOf(text: string): string {
   return text.replace(/[^0-9]/g, '').slice(0, 8);
 }
 
+/** The pairs of a query sorted by name, then by value. */
+export function sortPairs(text: string): string {
+  const keyed = text.split('&').map((pair) => [pair.replace('=', '\0'), pair] as const);
+  return keyed
+    .sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
+    .map(([, pair]) => pair)
+    .join('&');
+}
+
 /** The number of bytes in UTF-8, in decimal. */
 export function byteLength(text: string): string {
   return `${Buffer.byteLength(text)}`;

@@ -70,9 +70,6 @@ function checkParams(rule: ParamsRule, field: string): void {
   if (!rule.names && !rule.values) {
     throw new RecipeError(field, 'names and values are both false', 'Set one of them to true.');
   }
-  if (Object.hasOwn(rule.escape, '')) {
-    throw new RecipeError(fieldPath(field, 'escape'), 'cannot replace the empty text');
-  }
   const { order } = rule;
   const missing = Object.keys(rule.add).find((name) => Array.isArray(order) && !order.includes(name));
   if (missing === undefined) return;
@@ -203,7 +200,7 @@ function withLength(text: string): string {
   return byteLength(text) + text;
 }
 
-/** Format names and values: `json`, then `escape`, then `encode`, then `case`, then `lengths`. */
+/** Format names and values: `json`, then `encode`, then `escape`, then `case`, then `lengths`. */
 function compileWriters(rule: ParamsRule) {
   const write = compileParamText(rule);
   const writeJson = (text: string) => write(JSON.stringify(text));
@@ -214,20 +211,20 @@ function compileWriters(rule: ParamsRule) {
   };
 }
 
-/** Formats a name or a value: `escape`, then `encode`, then `case`. */
+/** Formats a name or a value: `encode`, then `escape`, then `case`. */
 export function compileParamText(rule: ParamsRule): (text: string) => string {
   const escapeText = compileEscape(rule.escape);
   const encode = encoders[rule.encode];
   const fold = folds[rule.case];
   const asItIs = rule.encode === 'none' && rule.case === 'none' && Object.keys(rule.escape).length === 0;
-  return asItIs ? (text) => text : (text) => fold(encode(escapeText(text)));
+  return asItIs ? (text) => text : (text) => fold(escapeText(encode(text)));
 }
 
-/** Replaces in one pass, the longest text first, so that a replacement is not replaced again. */
-function compileEscape(table: ParamsRule['escape']): (text: string) => string {
+/** Replaces in one pass, the longest text first: a replacement is not replaced again. `''` is a whole that is empty. */
+function compileEscape({ '': empty = '', ...table }: ParamsRule['escape']): (text: string) => string {
   const replacements = new Map(Object.entries(table));
-  if (replacements.size === 0) return (text) => text;
+  if (replacements.size === 0) return (text) => text || empty;
   const texts = [...replacements.keys()].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(texts.map(escapePattern).join('|'), 'g');
-  return (text) => text.replace(pattern, (found) => replacements.get(found) ?? found);
+  return (text) => (text === '' ? empty : text.replace(pattern, (found) => replacements.get(found) ?? found));
 }

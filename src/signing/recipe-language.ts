@@ -9,7 +9,6 @@ export const tokenTexts = {
   path: 'the path of the URL, without `basePath`',
   url: 'the URL without its query',
   query: 'the query as it was sent, without the signature',
-  search: '`?` and that query; nothing where there is none',
   body: 'the body as it was sent',
   sub: 'a digest that `sub` describes',
   param: 'the value of a parameter',
@@ -25,7 +24,6 @@ export const openSources: ReadonlySet<Source> = new Set([
   'path',
   'url',
   'query',
-  'search',
   'param',
   'extra',
 ]);
@@ -45,6 +43,7 @@ export const modifierTexts = {
   base64: 'base64 of the text',
   reverse: 'the characters in reverse order',
   length: 'the number of its bytes in UTF-8, in decimal; never of the secret',
+  sorted: 'the pairs between `&`, sorted by name, then by value; never of the secret',
   date: 'its first 8 digits: `20231114` of `20231114T221320Z` and of `2023-11-14T22:13:20Z`; never of the secret',
   upper: 'upper case',
   lower: 'lower case',

@@ -81,6 +81,6 @@ function allTokensOf(
 }
 
 /** Whether a token needs the query of the request. */
-export function isQuery({ source }: Pick<Token, 'source'>): boolean {
-  return source === 'query' || source === 'search';
+export function isQuery({ source }: Token): boolean {
+  return source === 'query';
 }

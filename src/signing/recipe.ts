@@ -42,7 +42,7 @@ export interface ParamsRule {
   readonly pairSep: string;
   /** A literal or tokens after every pair, the last one included: `$secret` where the secret ends each pair. */
   readonly pairEnd: string;
-  /** Texts replaced inside names and values before they are encoded: `{":": "\\:"}`. */
+  /** Texts replaced inside names and values once they are encoded: `{":": "\\:"}`; `""` is a whole that is empty. */
   readonly escape: Readonly<Record<string, string>>;
   /** Encoding of names and values. */
   readonly encode: TextEncoding;
@@ -50,7 +50,7 @@ export interface ParamsRule {
   readonly case: Case;
   /** Case of names, before anything else: the name lists of this rule contain names in this case. */
   readonly nameCase: Case;
-  /** Writes values, or names and values, as JSON strings, before `escape`. */
+  /** Writes values, or names and values, as JSON strings, before `encode`. */
   readonly json: JsonTexts;
   /** Writes each value behind the number of its bytes in UTF-8, as it is written. */
   readonly lengths: boolean;

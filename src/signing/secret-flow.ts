@@ -81,8 +81,12 @@ function holdingOf(template: Template, read: (token: Token) => Holding, field: s
 
 function holdingBehind({ does }: Modifier, held: Holding, field: string): Holding {
   if (held === 'none' || typeof does !== 'string') return 'none';
-  if (does === 'length' || does === 'date')
-    throw new RecipeError(field, `gives away a part of the secret: its ${does}`, wholeHint);
+  if (does === 'length' || does === 'date' || does === 'sorted')
+    throw new RecipeError(
+      field,
+      `gives away a part of the secret: its ${does === 'sorted' ? 'order' : does}`,
+      wholeHint,
+    );
   if (does === 'upper' || does === 'lower') checkFold(held, field);
   return does === 'base64' ? 'base64' : held;
 }

@@ -1,5 +1,5 @@
 import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
-import { byteLength, dateOf, decodePercent, encoders, folds, reverse } from './encodings.js';
+import { byteLength, dateOf, decodePercent, encoders, folds, reverse, sortPairs } from './encodings.js';
 import { checkLimit, RecipeError } from './recipe.js';
 import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
 import type { SignableRequest } from './request.js';
@@ -31,6 +31,7 @@ export const modifiers: ReadonlyMap<string, Modifier> = new Map([
   textModifier('reverse', reverse, false),
   textModifier('length', byteLength, false),
   textModifier('date', dateOf, false),
+  textModifier('sorted', sortPairs, false),
   textModifier('upper', folds.upper),
   textModifier('lower', folds.lower),
   textModifier('form', encoders.form),
@@ -60,7 +61,19 @@ export interface Token {
   readonly changes: readonly Modifier[];
   /** The token with its `$`, as the recipe has it. */
   readonly written: string;
+  /** For `$[BEFORE$tokenAFTER|OTHER]`: the texts around a value, and the one in the place of an empty value. */
+  readonly optional: OptionalText | null;
 }
+
+interface OptionalText {
+  readonly before: string;
+  readonly after: string;
+  readonly other: string;
+  /** The token itself, as the recipe has it. */
+  readonly inner: string;
+}
+
+type ParsedToken = Omit<Token, 'written' | 'optional'>;
 
 /**
  * Parses what follows the `$` of a token, such as `secret.upper`. Known modifiers at its end are modifiers, the
@@ -68,7 +81,7 @@ export interface Token {
  *
  * @throws RecipeError for an unknown token or modifier
  */
-function parseToken(text: string, field: string): Omit<Token, 'written'> {
+function parseToken(text: string, field: string): ParsedToken {
   const segments = text.split('.');
   const named = /^(param|extra):/.test(text);
   const isName = (segment: string, index: number) => index === 0 || (named && !modifiers.has(segment));
@@ -76,7 +89,7 @@ function parseToken(text: string, field: string): Omit<Token, 'written'> {
   return makeToken(segments.slice(0, stem).join('.'), segments.slice(stem), field);
 }
 
-function makeToken(stem: string, suffixes: readonly string[], field: string): Omit<Token, 'written'> {
+function makeToken(stem: string, suffixes: readonly string[], field: string): ParsedToken {
   const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
   const source =
     plainSources.find((known) => known === stem) ?? namedTokens.find((known) => known === prefix);
@@ -114,11 +127,12 @@ export interface Template {
   readonly tokens: readonly Token[];
 }
 
-const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
+const tokenShape = /\$\$|\$\[([^\]]*)\]|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
 
 /**
  * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]`, or at the brace of
- * `${secret}`, which holds the exact name, and the modifiers after it; a literal `$` is `$$`.
+ * `${secret}`, which holds the exact name, and the modifiers after it; a literal `$` is `$$`. `$[?$query|OTHER]` is the
+ * text around a token that has a value, else the other text.
  *
  * @throws RecipeError for an unknown token or modifier
  */
@@ -140,7 +154,7 @@ function parseParts(text: string, field: string): Template {
   let literal = '';
   let end = 0;
   for (const match of text.matchAll(tokenShape)) {
-    const [whole, braced, suffix = '', bare = ''] = match;
+    const [whole, optional, braced, suffix = '', bare = ''] = match;
     literal += text.slice(end, match.index);
     end = match.index + whole.length;
     if (whole === '$$') {
@@ -149,13 +163,29 @@ function parseParts(text: string, field: string): Template {
     }
     if (literal !== '') parts.push(literal);
     literal = '';
+    if (optional !== undefined) {
+      parts.push({ ...parseOptional(optional, field), written: whole });
+      continue;
+    }
     const token =
       braced === undefined ? parseToken(bare, field) : makeToken(braced, suffix.split('.').slice(1), field);
-    parts.push({ ...token, written: whole });
+    parts.push({ ...token, written: whole, optional: null });
   }
   literal += text.slice(end);
   if (literal !== '') parts.push(literal);
   return templateOf(parts);
+}
+
+/** @throws RecipeError for another number of tokens than one */
+function parseOptional(text: string, field: string): Token {
+  const { parts, tokens } = parseParts(text, field);
+  const [token, ...others] = tokens;
+  if (token === undefined || others.length > 0)
+    throw new RecipeError(field, `$[${text}] has ${tokens.length} tokens`, 'It takes one: $[?$query].');
+  const [before, rest] = [parts.slice(0, parts.indexOf(token)), parts.slice(parts.indexOf(token) + 1)];
+  const [after = '', ...other] = rest.join('').split('|');
+  const optional = { before: before.join(''), after, other: other.join('|'), inner: token.written };
+  return { ...token, optional };
 }
 
 function templateOf(parts: Template['parts']): Template {
@@ -271,9 +301,13 @@ export function renderTemplate(
     if (typeof part === 'string') {
       text += renderer.open(part);
     } else {
-      let value = read(part);
+      const { optional } = part;
+      const given = read(part);
+      let value = given;
       for (const change of part.changes) value = renderer.change(value, change);
-      text += value;
+      if (optional === null) text += value;
+      else if (given === '') text += renderer.open(optional.other);
+      else text += renderer.open(optional.before) + value + renderer.open(optional.after);
     }
     renderer.checkLength(text);
   }

@@ -157,7 +157,7 @@ export function tokensOf({ request }: SolveTask): Piece[] {
     ...(isKnown
       ? [
           { ...query, bits: 3 },
-          { tokens: ['$path$search'], text: path.text + search, bits: 2 },
+          { tokens: ['$path$[?$query]'], text: path.text + search, bits: 2 },
         ]
       : []),
     // A rule that signs headers mostly signs the body, too, where there is one.

@@ -59,10 +59,14 @@ function describeTemplate(template: Template): string {
   return parts.join(' + ') || quote('');
 }
 
-function describeToken({ source, name, modifiers }: Token): string {
+function describeToken({ source, name, modifiers, optional }: Token): string {
   const plain =
     source === 'params' ? 'parameters' : source === 'param' ? name : `${source} ${name}`.trimEnd();
-  return modifiers.reduce((text, modifier) => `${modifier}(${text})`, plain);
+  const changed = modifiers.reduce((text, modifier) => `${modifier}(${text})`, plain);
+  if (optional === null) return changed;
+  const [before, after] = [optional.before, optional.after].map((text) => (text === '' ? [] : [quote(text)]));
+  const other = optional.other === '' ? '' : ` or ${quote(optional.other)}`;
+  return `[${[...(before ?? []), changed, ...(after ?? [])].join(' + ')}${other}]`;
 }
 
 function describeSteps(steps: readonly Step[], message: string): string {

@@ -28,7 +28,8 @@ export const fieldTexts: Readonly<Record<FieldPath, string>> = {
   'params.names': 'whether names are written',
   'params.values': 'whether values are written',
   'params.json': 'writes values, or both names and values, as JSON strings, in quotes',
-  'params.escape': 'texts replaced in names and values, before they are encoded: `{":": "\\\\:"}`',
+  'params.escape':
+    'texts replaced in names and values, once they are encoded: `{":": "\\\\:"}`; `""` stands for a name or value that is empty',
   'params.encode': 'encoding of names and values',
   'params.case': 'case of names and values, after encoding',
   'params.lengths': 'writes each value behind the number of its bytes in UTF-8, as it is written',

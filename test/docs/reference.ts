@@ -193,7 +193,8 @@ ${table(['field', 'meaning', 'default'], fieldRows)}
 ## Tokens
 
 In \`message\`, \`params.add\`, \`params.pairEnd\`, \`sub.NAME.message\`, \`key.tokens\`, and the text of steps. \`$$\` is a dollar sign;
-\`\${secret}\` separates a token from the text after it, and \`\${param:NAME}\` takes any name.
+\`\${secret}\` separates a token from the text after it, and \`\${param:NAME}\` takes any name. \`$[?$query|none]\` is a text
+around one token if that has a value, and the text behind \`|\`, or nothing, if it is empty or missing.
 
 ${table(
   ['token', 'stands for'],

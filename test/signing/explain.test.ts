@@ -136,17 +136,17 @@ test('a secret that was sent in the query is not shown there either', () => {
   const spaced = compileRecipe(completeRecipe({ message: ['$query'], steps: ['md5'] }));
   const shown = spaced.explain({ ...request, query: 'k=a+b&l=a%20b' }, new Secret('a b'));
   expect(shown.message).toBe('k=<secret>&l=<secret>');
-  const recipe = completeRecipe({ message: ['$path$search', '$query.md5'], steps: ['md5'] });
+  const recipe = completeRecipe({ message: ['$path$[?$query]', '$query.md5'], steps: ['md5'] });
   const { message } = compileRecipe(recipe).explain(sent, new Secret('s3cret'));
   expect(message).toBe('/v1/users?a=1&app_key=<secret>&b=<secret>&c=s3cre<secret>');
 });
 
 test('a query that is not known is named; one that cannot be is not', () => {
   const missing = (change: object) =>
-    compileRecipe(completeRecipe({ message: ['$path$search'], steps: ['md5'] })).explain(
+    compileRecipe(completeRecipe({ message: ['$path$[?$query]'], steps: ['md5'] })).explain(
       { ...request, ...change },
       new Secret('s3cret'),
     ).missing;
-  expect(missing({})).toEqual(['$search']);
+  expect(missing({})).toEqual(['$query']);
   expect([missing({ query: '' }), missing({ body: 'code=' }), missing({ params: [] })]).toEqual([[], [], []]);
 });

@@ -52,13 +52,13 @@ test('NAME* in exclude and include stands for every name that begins so', () => 
   expect(write({ order: ['b*', 'ab'], include: ['a*', 'b*'] }, [...params, ['b*', '7']])).toBe('b*=7&ab=3');
 });
 
-test('json writes values, or names too, as JSON strings, before they are replaced and encoded', () => {
+test('json writes values, or names too, as JSON strings, before they are encoded and replaced', () => {
   const odd: readonly Param[] = [['a"', 'x"\\\n/\u0001é\ud800']];
   const value = String.raw`"x\"\\\n/\u0001é\ud800"`;
   expect(write({ json: 'values' }, odd)).toBe(`a"=${value}`);
   expect(write({ json: 'both', kvSep: ':' }, odd)).toBe(String.raw`"a\"":` + value);
-  expect(write({ json: 'values', escape: { '/': '\\/' }, encode: 'rfc3986' }, [['a', '/']])).toBe(
-    'a=%22%5C%2F%22',
+  expect(write({ json: 'values', escape: { '"': '\\' }, encode: 'rfc3986' }, [['a', '/']])).toBe(
+    'a=%22%2F%22',
   );
   expect(
     write({ json: 'values', order: 'pair' }, [
@@ -132,12 +132,17 @@ test('names and values are encoded, and ordered by their raw text', () => {
   expect(write({ encode: 'form' }, raw)).toBe('z=%C3%A4&%7E=%26&%C3%A4=+');
 });
 
-test('escape replaces in one pass, the longest text first, before encoding', () => {
+test('escape replaces in one pass, the longest text first, once a text is encoded; and one that is empty', () => {
   const rule = { escape: { '\\': '\\\\', ':': '\\:', '::': '<' } };
   expect(write(rule, [['a:b', 'c\\d::e$1']])).toBe('a\\:b=c\\\\d<e$1');
-  expect(write({ escape: { '&': '_', '[': '', ']': '' }, encode: 'rfc3986' }, [['a[id]', '&/']])).toBe(
-    'aid=_%2F',
-  );
+  const php = { escape: { '*': '%2A', '': '-' }, encode: 'form' } as const;
+  expect(
+    write(php, [
+      ['a', '* ~'],
+      ['b', ''],
+      ['', '%2A'],
+    ]),
+  ).toBe('-=%252A&a=%2A+%7E&b=-');
 });
 
 test('encode.block encodes the block where it stands in the message, and is no part of the params stage', () => {

@@ -223,6 +223,24 @@ describe('the signature', () => {
     });
   });
 
+  it.each([
+    ['t=17,v1=abc', 'X-Sign.v1', { t: '17' }],
+    [
+      'EG1 client_token="a, b";nonce=n; sig=ab/c==',
+      'x-sign.sig',
+      { 1: 'EG1', client_token: 'a, b', nonce: 'n' },
+    ],
+    ['QBox key:abc=', 'X-Sign.3', { 1: 'QBox', 2: 'key' }],
+    ['17-0-abc', 'X-Sign.3', { 1: '17', 2: '0' }],
+  ])('is a part of a header or a parameter: %s', (value, signParam, parts) => {
+    const [name = ''] = signParam.split('.');
+    const extra = Object.fromEntries(Object.entries(parts).map(([part, one]) => [`${name}.${part}`, one]));
+    const sent = { params: [['a', '1']], query: 'a=1', extra, signature: expect.stringMatching(/^ab/) };
+    expect(readSample(`curl 'https://e.com/x?a=1' -H 'X-Sign: ${value}'`, { signParam })).toMatchObject(sent);
+    const query = new URLSearchParams({ a: '1', [name]: value });
+    expect(readSample(`https://e.com/x?${query}`, { signParam })).toMatchObject(sent);
+  });
+
   it('in a header signs the members of a JSON body only where there are no other parameters', () => {
     const signed = `${post}X-Sign: abc\n\n{"a":"1"}`;
     expect(readSample(signed, { signParam: 'X-Sign' }).params).toEqual([['a', '1']]);

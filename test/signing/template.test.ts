@@ -52,14 +52,28 @@ test('modifiers are applied from left to right', () => {
   expect(message('$body.md5:base64')).toBe('olVRL51hpnd71aMEI1vSbQ==');
 });
 
-test('the query is what was sent; $search has its question mark, if there is one', () => {
+test('the query is what was sent; $[?$query] has a question mark, if there is one', () => {
   const sent = (query?: string) =>
     signWith(
-      { message: ['$path$search|$query'], steps: ['md5'] },
+      { message: ['$path$[?$query]|$query'], steps: ['md5'] },
       requestOf([], query === undefined ? {} : { query }),
     ).message;
   expect(sent('b=%2f&a=+')).toBe('/v1/users?b=%2f&a=+|b=%2f&a=+');
   expect([sent(''), sent()]).toEqual(['/v1/users|', '/v1/users|']);
+});
+
+test.each([
+  ['$[$body.sha256|none]', {}, 'none'],
+  ['$[a|$param:no-b]', {}, ''],
+  ['$[?$query.sorted]', { query: 'b=1&a-=2&a=3&a=%2f' }, '?a=%2f&a=3&a-=2&b=1'],
+  ['<$[$$$body$$|]>', { body: 'x' }, '<$x$>'],
+  ['$[$extra:X-No]', {}, ''],
+])('%s is a text around a token that has a value', (text, change, expected) => {
+  expect(signWith({ message: [text], steps: ['md5'] }, requestOf([], change)).message).toBe(expected);
+});
+
+test.each(['$[]', '$[$body$path]', '$[$[?$query]]'])('%s has not one token', (text) => {
+  expect(() => parseTemplate(text, 'message')).toThrow('token');
 });
 
 test('reverse keeps a surrogate pair', () => {

@@ -355,6 +355,13 @@ it.each<[RegExp, Partial<RecipeJson>, Partial<RecipeJson>]>([
   [/the key of service read as utf8/, derived('$secret', 'hex'), derived('$secret', 'utf8')],
   [/without "AWS4" in the key of date/, derived('AWS4$secret', 'hex'), derived('$secret', 'hex')],
   [/without "v1" in the sub a/, subOf('v1', '$secret'), subOf('$secret')],
+  [/without "\$\[\$param:no\|-\]"/, { message: ['$[$param:no|-]', '$body'] }, { message: ['$body'] }],
+  [
+    /"\?\$query" in the place of/,
+    { message: ['$path$[?$query]', '$body'] },
+    { message: ['$path?', '$body'] },
+  ],
+  [/did not have params.escape/, { params: { escape: { '': '-' } } }, { params: {} }],
 ])('of a wrong signature, the cause is %s', (words, rule, change) => {
   const recipe = completeRecipe({ message: ['$params'], steps: ['md5'], ...rule });
   const received = compileRecipe({ ...recipe, ...change } as RecipeJson).sign(
@@ -366,7 +373,7 @@ it.each<[RegExp, Partial<RecipeJson>, Partial<RecipeJson>]>([
 });
 
 describe('a rule whose parts have no text between them', () => {
-  const parts = ['$extra:X-Time', '$method', '$path$search', '$body'];
+  const parts = ['$extra:X-Time', '$method', '$path$[?$query]', '$body'];
   const ruleOf = (message: readonly string[], join = '') =>
     completeRecipe({ message: [...message], join, steps: ['hmac-sha256'] });
   const sent = {

@@ -215,6 +215,9 @@ describe('of captured requests', () => {
     expect(hintOf(`GET / HTTP/1.1\nHost: e.com\nX-Signature: HMACSHA256=${digest}\nX-Sign-Type: MD5`)).toBe(
       'Try --sign-param X-Signature.',
     );
+    expect(hintOf(`GET / HTTP/1.1\nHost: e.com\nX-Sign: t=1,v1=${digest}`)).toBe(
+      'Try --sign-param X-Sign.v1.',
+    );
     expect(hintOf(`curl https://e.com --json '{"a":1,"Sign":"${digest}"}'`)).toBe('Try --sign-param Sign.');
   });
 

@@ -80,7 +80,7 @@ const namePatterns = fc.array(fc.constantFrom(...nameList, 'a*', 'A*', 'to*', '�
 const modifier = fc.array(fc.constantFrom(...modifiers.keys()), { maxLength: 2 });
 const source = fc.oneof(
   { arbitrary: fc.constantFrom('params', 'secret'), weight: 3 },
-  fc.constantFrom('names', 'values', 'method', 'host', 'path', 'url', 'query', 'search', 'body'),
+  fc.constantFrom('names', 'values', 'method', 'host', 'path', 'url', 'query', 'body'),
   fc.constantFrom('sub:a', 'sub:b'),
   tokenName.map((name) => `param:${name}`),
   tokenName.map((name) => `extra:${name}`),
@@ -88,18 +88,19 @@ const source = fc.oneof(
 const token = fc
   .tuple(source, modifier)
   .map(([name, changes]) => `\${${name}}${changes.map((change) => `.${change}`).join('')}`);
-const template = fc.array(fc.oneof({ arbitrary: token, weight: 2 }, literal), { minLength: 1, maxLength: 4 });
-
-const addedSource = fc.constantFrom(
-  'secret',
-  'method',
-  'path',
-  'url',
-  'search',
-  'param:a',
-  'extra:a',
-  'extra:b',
+const optional = fc
+  .tuple(fc.constantFrom('', '?', '$$é'), token, fc.constantFrom('', '\n', '|-', 'a|é|'))
+  .map((texts) => `$[${texts.join('')}]`);
+const template = fc.array(
+  fc.oneof(
+    { arbitrary: token, weight: 3 },
+    { arbitrary: optional, weight: 1 },
+    { arbitrary: literal, weight: 2 },
+  ),
+  { minLength: 1, maxLength: 4 },
 );
+
+const addedSource = fc.constantFrom('secret', 'method', 'path', 'url', 'param:a', 'extra:a', 'extra:b');
 const addedValue = fc.oneof(
   { arbitrary: fc.constant('$secret'), weight: 2 },
   literal,

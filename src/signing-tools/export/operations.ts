@@ -136,7 +136,8 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     });
   };
   const block = once(() => {
-    const pair = () => sumOf([sortedPair(), textOf(parts.params.pairEnd, () => variable('secret'))]);
+    const pair = () =>
+      sumOf([sortedPair(), textOf(parts.params.pairEnd, () => variable('secret'), argument)]);
     return set('block', changed(list('pair', pair), encode.block));
   });
 
@@ -156,8 +157,6 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
         return subDigest(name);
       case 'query':
         return query();
-      case 'search':
-        return call('search', [query()]);
       case 'url':
         return url();
       case 'host':
@@ -179,8 +178,8 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
         return variable(source);
     }
   };
-  const text = (template: Template, isOptional = false) =>
-    textOf(template, (token) => read(token, isOptional));
+  const text = (template: Template, isOptional = false): Expression =>
+    textOf(template, (token) => read(token, isOptional || token.optional !== null), argument);
   /** A sum in a variable of its own. */
   function argument(wanted: string, value: Expression): Expression {
     return value.is === 'sum' ? set(wanted, value) : value;
@@ -277,7 +276,9 @@ function cutOf(of: Expression, from: number, to: number): Expression {
   return call('cut', [of, ...ends], { isAscii: true });
 }
 
-function changed(of: Expression, change: Case | BlockEncoding | 'reverse' | 'length' | 'date'): Expression {
+type Change = Case | BlockEncoding | Extract<Modifier['does'], string>;
+
+function changed(of: Expression, change: Change): Expression {
   switch (change) {
     case 'none':
       return of;
@@ -286,6 +287,8 @@ function changed(of: Expression, change: Case | BlockEncoding | 'reverse' | 'len
       return call(of.isAscii ? `${change}_ascii` : change, [of], of);
     case 'reverse':
       return call('reverse', [of], of);
+    case 'sorted':
+      return call('sorted_pairs', [of], of);
     case 'base64':
       return call('to_base64', [bytes(of)], { isAscii: true });
     case 'date':
@@ -319,22 +322,40 @@ function digestOf(
   }
 }
 
-function textOf(template: Template, read: (token: Token) => Expression): Expression {
+/** The other text where a value is empty, else the text. */
+function ifFilled(value: Expression, text: Expression, other: string): Expression {
+  return call('if_filled', [value, text, literalOf(other)], {
+    isAscii: text.isAscii && /^[\0-\x7f]*$/.test(other),
+  });
+}
+
+function textOf(
+  template: Template,
+  read: (token: Token) => Expression,
+  set: (wanted: string, value: Expression) => Expression,
+): Expression {
   const modified = (of: Expression, { does }: Modifier) =>
     typeof does === 'string' ? changed(of, does) : digestOf(of, does.algorithm, does.format, null);
   return sumOf(
-    template.parts.map((part) =>
-      typeof part === 'string' ? literalOf(part) : part.changes.reduce(modified, read(part)),
-    ),
+    template.parts.map((part) => {
+      if (typeof part === 'string') return literalOf(part);
+      const [given, { optional }] = [read(part), part];
+      const value = part.changes.reduce(modified, given);
+      if (optional === null) return value;
+      const around = sumOf([literalOf(optional.before), value, literalOf(optional.after)]);
+      return ifFilled(given, set('optional', around), optional.other);
+    }),
   );
 }
 
 /** The writer of names and values: a local function if that takes more than one change. */
 function textWriter(rule: ParamsRule, define: (value: Expression) => string): (of: Expression) => Expression {
-  const rows = Object.entries(rule.escape).sort(([a], [b]) => b.length - a.length);
+  const { '': empty = '', ...table } = rule.escape;
+  const rows = Object.entries(table).sort(([a], [b]) => b.length - a.length);
   const write = (of: Expression) => {
-    const escaped = rows.length === 0 ? of : call('replace_all', [of, { is: 'table', rows }]);
-    return changed(changed(escaped, rule.encode), rule.case);
+    const encoded = changed(of, rule.encode);
+    const escaped = rows.length === 0 ? encoded : call('replace_all', [encoded, { is: 'table', rows }]);
+    return changed(empty === '' ? escaped : ifFilled(of, escaped, empty), rule.case);
   };
   const value = write(variable('text'));
   if (value.is !== 'call' || value.given.every(({ is }) => is !== 'call')) return write;

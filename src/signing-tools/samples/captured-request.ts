@@ -51,11 +51,12 @@ export function withQuery(url: string, query: string): string {
 /**
  * A request as a recipe sees it, without its signature. `params` are those of the query, then of the form, decoded, in
  * request order; and the members of a JSON body, where the signature is among them, or where it is in a header and
- * there are no other parameters. `extra` has the headers.
+ * there are no other parameters. `extra` has the headers; if a part of one is the signature, its parts.
  *
  * @throws SampleError for a parameter that is not UTF-8, too many of them, or for more than one signature
  */
-export function toSample(request: CapturedRequest, signParam: string): Omit<Sample, 'secret'> {
+export function toSample(captured: CapturedRequest, signParam: string): Omit<Sample, 'secret'> {
+  const request = withParts(captured, signParam);
   const { method, url, body } = request;
   const query = queryOf(url);
   const sent = parametersOf(request);
@@ -106,6 +107,35 @@ function queryOf(url: string): string {
   const [address = ''] = url.split('#', 1);
   const at = address.indexOf('?');
   return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
+}
+
+/** The request with a header, or a parameter of the query, in parts if one of them is the signature: `NAME.PART`. */
+function withParts(request: CapturedRequest, signParam: string): CapturedRequest {
+  const [, name = ''] = /^(.+)\.[\w-]+$/.exec(signParam) ?? [];
+  const { url, headers } = request;
+  const carriers = headers.filter(([known]) => isHeader(known, name));
+  const inQuery = carriers.length > 0 ? [] : decodePairs(queryOf(url)).filter(([known]) => known === name);
+  return {
+    ...request,
+    url:
+      inQuery.length === 0 ? url : withQuery(url.split('?', 1)[0] ?? '', queryWithout(queryOf(url), [name])),
+    headers: [
+      ...headers.filter((header) => !carriers.includes(header)),
+      ...[...carriers, ...inQuery].flatMap(([, value]) => partsOf(name, value)),
+    ],
+  };
+}
+
+/** The parts of `a=1, b="2"` by their names, and of `SCHEME key:3` by their numbers. */
+function partsOf(name: string, value: string): Header[] {
+  const pieces = value.match(/(?:[^\s,;&"]|"[^"]*")+/g) ?? [];
+  let number = 0;
+  return pieces.flatMap((piece): Header[] => {
+    const [, part, text = ''] = /^([A-Za-z][\w-]*)=(?!=*$)(.+)$/.exec(piece) ?? [];
+    if (part !== undefined) return [[`${name}.${part}`, text.replace(/^"(.*)"$/, '$1')]];
+    const texts = piece.split(pieces.length === 1 && !piece.includes(':') ? '-' : ':');
+    return texts.map((one): Header => [`${name}.${++number}`, one]);
+  });
 }
 
 function jsonMembersOf({ body, headers }: CapturedRequest): Param[] {
@@ -159,7 +189,12 @@ export function isDigestText(text: string): boolean {
 /** The error for a request without the signature that a command needs; it names what looks like one. */
 export function unsignedSample(sample: Sample): SampleError {
   const { signParam, params, extra, body } = sample;
-  const likely = [...params, ...jsonPairs(body ?? ''), ...Object.entries(extra)].filter(
+  const headers = Object.entries(extra).flatMap((header): Header[] => {
+    const parts = partsOf(...header);
+    const named = parts.filter(([name]) => !/\.\d+$/.test(name));
+    return parts.length > 1 && named.length > 0 ? named : [header];
+  });
+  const likely = [...params, ...jsonPairs(body ?? ''), ...headers].filter(
     ([name, value]) => signatureName.test(name) && name !== 'app_sign' && isDigestText(value),
   );
   const names = [...new Set(likely.map(([name]) => name))].map(

@@ -140,10 +140,10 @@ function entryVariants(entries: readonly string[], join: string, where = 'the me
 
 /** Tokens that are taken one for the other. */
 const replacements = [
-  ['$path', '$path$search'],
+  ['$path', '$path$[?$query]'],
   ['$path', '$url'],
   ['$url', '$path'],
-  ['$search', ''],
+  ['$query', '$query.sorted'],
   ['$query', '$params'],
   ['$params', '$query'],
   ['$body', '$body.md5'],
@@ -153,30 +153,38 @@ const replacements = [
   ['$body.md5', '$body'],
 ] as const;
 
-/** The entry with each token replaced that may be taken for another one, or without one of its changes. */
+/** The entry without each of its parts, and with each replaced that may be taken for another one, or without a change. */
 function replacementsIn(entry: string): (readonly [how: string, entry: string])[] {
   const parts = entriesOf({ message: [entry], join: '' });
   return parts.flatMap((part, index) =>
-    [...replacements.filter(([token]) => token === part).map(([, other]) => other), ...lessChanged(part)].map(
-      (other) => [
-        `with ${entryWords(other)} in the place of ${entryWords(part)}`,
-        parts.with(index, other).join(''),
-      ],
-    ),
+    [...(parts.length > 1 ? [''] : []), ...lessChanged(part)].map((other) => [
+      `with ${entryWords(other)} in the place of ${entryWords(part)}`,
+      parts.with(index, other).join(''),
+    ]),
   );
 }
 
-/** A token without each of its modifiers, and with a digest in base64 of its hex text. */
+/**
+ * A token that may be taken for another one; without each of its modifiers; with a digest in base64 of its hex text; and
+ * always there, if it is optional.
+ */
 function lessChanged(text: string): string[] {
-  return parseTemplate(text, 'message').tokens.flatMap(({ source, name, modifiers }) => {
+  return parseTemplate(text, 'message').tokens.flatMap(({ source, name, modifiers, written, optional }) => {
+    const inner = optional?.inner ?? written;
     const write = (others: readonly string[]) =>
-      [`\${${name === '' ? source : `${source}:${name}`}}`, ...others].join('.');
-    return modifiers.flatMap((modifier, index) => [
+      text.replace(inner, () => [`\${${name === '' ? source : `${source}:${name}`}}`, ...others].join('.'));
+    const [before = '', after = ''] = optional === null ? [] : text.slice(2, -1).split(inner);
+    const always = `${before}${inner}${after.split('|', 1)[0]}`;
+    const changed = modifiers.flatMap((modifier, index) => [
       write(modifiers.toSpliced(index, 1)),
       ...(modifier.endsWith(':base64')
         ? [write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), 'base64'))]
         : []),
     ]);
+    const others = replacements.flatMap(([token, other]) =>
+      token === inner ? [text.replace(inner, () => other)] : [],
+    );
+    return [...others, ...(optional === null ? [] : [always, `$[${always}]`]), ...changed];
   });
 }
 

@@ -80,7 +80,7 @@ export function itemsIn(place: Place, { pieces, hasBody }: SearchSpace, isEncode
 
 function withQuery(path: Piece, query: Piece): Piece {
   const text = query.text === '' ? path.text : `${path.text}?${query.text}`;
-  return { ...path, tokens: [`${path.tokens.join('')}$search`], text };
+  return { ...path, tokens: [`${path.tokens.join('')}$[?$query]`], text };
 }
 
 /** Sequences of items up to a cost; `none` is the cost of the empty one. */

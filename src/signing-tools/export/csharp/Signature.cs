@@ -162,9 +162,16 @@ namespace Signing
             return url.Split('?')[0];
         }
 
-        private static string Search(string query)
+        private static string IfFilled(string value, string text, string other)
         {
-            return query == "" ? "" : "?" + query;
+            return value == "" ? other : text;
+        }
+
+        /// <summary>The pairs of a query, sorted by name, then by value.</summary>
+        private static string SortedPairs(string query)
+        {
+            Func<string, string> key = pair => new Regex("=").Replace(pair, "\0", 1);
+            return string.Join("&", query.Split('&').OrderBy(key, StringComparer.Ordinal));
         }
 
         private static string Host(string url)

@@ -233,11 +233,21 @@ func withoutQuery(url string) string {
 	return before
 }
 
-func search(query string) string {
-	if query == "" {
-		return ""
+func ifFilled(value, text, other string) string {
+	if value == "" {
+		return other
 	}
-	return "?" + query
+	return text
+}
+
+// sortedPairs is a query whose pairs are sorted by name, then by value.
+func sortedPairs(query string) string {
+	var pairs [][2]string
+	for _, pair := range strings.Split(query, "&") {
+		pairs = append(pairs, [2]string{pair})
+	}
+	sorted := sortBy(pairs, func(pair, _ string) string { return strings.Replace(pair, "=", "\x00", 1) })
+	return joinPairs(sorted, "&", func(pair, _ string) string { return pair })
 }
 
 func host(url string) string {

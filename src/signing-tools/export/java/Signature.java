@@ -21,6 +21,7 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -167,8 +168,14 @@ public final class Signature {
         return url.split("[?]", 2)[0];
     }
 
-    private static String search(String query) {
-        return query.isEmpty() ? "" : "?" + query;
+    private static String ifFilled(String value, String text, String other) {
+        return value.isEmpty() ? other : text;
+    }
+
+    /** The pairs of a query, sorted by name, then by value. */
+    private static String sortedPairs(String query) {
+        return Stream.of(query.split("&", -1))
+            .sorted(Comparator.comparing(pair -> pair.replaceFirst("=", "\0"))).collect(Collectors.joining("&"));
     }
 
     private static String host(String url) {

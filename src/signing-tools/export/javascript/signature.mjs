@@ -132,8 +132,14 @@ function withoutQuery(url) {
   return url.split('?')[0];
 }
 
-function search(query) {
-  return query === '' ? '' : `?${query}`;
+function ifFilled(value, text, other) {
+  return value === '' ? other : text;
+}
+
+// The pairs of a query, sorted by name, then by value.
+function sortedPairs(query) {
+  const pairs = query.split('&').map((pair) => [pair]);
+  return sortBy(pairs, (pair) => pair.replace('=', '\0')).join('&');
 }
 
 function host(url) {
@@ -254,7 +260,8 @@ export const helpers = [
   optionalExtraValue,
   queryOf,
   withoutQuery,
-  search,
+  ifFilled,
+  sortedPairs,
   host,
   withoutPrefix,
   replaceAll,

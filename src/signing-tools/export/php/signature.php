@@ -199,9 +199,17 @@ function without_query(string $url): string
     return explode('?', $url, 2)[0];
 }
 
-function search(string $query): string
+function if_filled(string $value, string $text, string $other): string
 {
-    return $query === '' ? '' : '?' . $query;
+    return $value === '' ? $other : $text;
+}
+
+/** The pairs of a query, sorted by name, then by value. */
+function sorted_pairs(string $query): string
+{
+    $pairs = array_map(fn (string $pair): array => [$pair, ''], explode('&', $query));
+    $key = fn (string $pair): string => implode("\0", explode('=', $pair, 2));
+    return implode('&', array_column(sort_by($pairs, $key), 0));
 }
 
 function host(string $url): string

@@ -189,8 +189,15 @@ def without_query(url: str) -> str:
     return url.partition("?")[0]
 
 
-def search(query: str) -> str:
-    return "?" + query if query else ""
+def if_filled(value: str, text: str, other: str) -> str:
+    return text if value else other
+
+
+def sorted_pairs(query: str) -> str:
+    """The pairs of a query, sorted by name, then by value."""
+    pairs = [(pair, "") for pair in query.split("&")]
+    ordered = sort_by(pairs, lambda pair, _: pair.replace("=", "\0", 1))
+    return "&".join(pair for pair, _ in ordered)
 
 
 def host(url: str) -> str:
