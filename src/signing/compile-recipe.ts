@@ -4,7 +4,7 @@ import { type BlockEncoding, encoders } from './encodings.js';
 import type { SignedParam } from './params.js';
 import { type EncodeRule, type Recipe, RecipeError, type RecipeJson } from './recipe.js';
 import { readRecipe } from './recipe-json.js';
-import { isQuery, partsOf, type RecipeParts } from './recipe-parts.js';
+import { partsOf, type RecipeParts } from './recipe-parts.js';
 import { extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 import type { Signature, Signer } from './signer.js';
@@ -40,13 +40,8 @@ function signerOf(compiled: RecipeParts): Signer {
   const { message: template, steps, allTokens } = compiled;
   const { encode } = compiled.recipe;
   const encodeMessage = compileMessageEncoding(encode);
-  const ofOptional = new Set(
-    compiled.params.added.flatMap(({ value, isOptional }) => (isOptional ? value.tokens : [])),
-  );
   const subNames = [...compiled.subs.keys()];
-  const headers = allTokens.filter(
-    (token) => token.source === 'extra' && token.optional === null && !ofOptional.has(token),
-  );
+  const headers = allTokens.filter(({ source, optional }) => source === 'extra' && optional === null);
 
   const signAsIs = (request: SignableRequest, secret: Secret): Signature => {
     const texts = textsOf(compiled, request, secret);
@@ -56,7 +51,7 @@ function signerOf(compiled: RecipeParts): Signer {
   };
   return {
     digestLength: stepsLength(encode.message === 'none' ? template : null, steps),
-    usesQuery: allTokens.some(isQuery),
+    usesQuery: allTokens.some(({ source }) => source === 'query'),
     sign(request, secret) {
       for (const { name } of headers) checkHeader(request, name);
       return signAsIs(request, secret);
@@ -88,7 +83,7 @@ function checkHeader(request: SignableRequest, name: string): void {
 function missingTokens(tokens: readonly Token[], request: SignableRequest): string[] {
   const missing = tokens.filter(
     (token) =>
-      (isQuery(token) && isQueryUnknown(request)) ||
+      (token.source === 'query' && isQueryUnknown(request)) ||
       (token.optional === null &&
         ((token.source === 'param' && paramOf(request, token.name) === undefined) ||
           (token.source === 'extra' && extraOf(request, token.name) === undefined))),
@@ -174,9 +169,9 @@ function textsOf(
   function added(): SignedParam[] {
     if (params.added.length === 0) return [];
     const plain = renderer.isMasked ? textsOf(parts, request, secret).text : text;
-    return params.added.flatMap(({ name, value, isOptional }): SignedParam[] => {
+    return params.added.flatMap(({ name, value }): SignedParam[] => {
       const given = plain(value);
-      if (isOptional && given === '') return [];
+      if (recipe.params.empty === 'drop' && given === '') return [];
       return [plain === text ? [name, given] : [name, given, text(value)]];
     });
   }

@@ -8,7 +8,7 @@ import {
 } from './digest-algorithms.js';
 import { folds } from './encodings.js';
 import { type KeyDecoding, RecipeError } from './recipe.js';
-import { openSources, type StepText, stepTexts } from './recipe-language.js';
+import { openSources, stepTexts } from './recipe-language.js';
 import { parseTemplate, type Template, type Token } from './template.js';
 
 /** A text that is digested: the message, its steps, and the key of these. */
@@ -176,14 +176,11 @@ type TextStep =
   | { readonly kind: 'upper' | 'lower' }
   | { readonly kind: 'slice'; readonly from: number; readonly to: number };
 
-/** One text for each kind of step. */
-const stepForms: Readonly<Record<Exclude<Step['kind'], 'digest'>, StepText>> = stepTexts;
-
 /** Formats of a digest that is the input of another step. */
 const stepFormats = ['hex', 'HEX', 'raw', 'base64'] as const;
 
 /**
- * Parses a digest such as `md5` or `hmac-sha1:raw`, or a step of `stepForms`.
+ * Parses a digest such as `md5` or `hmac-sha1:raw`, or a step of `stepTexts`.
  *
  * @throws RecipeError for any other text
  */
@@ -194,7 +191,7 @@ function parseStep(text: string, field: string): Step {
   throw new RecipeError(
     field,
     `unknown step ${text}`,
-    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; ${Object.values(stepForms)
+    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; ${Object.values(stepTexts)
       .map(({ form }) => form)
       .join(', ')}.`,
   );

@@ -1,5 +1,5 @@
 import { byteLength, encoders, escapePattern, folds } from './encodings.js';
-import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
+import { fieldPath, isByPair, type ParamsRule, RecipeError } from './recipe.js';
 import { openSources, type Source } from './recipe-language.js';
 import type { Param } from './request.js';
 import { parseTemplate, type Renderer, renderTemplate, type Template } from './template.js';
@@ -11,8 +11,6 @@ export type SignedParam = readonly [name: string, value: string, shown?: string]
 export interface AddedParam {
   readonly name: string;
   readonly value: Template;
-  /** Whether it is left out where its value is empty. */
-  readonly isOptional: boolean;
 }
 
 /** The parameters stage: selection, order and format. */
@@ -83,15 +81,13 @@ function checkParams(rule: ParamsRule, field: string): void {
 /** Sources of a value that the rule adds: not the parameters themselves, nor what may consist of them. */
 const addedSources: ReadonlySet<Source> = new Set([...openSources, 'secret', 'body']);
 
-/** A value with text of its own or with the secret is never empty. */
-export function compileAdded({ add, empty }: ParamsRule, field = 'params'): AddedParam[] {
+export function compileAdded({ add }: ParamsRule, field = 'params'): AddedParam[] {
   return Object.entries(add).map(([name, text]) => {
     const at = fieldPath(fieldPath(field, 'add'), name);
     const value = parseTemplate(text, at);
     const other = value.tokens.find(({ source }) => !addedSources.has(source));
     if (other !== undefined) throw new RecipeError(at, `takes no $${other.source}`);
-    const isFull = value.parts.some((part) => typeof part === 'string' || part.source === 'secret');
-    return { name, value, isOptional: empty === 'drop' && !isFull };
+    return { name, value };
   });
 }
 
@@ -101,38 +97,20 @@ function parsePairEnd(text: string, field: string): Template {
   throw new RecipeError(field, 'takes no token but $secret');
 }
 
-type Compare = (a: SignedParam, b: SignedParam) => number;
-
 /** Sorts entries into the recipe's order, in place; `writePair` gives the sort key of `pair`. */
 export function compileOrder(
   order: ParamsRule['order'],
   writePair: (entry: SignedParam) => string,
 ): <T extends SignedParam>(entries: T[]) => T[] {
   if (order === 'sent') return (entries) => entries;
-  const compare = compileCompare(order, writePair);
-  return (entries) => entries.sort(compare);
-}
-
-function compileCompare(
-  order: Exclude<ParamsRule['order'], 'sent'>,
-  writePair: (entry: SignedParam) => string,
-): Compare {
-  switch (order) {
-    case 'name':
-      return (a, b) => compareTexts(a[0], b[0]);
-    case 'name-nocase':
-      return (a, b) => compareTexts(a[0].toLowerCase(), b[0].toLowerCase());
-    case 'value':
-      return (a, b) => compareTexts(a[1], b[1]);
-    case 'pair':
-      return (a, b) => compareTexts(writePair(a), writePair(b));
-    case 'pair-nocase':
-      return (a, b) => compareTexts(writePair(a).toLowerCase(), writePair(b).toLowerCase());
-    default: {
-      const rank = new Map(order.map((name, index) => [name, index]));
-      return (a, b) => (rank.get(a[0]) ?? 0) - (rank.get(b[0]) ?? 0);
-    }
+  if (typeof order !== 'string') {
+    const rank = new Map(order.map((name, index) => [name, index]));
+    return (entries) => entries.sort((a, b) => (rank.get(a[0]) ?? 0) - (rank.get(b[0]) ?? 0));
   }
+  const place = order === 'value' ? 1 : 0;
+  const read = isByPair(order) ? writePair : (entry: SignedParam) => entry[place];
+  const keyOf = order.endsWith('-nocase') ? (entry: SignedParam) => read(entry).toLowerCase() : read;
+  return (entries) => entries.sort((a, b) => compareTexts(keyOf(a), keyOf(b)));
 }
 
 /** Compares by UTF-16 code unit, never by locale. */
@@ -151,7 +129,8 @@ export function compileSelection(
   const { nameCase, joinRepeated } = rule;
   const takesPart = compileFilter(rule);
   return (params, added) => {
-    const folded = nameCase === 'none' ? params : foldNames(params, folds[nameCase]);
+    const fold = folds[nameCase];
+    const folded = nameCase === 'none' ? params : params.map(([name, value]): Param => [fold(name), value]);
     const named = folded.filter(takesPart);
     const kept = joinRepeated === null ? named : joinValues(named, joinRepeated);
     return added.length === 0 ? kept : [...kept, ...added];
@@ -182,10 +161,6 @@ export function prefixesIn(list: readonly string[]): string[] {
   return list.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
 }
 
-function foldNames(params: readonly Param[], fold: (name: string) => string): Param[] {
-  return params.map(([name, value]) => [fold(name), value]);
-}
-
 /** Joins the values of each name, at the place of the first. */
 function joinValues(params: readonly Param[], separator: string): Param[] {
   const values = new Map<string, string>();
@@ -196,10 +171,6 @@ function joinValues(params: readonly Param[], separator: string): Param[] {
   return [...values];
 }
 
-function withLength(text: string): string {
-  return byteLength(text) + text;
-}
-
 /** Format names and values: `json`, then `encode`, then `escape`, then `case`, then `lengths`. */
 function compileWriters(rule: ParamsRule) {
   const write = compileParamText(rule);
@@ -207,7 +178,7 @@ function compileWriters(rule: ParamsRule) {
   const writeValue = rule.json === 'none' ? write : writeJson;
   return {
     writeName: rule.json === 'both' ? writeJson : write,
-    writeValue: rule.lengths ? (text: string) => withLength(writeValue(text)) : writeValue,
+    writeValue: rule.lengths ? (text: string) => byteLength(writeValue(text)) + writeValue(text) : writeValue,
   };
 }
 

@@ -52,7 +52,7 @@ export const modifierTexts = {
   rfc3986: 'percent-encoded: a space as `%20`',
 } as const;
 
-export interface StepText {
+interface StepText {
   readonly form: string;
   readonly about: string;
   /** A text that went through the step, in words; `given` is what the step takes. */

@@ -79,8 +79,3 @@ function allTokensOf(
   const usesBlock = all.some(({ source }) => blockSources.has(source));
   return usesBlock ? [...all, ...added.flatMap(({ value }) => value.tokens)] : all;
 }
-
-/** Whether a token needs the query of the request. */
-export function isQuery({ source }: Token): boolean {
-  return source === 'query';
-}

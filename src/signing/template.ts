@@ -109,16 +109,12 @@ function makeToken(stem: string, suffixes: readonly string[], field: string): Pa
 function parseModifier(name: string, stem: string, field: string): Modifier {
   const change = modifiers.get(name);
   if (change !== undefined) return change;
+  const short = [...modifiers.keys()].filter((known) => !known.includes(':')).map((known) => `.${known}`);
   throw new RecipeError(
     field,
     `unknown modifier .${name} of $${stem}`,
-    `Modifiers are ${shortModifiers()}; digests also with :hex :HEX :base64.`,
+    `Modifiers are ${short.join(' ')}; digests also with :hex :HEX :base64.`,
   );
-}
-
-function shortModifiers(): string {
-  const short = [...modifiers.keys()].filter((name) => !name.includes(':'));
-  return short.map((name) => `.${name}`).join(' ');
 }
 
 /** A text with tokens, parsed. */

@@ -32,6 +32,15 @@ it('bytes that curl --trace-ascii does not show are not guessed', () => {
   expect(() => readSamples(textOf('curl-traceascii.json.txt'))).toThrow('bytes beyond ASCII are dots');
 });
 
+it.each(['', 'Content-Length: 37\r\n', 'Content-Length: 39\r\n'])('a body keeps its CR LF: %j', (length) => {
+  const body = '{"a":"1",\r\n"sign":"0123456789abcdef"}';
+  const head = `POST /x HTTP/1.1\r\nHost: e.com\r\n${length}\r\n`;
+  const sent = length.includes('39') ? `${body}\r\n` : body;
+  expect(readSample(`${head}${body}\r\n`).body).toBe(sent);
+  if (length !== '')
+    expect(readSample(`${head}${body}\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n${answer}`).body).toBe(sent);
+});
+
 it('a signature that is called "signature" leaves a sample file a sample file', () => {
   const file = '{"method":"GET","url":"https://e.com/x","params":{"b":"2","a":"1"},"signature":"42"}';
   const wanted = {

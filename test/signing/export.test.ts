@@ -91,7 +91,7 @@ const dollars: Rule = {
 
 const named = parseRecipe({
   message: ['$extra:X-Ts', '$param:id', '$params', '$secret'],
-  params: { add: { token: '$extra:X-Token' }, empty: 'drop' },
+  params: { add: { token: '$[$extra:X-Token]' }, empty: 'drop' },
   steps: ['sha256'],
 });
 const request = requestOf([['id', '7']]);
@@ -245,13 +245,7 @@ function expectedOf(recipe: Recipe, call: Signed): (string | null)[] {
   const signature = signatureOf(recipe, call);
   if (signature === null) return [null];
   const { missing } = compileRecipe(recipe).explain(call.request, new Secret(call.secret));
-  const errors = missing.map((name) =>
-    name.startsWith('$param:')
-      ? `the parameter ${name.slice('$param:'.length)} is missing`
-      : `${name.slice('$extra:'.length)} is missing in extra`,
-  );
-  // A value that is added if it is there may be missing, too.
-  return [signature, ...errors];
+  return [signature, ...missing.map((name) => `the parameter ${name.slice('$param:'.length)} is missing`)];
 }
 
 describe.each(languageNames)('%s', (name) => {
@@ -264,24 +258,13 @@ describe.each(languageNames)('%s', (name) => {
     async () => {
       using rules = new ExportedRules(name);
       const calls: (ExportedCall & { readonly recipe: Recipe })[] = [];
-      const refused: string[] = [];
-      for (const [group, make] of Object.entries(groups)) {
-        for (const rule of make(name)) {
-          try {
-            const module = rules.add(rule.recipe, rule.from);
-            const given = ofUtf8.includes(name) ? wellFormed(rule.calls) : rule.calls;
-            const { usesQuery } = compileRecipe(rule.recipe);
-            const taken = given.map((call) => (usesQuery ? withoutQuery(call) : call));
-            calls.push(...taken.map((call) => ({ module, recipe: rule.recipe, usesQuery, ...call })));
-          } catch (error) {
-            if (!(error instanceof RecipeError) || group !== 'random recipes') throw error;
-            refused.push(error.message);
-          }
-        }
+      for (const rule of Object.values(groups).flatMap((make) => make(name))) {
+        const module = rules.add(rule.recipe, rule.from);
+        const given = ofUtf8.includes(name) ? wellFormed(rule.calls) : rule.calls;
+        const { usesQuery } = compileRecipe(rule.recipe);
+        const taken = given.map((call) => (usesQuery ? withoutQuery(call) : call));
+        calls.push(...taken.map((call) => ({ module, recipe: rule.recipe, usesQuery, ...call })));
       }
-      // A language may lack a digest.
-      const others = refused.filter((message) => !message.includes(`${language.title} has no `));
-      expect(others).toEqual([]);
 
       const signatures = await rules.sign(calls);
       expect(existsSync(join(rules.folder, 'canary'))).toBe(false);

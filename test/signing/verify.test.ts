@@ -356,11 +356,7 @@ it.each<[RegExp, Partial<RecipeJson>, Partial<RecipeJson>]>([
   [/without "AWS4" in the key of date/, derived('AWS4$secret', 'hex'), derived('$secret', 'hex')],
   [/without "v1" in the sub a/, subOf('v1', '$secret'), subOf('$secret')],
   [/without "\$\[\$param:no\|-\]"/, { message: ['$[$param:no|-]', '$body'] }, { message: ['$body'] }],
-  [
-    /"\?\$query" in the place of/,
-    { message: ['$path$[?$query]', '$body'] },
-    { message: ['$path?', '$body'] },
-  ],
+  [/"\?\$query" in the place of/, { message: ['$path$[?$query]'] }, { message: ['$path?'] }],
   [/did not have params.escape/, { params: { escape: { '': '-' } } }, { params: {} }],
 ])('of a wrong signature, the cause is %s', (words, rule, change) => {
   const recipe = completeRecipe({ message: ['$params'], steps: ['md5'], ...rule });

@@ -1,7 +1,7 @@
 import type { SigningChoice } from '../../signing/app-signatures.js';
 import type { LanguageName } from '../../signing/digest-algorithms.js';
 import { type Recipe, RecipeError } from '../../signing/recipe.js';
-import { isQuery, partsOf } from '../../signing/recipe-parts.js';
+import { partsOf } from '../../signing/recipe-parts.js';
 import { type Language, languages } from './languages.js';
 import { operationsOf } from './operations.js';
 import { casesOf } from './test-cases.js';
@@ -19,7 +19,7 @@ interface ExportSource {
  * The rule, or the pair of rules, as a file of a language: a function a signature, which takes method, URL, parameters,
  * body, extra values and the secret. The file never contains a secret.
  *
- * @throws RecipeError for a module, and for what the language cannot express
+ * @throws RecipeError for a module
  */
 export function exportRule(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
   const language = languages[name];
@@ -33,14 +33,12 @@ export function exportRule(signing: SigningChoice, name: LanguageName, source: E
  * @throws RecipeError as `exportRule`
  */
 export function exportTest(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
-  const language = languages[name];
-  const writer = new Writer(name);
-  const rules = rulesOf(signing);
-  writer.rules(rules, ''); // refuses what the language does not have
-  return writer.cases(casesOf(signing), comment(language, [...origin(source), `Run: ${language.run}`]));
+  rulesOf(signing); // refuses a module
+  const header = comment(languages[name], [...origin(source), `Run: ${languages[name].run}`]);
+  return new Writer(name).cases(casesOf(signing), header);
 }
 
-/** @throws RecipeError where a module signs, and for what the language cannot express */
+/** @throws RecipeError where a module signs */
 function rulesOf(signing: SigningChoice): ExportedRule[] {
   const recipes: Readonly<Record<string, Recipe | null>> =
     signing.kind === 'one' ? { sign: signing.recipe } : signing.recipes;
@@ -53,7 +51,7 @@ function rulesOf(signing: SigningChoice): ExportedRule[] {
       );
     }
     const parts = partsOf(recipe);
-    const usesQuery = parts.allTokens.some(isQuery);
+    const usesQuery = parts.allTokens.some(({ source }) => source === 'query');
     return { name, usesQuery, operations: operationsOf(parts, usesQuery) };
   });
 }

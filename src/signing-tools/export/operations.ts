@@ -89,20 +89,14 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     ]);
   const sortKey = (order: Exclude<Order, 'sent'>): string => {
     const pairText = () => define('pair', 'pair', sortedPair());
-    switch (order) {
-      case 'name':
-        return define('sort_key', 'pair', pairName);
-      case 'name-nocase':
-        return define('sort_key', 'pair', changed(pairName, 'lower'));
-      case 'value':
-        return define('sort_key', 'pair', pairValue);
-      case 'pair':
-        return pairText();
-      case 'pair-nocase': {
-        const written: Expression = { is: 'apply', name: pairText(), given: [pairName, pairValue] };
-        return define('sort_key', 'pair', changed(written, 'lower'));
-      }
-    }
+    if (order === 'pair') return pairText();
+    const text: Expression =
+      order === 'pair-nocase'
+        ? { is: 'apply', name: pairText(), given: [pairName, pairValue] }
+        : order === 'value'
+          ? pairValue
+          : pairName;
+    return define('sort_key', 'pair', order.endsWith('-nocase') ? changed(text, 'lower') : text);
   };
 
   const sent = variable('params');
@@ -117,10 +111,9 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     on(include !== null, 'only', textsOf(include ?? []));
     on(empty === 'drop', 'drop_empty');
     on(joinRepeated !== null, 'join_repeated', literalOf(joinRepeated ?? ''));
-    for (const { name, value, isOptional } of parts.params.added) {
-      const added = argument('added', text(value, isOptional));
-      on(true, isOptional ? 'with_filled' : 'with_pair', literalOf(name), added);
-    }
+    for (const { name, value } of parts.params.added)
+      on(true, 'with_pair', literalOf(name), argument('added', text(value)));
+    on(empty === 'drop' && parts.params.added.length > 0, 'drop_empty');
     // A name that is listed twice has its last place.
     if (typeof order !== 'string') on(true, 'in_order', textsOf([...new Set(order.toReversed())].reverse()));
     else if (order !== 'sent') on(true, 'sort_by', variable(sortKey(order)));
@@ -136,8 +129,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     });
   };
   const block = once(() => {
-    const pair = () =>
-      sumOf([sortedPair(), textOf(parts.params.pairEnd, () => variable('secret'), argument)]);
+    const pair = () => sumOf([sortedPair(), text(parts.params.pairEnd)]);
     return set('block', changed(list('pair', pair), encode.block));
   });
 
@@ -145,7 +137,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
   const url = once(() =>
     usesQuery ? set('address', call('without_query', [variable('url')])) : variable('url'),
   );
-  const read = ({ source, name }: Token, isOptional: boolean): Expression => {
+  const read = ({ source, name, optional }: Token): Expression => {
     switch (source) {
       case 'params':
         return block();
@@ -169,7 +161,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
       case 'extra': {
         const from = source === 'param' ? sent : variable('extra');
         const find = source === 'param' ? 'param' : 'extra_value';
-        return call(isOptional ? `optional_${find}` : find, [from, literalOf(name)]);
+        return call(optional === null ? find : `optional_${find}`, [from, literalOf(name)]);
       }
       case 'body':
         return call('text_of', [variable('body')]);
@@ -178,17 +170,14 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
         return variable(source);
     }
   };
-  const text = (template: Template, isOptional = false): Expression =>
-    textOf(template, (token) => read(token, isOptional || token.optional !== null), argument);
+  const text = (template: Template): Expression => textOf(template, read, argument);
   /** A sum in a variable of its own. */
   function argument(wanted: string, value: Expression): Expression {
     return value.is === 'sum' ? set(wanted, value) : value;
   }
   const bytesOf = (name: string, { key, decode }: KeyedMessage) =>
     once(() => {
-      const decoded = { utf8: 'utf8', hex: 'from_hex', base64: 'from_base64', base64url: 'from_base64' }[
-        decode
-      ];
+      const decoded = decode === 'utf8' ? decode : `from_${decode.replace('url', '')}`;
       const written = argument(`${name}_text`, text(key));
       return set(name, call(decoded, [written], { isBytes: true }));
     });
@@ -207,9 +196,8 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
         return sumOf([before, text(step.template)]);
       case 'prepend':
         return sumOf([text(step.template), before]);
-      case 'slice': {
+      case 'slice':
         return cutOf(before, step.from, Math.max(step.from, step.to));
-      }
       default:
         return changed(before, step.kind);
     }
@@ -286,9 +274,8 @@ function changed(of: Expression, change: Change): Expression {
     case 'lower':
       return call(of.isAscii ? `${change}_ascii` : change, [of], of);
     case 'reverse':
-      return call('reverse', [of], of);
     case 'sorted':
-      return call('sorted_pairs', [of], of);
+      return call(change === 'sorted' ? 'sorted_pairs' : change, [of], of);
     case 'base64':
       return call('to_base64', [bytes(of)], { isAscii: true });
     case 'date':
@@ -324,9 +311,8 @@ function digestOf(
 
 /** The other text where a value is empty, else the text. */
 function ifFilled(value: Expression, text: Expression, other: string): Expression {
-  return call('if_filled', [value, text, literalOf(other)], {
-    isAscii: text.isAscii && /^[\0-\x7f]*$/.test(other),
-  });
+  const instead = literalOf(other);
+  return call('if_filled', [value, text, instead], { isAscii: text.isAscii && instead.isAscii });
 }
 
 function textOf(
@@ -339,8 +325,9 @@ function textOf(
   return sumOf(
     template.parts.map((part) => {
       if (typeof part === 'string') return literalOf(part);
-      const [given, { optional }] = [read(part), part];
+      const given = read(part);
       const value = part.changes.reduce(modified, given);
+      const { optional } = part;
       if (optional === null) return value;
       const around = sumOf([literalOf(optional.before), value, literalOf(optional.after)]);
       return ifFilled(given, set('optional', around), optional.other);

@@ -114,16 +114,13 @@ function withParts(request: CapturedRequest, signParam: string): CapturedRequest
   const [, name = ''] = /^(.+)\.[\w-]+$/.exec(signParam) ?? [];
   const { url, headers } = request;
   const carriers = headers.filter(([known]) => isHeader(known, name));
-  const inQuery = carriers.length > 0 ? [] : decodePairs(queryOf(url)).filter(([known]) => known === name);
-  return {
-    ...request,
-    url:
-      inQuery.length === 0 ? url : withQuery(url.split('?', 1)[0] ?? '', queryWithout(queryOf(url), [name])),
-    headers: [
-      ...headers.filter((header) => !carriers.includes(header)),
-      ...[...carriers, ...inQuery].flatMap(([, value]) => partsOf(name, value)),
-    ],
-  };
+  const query = queryOf(url);
+  const given = carriers.length > 0 ? carriers : decodePairs(query).filter(([known]) => known === name);
+  if (given.length === 0) return request;
+  const others = headers.filter((header) => !carriers.includes(header));
+  const parts = given.flatMap(([, value]) => partsOf(name, value));
+  const [base = ''] = url.split('?', 1);
+  return { ...request, url: withQuery(base, queryWithout(query, [name])), headers: [...others, ...parts] };
 }
 
 /** The parts of `a=1, b="2"` by their names, and of `SCHEME key:3` by their numbers. */

@@ -18,6 +18,8 @@ export const httpText: SampleFormat = {
 /** Lines that are read, and how far into a line a request is looked for. */
 const mostLines = 200_000;
 const mostPrefix = 300;
+/** Lines of a body whose line ends are told apart. */
+const mostBodyLines = 2000;
 
 interface HttpLines {
   readonly requests: FoundRequest[];
@@ -28,7 +30,13 @@ interface HttpLines {
 /** The requests in a text. Lines behind a status line are a response, up to the next request. */
 export function httpIn(text: string): HttpLines {
   const isDump = /^(?:[\d:.]{8,15} )?=> Send /m.test(text);
-  const lines = (isDump ? undump(text) : text).split(/\r?\n/, mostLines);
+  // A dump of a connection has the response right behind the body.
+  const whole = (isDump ? undump(text) : text).replace(
+    /(?<=[^\s"'])(?=HTTP\/1\.[01] \d{3} [\w ]+\r?\n[\w-]+: )/g,
+    '\n',
+  );
+  const raw = whole.split('\n', mostLines);
+  const lines = raw.map((line) => line.replace(/\r$/, ''));
   const scheme = /^(?:\*|== Info:) .*\b(?:TLS|SSL)/m.test(text)
     ? 'https'
     : /^\* /m.test(text)
@@ -50,7 +58,7 @@ export function httpIn(text: string): HttpLines {
       if (isAnswer || at <= last) taken.add(at);
       continue;
     }
-    const { own, end } = linesOf(lines, at, start);
+    const { own, end } = linesOf(lines, raw, at, start);
     const isBlurred = isDump && own.some((part) => /\.{3}/.test(part));
     [isAnswer, last] = [false, end - 1];
     taken.add(at);
@@ -111,13 +119,19 @@ function requestStart(line: string, next: string, isFirst: boolean): RequestStar
 }
 
 /** The lines of a request, as they were sent, and the number of the line behind them. */
-function linesOf(lines: readonly string[], at: number, { prefix, line, quoting }: RequestStart) {
+function linesOf(
+  lines: readonly string[],
+  raw: readonly string[],
+  at: number,
+  { prefix, line, quoting }: RequestStart,
+) {
   if (quoting === 'whole') return quotedLines(lines, at, prefix, line);
   const clean = cleaner(prefix, lines[at + 1] ?? '', quoting === 'lines');
   const own = [line];
   let end = at + 1;
   let isBody = false;
   let missing = Number.POSITIVE_INFINITY;
+  let keepsReturns = false;
   for (; end < lines.length && missing > 0; end++) {
     const given = lines[end] ?? '';
     if (requestStart(given, lines[end + 1] ?? '', false) !== null) break;
@@ -130,7 +144,7 @@ function linesOf(lines: readonly string[], at: number, { prefix, line, quoting }
     const text = clean(given, isBody);
     if (text === null && !isBody && (quoting === 'lines' || /^[*{}]/.test(given))) continue;
     if (text === null && (!isBody || prefix.trim() === '>')) break;
-    const shown = text ?? given;
+    const shown = keepsReturns ? (raw[end] ?? '') : (text ?? given);
     own.push(shown);
     if (isBody) missing -= Buffer.byteLength(shown) + 1;
     else if (shown.trim() === '') {
@@ -139,12 +153,21 @@ function linesOf(lines: readonly string[], at: number, { prefix, line, quoting }
       // A dump of a connection has the length of each part before it.
       const next = lines[end + 1] === '' ? end + 2 : end + 1;
       if (lines[next] === `${missing}`) end = next;
+      keepsReturns = prefix === '' && quoting === 'none' && endsLine(raw, end + 1, missing);
     }
   }
   // The length of the body counts the line break behind it.
   if (isBody && missing === 0) own.push('');
   else while (own.length > 1 && (own.at(-1) ?? '').trim() === '') own.pop();
   return { own, end };
+}
+
+/** Whether a body of that length ends where one of the lines does; a length that is not known says nothing. */
+function endsLine(lines: readonly string[], from: number, length: number): boolean {
+  const rest = Buffer.from(lines.slice(from, from + mostBodyLines).join('\n'));
+  return length > rest.length
+    ? length === Number.POSITIVE_INFINITY
+    : /^(?:\n|.\r?\n|.$)/.test(rest.toString('latin1', length - 1));
 }
 
 /** The length of a body in bytes; unknown where a header does not say it, but a request may have one. */
@@ -170,7 +193,7 @@ function cleaner(
   isQuoted: boolean,
 ): (line: string, isBody: boolean) => string | null {
   const shapeOf = (text: string) => text.replace(/[\da-f]/gi, '0');
-  const own = [prefix, prefix.replace(/--> $/, '')].find(
+  const own = [prefix, prefix.replace(/-+> $/, '')].find(
     (one) => one !== '' && shapeOf(next.slice(0, one.length)).trimEnd() === shapeOf(one).trimEnd(),
   );
   const cut = (line: string) => {
@@ -275,7 +298,7 @@ function readHttpText(
   // Editors write a form on several lines.
   const isForm = /^[\w.[\]%-]{1,200}=/.test(rest);
   const given = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
-  const body = isForm ? given.replace(/\n[ \t]{0,8}(?=&[\w.[\]%-]{1,200}=)/g, '') : given;
+  const body = isForm ? given.replace(/\r?\n[ \t]{0,8}(?=&[\w.[\]%-]{1,200}=)/g, '') : given;
   const headers = head.map((line, index) => readHeader(line.trimEnd(), index + 2));
   const [, verb = '', target = ''] = requestLine.exec(first.trimEnd()) ?? [];
   const host = headerValue(headers, 'host');

@@ -75,7 +75,7 @@ const names = {
 
 /** Members with an answer, where what is signed is not the request, and with headers, which are no parameters. */
 const apart =
-  /^(?:res|resp|response|answer|reply|result|body_?response|response_?body|(?:request_?)?headers)$/i;
+  /^(?:res|resp|response|answer|reply|result|body_?response|response[_ ]?body|(?:request[_ ]?)?headers)$/i;
 
 interface Node {
   readonly value: unknown;
@@ -168,7 +168,7 @@ function once<T>(compute: (object: UnknownObject) => T): (object: UnknownObject)
 
 const membersOf = once((object): Members => {
   const members = new Map(
-    Object.entries(object).map(([name, value]) => [name.toLowerCase().replace(/[_()-]/g, ''), value]),
+    Object.entries(object).map(([name, value]) => [name.toLowerCase().replace(/[ _()-]/g, ''), value]),
   );
   return (wanted) =>
     wanted

@@ -43,7 +43,8 @@ export class LiteralReader {
 
   /** @throws SampleError for an expression, or if the text ends */
   value(depth = 0): Literal {
-    const { start, quoted, word, mark } = this.#next();
+    const { start, quoted, word, mark: found } = this.#next();
+    const mark = word === 'array' && this.takes('(') ? '(' : found;
     const source = () => this.#text.slice(start, this.#at).trim();
     if (quoted !== undefined) {
       const isExpression = (quoted.startsWith('`') && quoted.includes('${')) || this.takes('+');
@@ -52,6 +53,7 @@ export class LiteralReader {
     }
     if (
       word !== undefined &&
+      mark === undefined &&
       /^(?:null|nil|None|undefined|true|false|True|False|[\d.+-][\w.+-]*)$/.test(word)
     ) {
       return { kind: 'word', text: word, source: word };
@@ -151,6 +153,16 @@ export function jsonPairs(text: string): Param[] {
   if (!/^\s*\{/.test(text) || jsonValueOf(text) === undefined) return [];
   const literal = constantOf(text);
   return literal?.kind === 'object' ? pairsOf(literal) : [];
+}
+
+/** Parameters; each value may be in a list, as programs print what they read of a query. */
+export function paramsOf(literal: Literal & { kind: 'object' }): Param[] {
+  const lists = literal.members.map(([name, { source, ...value }]): Param[] | null =>
+    value.kind === 'list' && value.items.every(({ kind }) => kind === 'text')
+      ? value.items.map((item) => [name, (item as { text: string }).text])
+      : null,
+  );
+  return lists.every((list) => list !== null) ? lists.flat() : pairsOf(literal);
 }
 
 export function pairsOf({ members }: Literal & { kind: 'object' }): Param[] {

@@ -2,7 +2,7 @@ import type { Param } from '../../signing/request.js';
 import { type CapturedRequest, originOf } from './captured-request.js';
 import { httpIn } from './http-text.js';
 import { asObject, requestsInJson } from './json-requests.js';
-import { constantAt, constantOf, pairsOf, plainValue, unescapeText } from './literal.js';
+import { constantAt, constantOf, paramsOf, plainValue, unescapeText } from './literal.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 import { signedAddresses, soleTarget, type Target, targetNear } from './signed-address.js';
 
@@ -104,14 +104,13 @@ function inConstant(
   if (names.includes(signParam)) {
     if (/\w\($/.test(prefix) && target.url === '') return [[], end];
     const isAlone = targetNear(`${above}\n${prefix}`).url === '';
-    return [[{ ...asFound({ ...target, params: pairsOf(literal) }), isAlone }], end];
+    return [[{ ...asFound({ ...target, params: paramsOf(literal) }), isAlone }], end];
   }
   const { method } = target;
   const url = signed?.url ?? target.url;
   const told = { ...(url !== '' && { url }), ...(method !== 'GET' && { method }) };
   const object = asObject(plainValue(literal)) ?? {};
-  const found = called ? [] : requestsInJson(object, signParam);
-  return [found.length > 0 ? found : requestsInJson({ ...told, ...object }, signParam), end];
+  return [requestsInJson({ ...told, ...object }, signParam), end];
 }
 
 /** A line under `#Fields:`, as of CloudFront and IIS. */
@@ -155,7 +154,7 @@ export const parametersAlone: SampleFormat = {
     const rest = text.slice(head.length);
     const start = /^[\w.$ ]{0,60}=? ?(?=[[{(])/.exec(rest)?.[0].length;
     const literal = start === undefined ? undefined : constantOf(rest.slice(start));
-    const params = literal?.kind === 'object' ? pairsOf(literal) : pairsByLine(rest);
+    const params = literal?.kind === 'object' ? paramsOf(literal) : pairsByLine(rest);
     if (!params.some(([name]) => name === signParam) || params.some(([name]) => isHeaders.test(name)))
       return [];
     const request = { ...targetNear(head), params };
@@ -171,6 +170,7 @@ function pairsByLine(text: string): Param[] {
     const [, name, mark] = /^[ \t]{0,20}\[?["']?([\w.-]{1,200})["']?\]?(\t| ?=> ?| ?[:=] ?)/.exec(line) ?? [];
     if (name === undefined || mark === undefined) return null;
     const value = line.slice(line.indexOf(mark, line.indexOf(name) + name.length) + mark.length).trim();
+    if (/[[({]$/.test(value)) return null;
     return [name, value.replace(/^["'](.*)["'],?$/s, '$1')];
   });
   return pairs.every((pair) => pair !== null) ? pairs : [];

@@ -36,10 +36,10 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
   if (text.length > mostCharacters) {
     throw new SampleError('the text is larger than 16 million characters', 'Give the part with the request.');
   }
-  const given = unfence(text.replace(/^\ufeff/, '').trimStart());
+  const given = unfence(unmarked(text).trimStart());
   const name = signParam ?? defaultSignParam;
   if (given === '') throw new SampleError('the request is empty', formatsHint(name));
-  const json = /^[{[]/.test(given) ? objectIn(given) : undefined;
+  const json = /^(?:[{[]|array ?\()/.test(given) ? objectIn(given) : undefined;
   const wholly = { text: given, json, signParam: name, isNamed: signParam !== undefined };
   let unsigned: FoundIn | null = null;
   for (const format of sampleFormats) {
@@ -107,6 +107,20 @@ function objectIn(text: string): unknown {
   if (json !== undefined || text.length > 1_000_000) return json;
   const literal = constantOf(text);
   return literal && plainValue(literal);
+}
+
+/** Without colours, and what a mail or an editor puts before each line: `> `, or its number. */
+function unmarked(text: string): string {
+  const plain = text.replace(/^\ufeff/, '').replace(/\x1b\[[\d;]*[mK]/g, '');
+  const lines = plain.trimEnd().split('\n');
+  const first = Number(/^ *(\d{1,6})\b/.exec(plain)?.[1]);
+  const isNumbered =
+    lines.length > 1 && lines.every((line, index) => Number.parseInt(line, 10) === first + index);
+  const isQuoted = lines.length > 1 && lines.every((line) => line.startsWith('>'));
+  if (!isNumbered && !isQuoted) return plain;
+  return lines
+    .map((line) => line.replace(isQuoted ? /^> ?/ : /^ *\d+(?:[:.|] ?|\t| {1,2}|$)/, ''))
+    .join('\n');
 }
 
 function unfence(text: string): string {

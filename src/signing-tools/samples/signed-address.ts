@@ -1,4 +1,4 @@
-import { type CapturedRequest, originOf } from './captured-request.js';
+import { type CapturedRequest, originOf, withQuery } from './captured-request.js';
 
 /** Characters that end an address. */
 const outside = /[\s"<>`|\\^{}]/;
@@ -32,8 +32,13 @@ export function signedAddresses(given: string, signParam: string, elsewhere?: Ta
     const form = url === null && !isAgain ? formIn(word) : null;
     if (url !== null) requests.push(requestTo(url, before, around));
     else if (form !== null) {
-      const { method: verb, ...to } = targetNear(around, elsewhere);
-      requests.push({ ...to, method: verb === 'GET' ? 'POST' : verb, body: form });
+      const to = targetNear(around, elsewhere);
+      const isQuery = /\bmethod\b.{0,4}\bGET\b/.test(around);
+      requests.push(
+        isQuery
+          ? { ...to, url: withQuery(to.url, form) }
+          : { ...to, method: to.method === 'GET' ? 'POST' : to.method, body: form },
+      );
     }
     done = end;
   }
@@ -49,7 +54,7 @@ export interface Target {
 /** The method and the address that a text names, such as `POST /v1/x`, `method=POST uri=/v1/x`; else those of `elsewhere`. */
 export function targetNear(around: string, elsewhere?: Target): CapturedRequest {
   const [, verb, target] =
-    /\b(GET|POST|PUT|PATCH|DELETE)[ "':,]{1,4}((?:https?:\/)?\/[^\s"',<>?]*)/.exec(around) ?? [];
+    /\b(GET|POST|PUT|PATCH|DELETE)[ "':,]{1,4}((?:https?:\/)?\/[^\s"',<>?]*[^\s"',<>?:])/.exec(around) ?? [];
   const named = /\b(?:ur[il]|path)["']? ?[=:] ?["']?((?:https?:\/)?\/[^\s"',<>?]*)/i.exec(around)?.[1];
   const near = target ?? named ?? soleTarget(around).url;
   const url = near || (elsewhere?.url ?? '');

@@ -79,7 +79,6 @@ function variantsOf(recipe: Recipe): Suspect[] {
         withParams(`with ${separatorWords(kvSep, pairSep)}`, { kvSep, pairSep }),
       ),
       withParams('with the values alone', { names: false, pairSep: '' }),
-      at('with the values alone', 'params.names', false),
       ...joiners
         .filter((text) => text !== params.pairSep)
         .flatMap((text): Variant[] => {

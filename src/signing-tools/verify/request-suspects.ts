@@ -1,6 +1,12 @@
 import { decodePercent, encoders, folds } from '../../signing/encodings.js';
 import { partsOf } from '../../signing/recipe-parts.js';
-import { type Param, queryWithout, type SignableRequest, withQueryValue } from '../../signing/request.js';
+import {
+  type Param,
+  queryWithout,
+  type SignableRequest,
+  withoutParams,
+  withQueryValue,
+} from '../../signing/request.js';
 import { type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
 /** The most parameters and headers that are changed one by one. */
@@ -110,13 +116,17 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
         with: (changed) => ({ ...request, extra: { ...extra, [name]: changed ?? '' } }),
       }),
     ),
-    ...(body === null ? [] : [bodyReading(request, body)]),
+    ...(body === null
+      ? []
+      : [
+          {
+            name: bodyName,
+            text: body,
+            isParam: false,
+            with: (changed: string | null) => ({ ...request, body: changed ?? '' }),
+          },
+        ]),
   ];
-}
-
-function bodyReading(request: SignableRequest, text: string): Reading {
-  const put = (changed: string | null) => ({ ...request, body: changed ?? '' });
-  return { name: bodyName, text, isParam: false, with: put };
 }
 
 /** A request whose parameter has another value, in its query and its form, too; null leaves it out. */
@@ -136,12 +146,9 @@ function withValue(request: SignableRequest, name: string, value: string | null)
 }
 
 function withParams(request: SignableRequest, params: readonly Param[]): SignableRequest {
-  const names = new Map(params);
-  const query = request.query
-    ?.split('&')
-    .filter((pair) => names.has(decodePercent(pair.split('=', 1)[0] ?? '')))
-    .join('&');
-  return { ...request, params, ...(query !== undefined && { query }) };
+  const kept = new Map(params);
+  const dropped = request.params.flatMap(([name]) => (kept.has(name) ? [] : [name]));
+  return { ...withoutParams(request, dropped), params };
 }
 
 /** The names of the form's fields, where the body is a form. */

@@ -1,21 +1,17 @@
 import { compileRecipe } from '../../signing/compile-recipe.js';
 import { parseDigest } from '../../signing/digest-steps.js';
-import { type KeyRule, type Recipe, RecipeError } from '../../signing/recipe.js';
+import type { KeyRule, Recipe } from '../../signing/recipe.js';
 import { parseTemplate } from '../../signing/template.js';
 import { entriesOf, withValueAt } from '../recipe-changes.js';
-import { type Suspect, suspects } from './suspect.js';
+import { type Suspect, suspects, unlessRefused } from './suspect.js';
 
 export type Variant = readonly [how: string, recipe: Recipe];
 
 /** Suspects with one remedy, each with another recipe. Not every variant is one that the language takes. */
 export function kind(id: string, advice: string, variants: readonly Variant[]): Suspect[] {
   return variants.flatMap(([how, recipe]) => {
-    try {
-      return suspects(id, advice, [[how, { signer: compileRecipe(recipe) }]]);
-    } catch (error) {
-      if (error instanceof RecipeError) return [];
-      throw error;
-    }
+    const signer = unlessRefused(() => compileRecipe(recipe));
+    return signer === null ? [] : suspects(id, advice, [[how, { signer }]]);
   });
 }
 

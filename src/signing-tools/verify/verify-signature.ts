@@ -1,10 +1,15 @@
 import { decodePercent } from '../../signing/encodings.js';
-import { RecipeError } from '../../signing/recipe.js';
 import type { Explanation } from '../../signing/signer.js';
 import { recipeSuspects } from './recipe-suspects.js';
 import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
-import type { Mistake, ReceivedSignature, SignatureInputs, Suspect } from './suspect.js';
+import {
+  type Mistake,
+  type ReceivedSignature,
+  type SignatureInputs,
+  type Suspect,
+  unlessRefused,
+} from './suspect.js';
 
 export type Finding = readonly Mistake[];
 
@@ -95,12 +100,7 @@ export function messageMistakes(signed: Omit<ReceivedSignature, 'received'>, mes
   const wrong = { ...signed, received: '' };
   return [...singlesOf(wrong)].flatMap(([suspect]) => {
     const { signer, request, secret } = { ...wrong, ...suspect.change };
-    try {
-      return signer.explain(request, secret).message === message ? [suspect] : [];
-    } catch (error) {
-      if (error instanceof RecipeError) return [];
-      throw error;
-    }
+    return unlessRefused(() => signer.explain(request, secret).message) === message ? [suspect] : [];
   });
 }
 
@@ -116,7 +116,7 @@ function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
 const mostPaired = 300;
 
 function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
-  const kinds = suspectsOf(wrong).map((kind) => Array.from(take(kind, mostPaired)));
+  const kinds = suspectsOf(wrong).map((kind) => [...kind].slice(0, mostPaired));
   for (const [index, kind] of kinds.entries()) {
     for (const one of kind) {
       for (const other of kinds.slice(index + 1).flat()) yield [one, other];
@@ -124,34 +124,18 @@ function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
   }
 }
 
-function* take<T>(items: Iterable<T>, most: number): Generator<T> {
-  let count = 0;
-  for (const item of items) {
-    if (count === most) return;
-    count += 1;
-    yield item;
-  }
-}
-
 /** The mistakes, with that of the digest's format where there is one; null where they do not explain the signature. */
 function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Finding | null {
   const changes = suspects.map(({ change }) => change);
-  const digest = digestOf(Object.assign({}, wrong, ...changes));
+  const { signer, request, secret }: SignatureInputs = Object.assign({}, wrong, ...changes);
+  const digest = unlessRefused(() => signer.sign(request, secret).digest);
   if (digest === null) return null;
   const mistakes = suspects.map(({ change: _, ...mistake }) => mistake);
   if (digest === wrong.received) return mistakes;
-  const written = writtenMistakes.find(([, fits]) => fits(digest, wrong.received));
-  return written === undefined ? null : [...mistakes, written[0]];
-}
-
-/** Null where the secret does not suit the recipe, for example a key that is not base64. */
-function digestOf({ signer, request, secret }: SignatureInputs): string | null {
-  try {
-    return signer.sign(request, secret).digest;
-  } catch (error) {
-    if (error instanceof RecipeError) return null;
-    throw error;
-  }
+  const written = writtenMistakes.find(([, , , fits]) => fits(digest, wrong.received));
+  if (written === undefined) return null;
+  const [id, says, advice] = written;
+  return [...mistakes, { id, says, advice }];
 }
 
 /** The shortest part of a digest that is recognized. */
@@ -167,63 +151,51 @@ function inUrlAlphabet(text: string): string {
 
 /** Mistakes in writing the right digest. */
 const writtenMistakes: readonly (readonly [
-  mistake: Mistake,
+  id: string,
+  says: string,
+  advice: string,
   fits: (expected: string, received: string) => boolean,
 ])[] = [
   [
-    {
-      id: 'signature-case',
-      says: 'It is the right digest in the wrong letter case.',
-      advice: 'Send the digest in the letter case that the recipe says.',
-    },
+    'signature-case',
+    'It is the right digest in the wrong letter case.',
+    'Send the digest in the letter case that the recipe says.',
     (expected, received) => received.toLowerCase() === expected.toLowerCase(),
   ],
   [
-    {
-      id: 'signature-encoding',
-      says: 'It is the right digest, its + sent as it is: on the way it became a space.',
-      advice: 'Percent-encode the signature as any other value: + is %2B.',
-    },
+    'signature-encoding',
+    'It is the right digest, its + sent as it is: on the way it became a space.',
+    'Percent-encode the signature as any other value: + is %2B.',
     (expected, received) => received.replaceAll(' ', '+') === expected,
   ],
   [
-    {
-      id: 'signature-encoding',
-      says: 'It is the right digest, encoded once too often.',
-      advice: 'Encode the signature once.',
-    },
+    'signature-encoding',
+    'It is the right digest, encoded once too often.',
+    'Encode the signature once.',
     (expected, received) => received.includes('%') && decodePercent(received) === expected,
   ],
   [
-    {
-      id: 'signature-space',
-      says: 'It is the right digest with white space around it.',
-      advice: 'Trim the digest: a command that prints it adds a line break.',
-    },
+    'signature-space',
+    'It is the right digest with white space around it.',
+    'Trim the digest: a command that prints it adds a line break.',
     (expected, received) => received.trim() === expected,
   ],
   [
-    {
-      id: 'signature-padding',
-      says: 'It is the right digest with more or less padding (=) at the end.',
-      advice: 'Send base64 as the recipe says: with its padding, or without.',
-    },
+    'signature-padding',
+    'It is the right digest with more or less padding (=) at the end.',
+    'Send base64 as the recipe says: with its padding, or without.',
     (expected, received) => withoutPadding(received) === withoutPadding(expected),
   ],
   [
-    {
-      id: 'signature-alphabet',
-      says: 'It is the right digest in the other alphabet of base64: - and _ in the place of + and /, or the reverse.',
-      advice: 'Write base64 as the recipe says: plain, or base64url.',
-    },
+    'signature-alphabet',
+    'It is the right digest in the other alphabet of base64: - and _ in the place of + and /, or the reverse.',
+    'Write base64 as the recipe says: plain, or base64url.',
     (expected, received) => inUrlAlphabet(received) === inUrlAlphabet(expected),
   ],
   [
-    {
-      id: 'signature-length',
-      says: 'It is a part of the right digest.',
-      advice: 'Send all of it; where the operator wants a part, the recipe has the step slice:FROM:TO.',
-    },
+    'signature-length',
+    'It is a part of the right digest.',
+    'Send all of it; where the operator wants a part, the recipe has the step slice:FROM:TO.',
     (expected, received) => received.length >= shortestPart && expected.includes(received),
   ],
 ];

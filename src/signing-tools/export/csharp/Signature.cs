@@ -92,12 +92,6 @@ namespace Signing
             return pairs.Concat(new[] { new KeyValuePair<string, string>(name, value) });
         }
 
-        /// <summary>Adds a pair unless its value is empty.</summary>
-        private static IEnumerable<KeyValuePair<string, string>> WithFilled(IEnumerable<KeyValuePair<string, string>> pairs, string name, string value)
-        {
-            return value == "" ? pairs : WithPair(pairs, name, value);
-        }
-
         /// <summary>The pairs of these names, in their order.</summary>
         private static IEnumerable<KeyValuePair<string, string>> InOrder(IEnumerable<KeyValuePair<string, string>> pairs, string[] names)
         {

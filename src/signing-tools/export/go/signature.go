@@ -140,14 +140,6 @@ func withPair(pairs [][2]string, name, value string) [][2]string {
 	return append(append([][2]string{}, pairs...), [2]string{name, value})
 }
 
-// withFilled adds a pair unless its value is empty.
-func withFilled(pairs [][2]string, name, value string) [][2]string {
-	if value == "" {
-		return pairs
-	}
-	return withPair(pairs, name, value)
-}
-
 // inOrder is the pairs of these names, in their order.
 func inOrder(pairs [][2]string, names []string) [][2]string {
 	var ordered [][2]string

@@ -108,12 +108,6 @@ public final class Signature {
         return all;
     }
 
-    /** Adds a pair unless its value is empty. */
-    private static List<Map.Entry<String, String>> withFilled(
-            List<Map.Entry<String, String>> pairs, String name, String value) {
-        return value.isEmpty() ? pairs : withPair(pairs, name, value);
-    }
-
     /** The pairs of these names, in their order. */
     private static List<Map.Entry<String, String>> inOrder(
             List<Map.Entry<String, String>> pairs, List<String> names) {

@@ -75,10 +75,6 @@ function withPair(pairs, name, value) {
 }
 
 /** Adds a pair unless its value is empty. */
-function withFilled(pairs, name, value) {
-  return value === '' ? pairs : [...pairs, [name, value]];
-}
-
 /** The pairs of these names, in their order. */
 function inOrder(pairs, names) {
   const named = pairs.filter(([name]) => names.includes(name));
@@ -253,7 +249,6 @@ export const helpers = [
   dropEmpty,
   joinRepeated,
   withPair,
-  withFilled,
   inOrder,
   param,
   optionalParam,

@@ -114,12 +114,6 @@ function with_pair(array $pairs, string $name, string $value): array
     return [...$pairs, [$name, $value]];
 }
 
-/** Adds a pair unless its value is empty. */
-function with_filled(array $pairs, string $name, string $value): array
-{
-    return $value === '' ? $pairs : [...$pairs, [$name, $value]];
-}
-
 /** The pairs of these names, in their order. */
 function in_order(array $pairs, array $names): array
 {

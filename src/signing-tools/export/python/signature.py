@@ -117,13 +117,6 @@ def with_pair(
     return pairs + [(name, value)]
 
 
-def with_filled(
-    pairs: list[tuple[str, str]], name: str, value: str
-) -> list[tuple[str, str]]:
-    """Adds a pair unless its value is empty."""
-    return pairs + [(name, value)] if value else pairs
-
-
 def in_order(
     pairs: list[tuple[str, str]], names: list[str]
 ) -> list[tuple[str, str]]:
