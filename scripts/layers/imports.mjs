@@ -45,9 +45,9 @@ const arrows = {
 const entryPoints = {
   signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings module-signer params
     presets recipe-json recipe recipe-language recipe-parts request secret signer template`,
-  'signing-tools': `export/export recipe-changes samples/captured-request samples/formats samples/read-sample samples/sample-error
+  'signing-tools': `describe-recipe export/export recipe-changes samples/captured-request samples/formats samples/read-sample samples/sample-error
     verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
-  solve: `describe-recipe search/search search/shares signed-headers solve tasks`,
+  solve: `search/search search/shares signed-headers solve tasks`,
   client: `answer attempt client dispatcher errors hooks options proxy request retry sender sign-request tls-trust
     wire-request`,
   profiles: `errors flags-and-environment header-source load-signers production-guard profile-file profile-json profile-name profile-store profile secret

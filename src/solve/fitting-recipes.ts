@@ -3,7 +3,7 @@ import { compileParams } from '../signing/params.js';
 import { type Recipe, RecipeError, recipeDefaults } from '../signing/recipe.js';
 import type { SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import type { Signer } from '../signing/signer.js';
+import type { Signature, Signer } from '../signing/signer.js';
 import { entriesOf } from '../signing-tools/recipe-changes.js';
 import { addedEntries } from './candidates/arrangements.js';
 import { type RecipeCandidate, sortByBits } from './candidates/cost.js';
@@ -119,12 +119,16 @@ function combine(base: RecipeCandidate, changes: readonly Change[], bound: numbe
   return all;
 }
 
-/** Whether a recipe gives the signature of a sample; not, if it is none, or another secret cannot be its key. */
-export function signs(recipe: Recipe, { request, secret, signature }: SolveTask): boolean {
+/** What a recipe makes of a sample; null, if it is no recipe, or another secret cannot be its key. */
+export function signatureBy(recipe: Recipe, { request, secret }: SolveTask): Signature | null {
   try {
-    return compileComplete(recipe).sign(request, secret).digest === signature;
+    return compileComplete(recipe).sign(request, secret);
   } catch (error) {
-    if (error instanceof RecipeError) return false;
+    if (error instanceof RecipeError) return null;
     throw error;
   }
+}
+
+export function signs(recipe: Recipe, task: SolveTask): boolean {
+  return signatureBy(recipe, task)?.digest === task.signature;
 }

@@ -1,7 +1,6 @@
-import { compileComplete } from '../signing/compile-recipe.js';
 import { digestName, parseDigest } from '../signing/digest-steps.js';
 import { presets } from '../signing/presets.js';
-import { type Recipe, RecipeError } from '../signing/recipe.js';
+import type { Recipe } from '../signing/recipe.js';
 import { paramOf } from '../signing/request.js';
 import type { Signature } from '../signing/signer.js';
 import { sortByBits, type Weighted } from './candidates/cost.js';
@@ -9,7 +8,7 @@ import { roleOf } from './candidates/parameter-roles.js';
 import { namedToken } from './candidates/pieces.js';
 import { readSignature, type SignatureReading } from './candidates/signature-reading.js';
 import { type Change, changesOf } from './changes.js';
-import { type Pause, signs } from './fitting-recipes.js';
+import { type Pause, signatureBy, signs } from './fitting-recipes.js';
 import type { Found, SolveTask } from './tasks.js';
 
 /** The cost of a preset, in bits. */
@@ -52,16 +51,6 @@ export async function findNeighbour(tasks: readonly SolveTask[], pause: Pause): 
     }
   }
   return { tried, hit: null };
-}
-
-/** What a neighbour makes of a sample; null, if it is no recipe, or another secret cannot be its key. */
-function signatureBy(recipe: Recipe, { request, secret }: SolveTask): Signature | null {
-  try {
-    return compileComplete(recipe).sign(request, secret);
-  } catch (error) {
-    if (error instanceof RecipeError) return null;
-    throw error;
-  }
 }
 
 function isOfParams({ place }: Change): boolean {

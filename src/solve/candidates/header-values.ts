@@ -1,14 +1,14 @@
 import { paramOf, type SignableRequest } from '../../signing/request.js';
 import { type Choice, choice, choices, combined, distinctBy, oneIn } from './cost.js';
 import { isProof, type ParameterRole, roleOf, weights } from './parameter-roles.js';
-import { fuse, literal, namedToken, type Piece, percentEncoded, separators } from './pieces.js';
+import { fuse, joinPieces, literal, namedToken, type Piece, percentEncoded, separators } from './pieces.js';
 
 /** The extra values of a request, each with the cost of choosing it: those of the app, the time and a nonce first. */
 export function headerValues({ extra }: SignableRequest): Piece[] {
   const names = usableNames(extra);
   const weightOf = (name: string) => (names.length <= 3 ? 1 : weights[headerRole(name)]);
   const sum = names.reduce((total, name) => total + weightOf(name), 0);
-  return names.map((name) => ({ ...headerPiece(extra, name, ''), bits: oneIn(sum / weightOf(name)) }));
+  return names.map((name) => ({ ...headerPiece(extra, name), bits: oneIn(sum / weightOf(name)) }));
 }
 
 function usableNames(extra: SignableRequest['extra']): string[] {
@@ -74,54 +74,53 @@ export function headerLists({ extra }: SignableRequest): Choice<readonly Piece[]
   ].filter(({ value }) => value.length > 0);
   const ordered = chosen.flatMap((list) => combined([list], ordersOf(list.value), (_, order) => order));
   const lists = combined(ordered, labels, (list, label) =>
-    list.map((name) => headerPiece(extra, name, label(name))),
+    list.map((name) => behind(label(name), headerPiece(extra, name))),
   );
   return distinctBy(lists, ({ value }) => value.map(({ tokens }) => tokens).join('\0'));
 }
 
-/** A header that a document names, in any letter case, or else a parameter: its name, and the piece behind a label. */
+/** A header that a document names, in any letter case, or else a parameter. */
 interface NamedValue {
   readonly name: string;
-  readonly behind: (label: string) => Piece;
+  readonly piece: Piece;
 }
 
 export function namedValue(request: SignableRequest, wanted: string): NamedValue | null {
   const { extra } = request;
   const name = usableNames(extra).find((known) => known.toLowerCase() === wanted.toLowerCase());
-  if (name !== undefined) return { name, behind: (label) => headerPiece(extra, name, label) };
+  if (name !== undefined) return { name, piece: headerPiece(extra, name) };
   const text = paramOf(request, wanted);
   const token = namedToken('param', wanted);
-  if (text === undefined || token === null) return null;
-  const piece = { tokens: [token], text, bits: 0 };
-  return { name: wanted, behind: (label) => (label === '' ? piece : fuse(literal(label), piece)) };
+  return text === undefined || token === null
+    ? null
+    : { name: wanted, piece: { tokens: [token], text, bits: 0 } };
 }
 
 /** The ways to write a value that a document names: alone, behind its name, or encoded. */
-export function labelledValue({ name, behind }: NamedValue): Choice<readonly Piece[]>[] {
+export function labelledValue({ name, piece }: NamedValue): Choice<readonly Piece[]>[] {
   const likely = labels.slice(0, mostLabels);
   return [
-    ...likely.map(({ value, bits }) => choice([behind(value(name))], bits)),
-    choice([percentEncoded(behind(''))], 4.5),
+    ...likely.map(({ value, bits }) => choice([behind(value(name), piece)], bits)),
+    choice([percentEncoded(piece)], 4.5),
   ];
 }
 
 /** All of them one behind the other, with the same label: as entries of the message, or as one with a text between. */
 export function labelledValues(values: readonly NamedValue[], join?: string): Choice<readonly Piece[]>[] {
   return labels.flatMap(({ value: label, bits }) => {
-    const pieces = values.map(({ name, behind }) => behind(label(name)));
+    const pieces = values.map(({ name, piece }) => behind(label(name), piece));
     const joined = separators
       .filter(({ value, bits: rare }) => rare <= 4 && value !== join)
-      .map((separator) => {
-        const between = literal(separator.value);
-        const whole = pieces.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece]));
-        return choice([fuse(...whole)], bits + separator.bits + 1);
-      });
+      .map((separator) => choice([fuse(joinPieces(pieces, separator.value))], bits + separator.bits + 1));
     return [choice(pieces, bits), ...joined];
   });
 }
 
+function headerPiece(extra: SignableRequest['extra'], name: string): Piece {
+  return { tokens: [namedToken('extra', name) ?? ''], text: extra[name] ?? '', bits: 0 };
+}
+
 /** One entry of a message, so that a separator of the entries does not come between label and value. */
-function headerPiece(extra: SignableRequest['extra'], name: string, label: string): Piece {
-  const token = namedToken('extra', name) ?? '';
-  return { tokens: [literal(label).tokens.join('') + token], text: label + (extra[name] ?? ''), bits: 0 };
+function behind(label: string, piece: Piece): Piece {
+  return label === '' ? piece : fuse(literal(label), piece);
 }

@@ -37,8 +37,10 @@ export function glue(...pieces: readonly Piece[]): Piece {
 /** The pieces as one entry of a message, without what joins the entries. */
 export function fuse(...pieces: readonly Piece[]): Piece {
   const whole = glue(...pieces);
-  const braced = whole.tokens.map((token) =>
-    token.replace(/^\$([\w:-]+)(?=(?:\.[\w:-]+)*$)/, (_, name: string) => `\${${name}}`),
+  const braced = whole.tokens.map((token, index) =>
+    /^[\w.:-]/.test(whole.tokens[index + 1] ?? '')
+      ? token.replace(/^\$([\w:-]+)(?=(?:\.[\w:-]+)*$)/, (_, name: string) => `\${${name}}`)
+      : token,
   );
   return { ...whole, tokens: [braced.join('')] };
 }

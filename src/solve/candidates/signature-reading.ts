@@ -64,21 +64,14 @@ function readPadded(text: string): SignatureReading[] {
   const [, digest = '', padding = ''] = /^([\w-]+)(={1,2})$/.exec(text) ?? [];
   if (padding === '' || text.length % 4 !== 0) return [];
   const bits = /[-_]/.test(digest) ? 1 : 6;
-  return readDigest(digest)
-    .filter(({ output }) => output === 'base64url')
-    .map((reading) => ({
-      ...reading,
-      after: [...reading.after, `append:${padding}`],
-      bits: reading.bits + bits,
-    }));
+  return readAs('base64url', digest).map((reading) => ({ ...reading, after: [`append:${padding}`], bits }));
 }
 
 /** Base64 without its padding. */
 function readUnpadded(text: string): SignatureReading[] {
-  if (!/[+/]/.test(text)) return [];
-  return readDigest(text.padEnd(Math.ceil(text.length / 4) * 4, '='))
-    .filter(({ output }) => output === 'base64' && text.length % 4 > 0)
-    .map((reading) => ({ ...reading, after: [...reading.after, `slice:0:${text.length}`], bits: 1 }));
+  if (!/[+/]/.test(text) || text.length % 4 === 0) return [];
+  const whole = readAs('base64', text.padEnd(Math.ceil(text.length / 4) * 4, '='));
+  return whole.map((reading) => ({ ...reading, after: [`slice:0:${text.length}`], bits: 1 }));
 }
 
 /**
@@ -108,10 +101,18 @@ function asTemplate(text: string, request: SignableRequest): string {
 
 /** A digest, or a part of one; only a whole one is written in base64. */
 function readDigest(text: string): SignatureReading[] {
-  const readAs = (output: Output): SignatureReading[] => {
-    const digest = decoders[output](text) ?? '';
-    return algorithms.flatMap((algorithm) =>
-      cutsOf(digest.length, writtenLength(algorithm, 'hex'), algorithm).map(({ cut, bits }) => ({
+  const hex = [...readAs('hex', text), ...readAs('HEX', text)];
+  return hex.length > 0
+    ? hex
+    : (['base64', 'base64url', 'base64-of-hex'] as const).flatMap((output) => readAs(output, text));
+}
+
+function readAs(output: Output, text: string): SignatureReading[] {
+  const digest = decoders[output](text) ?? '';
+  return algorithms.flatMap((algorithm) =>
+    cutsOf(digest.length, writtenLength(algorithm, 'hex'), algorithm)
+      .filter(({ cut }) => cut === null || /^hex$/i.test(output))
+      .map(({ cut, bits }) => ({
         algorithm,
         digest,
         cut,
@@ -119,12 +120,7 @@ function readDigest(text: string): SignatureReading[] {
         after: cut === null ? [] : [`slice:${cut[0]}:${cut[1]}`],
         bits,
       })),
-    );
-  };
-  const hex = [...readAs('hex'), ...readAs('HEX')];
-  if (hex.length > 0) return hex;
-  const base64 = (['base64', 'base64url', 'base64-of-hex'] as const).flatMap(readAs);
-  return base64.filter(({ cut }) => cut === null);
+  );
 }
 
 /** The digest in lower-case hex; undefined for a text in another format. */

@@ -31,10 +31,8 @@ const usualPlaces = choices<SecretPlace>(
   [4, beforePart(2)],
   [4.5, (parts, secret) => [secret, ...parts, secret], beforePart(3)],
   [6, beforePart(4)],
+  [6.5, beforePart(5), beforePart(6), beforePart(7), beforePart(8)],
 );
-
-/** Where a document names the digests: the secret may be deeper. */
-const deepPlaces = [5, 6, 7, 8].map((index) => choice(beforePart(index), 6.5));
 
 /** Where a document names what joins the parts: the secret may be there without it. */
 const gluedPlaces = choices<SecretPlace>(
@@ -64,7 +62,7 @@ export function finishesOf(
   const known = task.hints?.join;
   const usual = pieces.extras.length > 0 ? headerJoiners : listJoiners;
   const joiners = known === undefined ? usual : [choice(known, 0.7)];
-  const places = [...usualPlaces, ...(task.hints?.steps ? deepPlaces : []), ...(known ? gluedPlaces : [])];
+  const places = [...usualPlaces, ...(known ? gluedPlaces : [])];
   const named = known === undefined ? [] : secretNames.flatMap((name) => namedSecret(forms[0], name));
   const all = sortByBits([...forms, ...named]);
   const finishes: Finish[] = [];

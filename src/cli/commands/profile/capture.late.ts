@@ -15,7 +15,7 @@ import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { quoteName } from '../../../protocol/unsafe-text.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
-import { describeRecipe } from '../../../solve/describe-recipe.js';
+import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
 import { addedHeaders } from '../../../solve/signed-headers.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { headerCommand } from '../../call/client-options.js';

@@ -1,7 +1,7 @@
 import { formatRecipe } from '../../../signing/recipe-json.js';
 import type { SignableRequest } from '../../../signing/request.js';
 import type { Secret } from '../../../signing/secret.js';
-import { describeRecipe } from '../../../solve/describe-recipe.js';
+import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
 import { maxBits } from '../../../solve/search/shares.js';
 import type { Solution } from '../../../solve/solve.js';
 import type { SignedSample } from '../../../solve/tasks.js';

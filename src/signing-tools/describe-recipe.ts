@@ -3,7 +3,7 @@ import { compileSteps, type DigestStep, type Step } from '../signing/digest-step
 import type { ParamsRule, Recipe } from '../signing/recipe.js';
 import { blockSources, stepTexts } from '../signing/recipe-language.js';
 import { parseTemplate, parseTemplates, type Template, type Token } from '../signing/template.js';
-import { orderWords } from '../signing-tools/verify/recipe-suspects.js';
+import { orderWords } from './verify/recipe-suspects.js';
 
 /** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
 export function describeRecipe(recipe: Recipe): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
-import { describeRecipe } from '../../src/solve/describe-recipe.js';
+import { describeRecipe } from '../../src/signing-tools/describe-recipe.js';
 
 const usual = 'parameters: k=v joined by "&", sorted by name';
 
