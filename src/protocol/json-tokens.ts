@@ -1,3 +1,5 @@
+import { closingQuote } from '../support/closing-quote.js';
+
 /** A token of a JSON text: a bracket, comma, colon, string, number or literal. */
 export interface JsonToken {
   readonly start: number;
@@ -89,14 +91,4 @@ export function isNestedBeyond(json: string, maxLevels: number): boolean {
     } else if (character === '}' || character === ']') level -= 1;
   }
   return false;
-}
-
-/** The index of the quote that closes the string at `start`, or -1: a quote after an even number of backslashes. */
-export function closingQuote(json: string, start: number): number {
-  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (json[end - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return end;
-  }
-  return -1;
 }

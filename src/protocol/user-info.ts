@@ -1,6 +1,6 @@
+import { closingQuote } from '../support/closing-quote.js';
 import { InvalidInputError } from './errors.js';
 import { kindOf } from './fields.js';
-import { closingQuote } from './json-tokens.js';
 import { type PastedKind, type PasteFault, pasteFault } from './pasted-text.js';
 import { resultCode } from './result-codes.js';
 import { quoteName, textFault } from './unsafe-text.js';

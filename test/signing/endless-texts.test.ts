@@ -133,6 +133,15 @@ it.each(shapes)('a text that repeats is read in its time: %s', (_, [open, close]
   expect(slow).toEqual([]);
 });
 
+const long = '1a'.repeat(6_000_000);
+it.each([
+  ['a sample file', `{"url":"http://e.com/?sign=a","body":"${long}"}`],
+  ['double quotes', `curl 'http://e.com/?sign=a' -d "${long}"`],
+  ["$'…'", `curl 'http://e.com/?sign=a' -d $'${long}'`],
+])('a text of millions of characters does not overflow the stack: %s', (_, text) => {
+  expect(readSamples(text).samples).toMatchObject([{ body: long }]);
+});
+
 const parts = (count: number, part: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => part(index)).join(',');
 const variables = (count: number, of: number) =>

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { closingQuote } from '../../support/closing-quote.js';
 import { unescapeText } from './literal.js';
 import { SampleError } from './sample-error.js';
 
@@ -65,8 +66,7 @@ function straightenQuotes(text: string): string {
 const end = /\d?>|[|;&<]|\r?\n(?!\s{0,200}(?:-|['"]|https?:))/y;
 
 /** Blanks, then the kinds of quoting within a word. */
-const shellPart =
-  /([ \t]+|\r?\n)|'([^']*)'|\$'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\\(\r?\n|.)|([^\s'"\\]+)/suy;
+const shellPart = /([ \t]+|\r?\n)|'([^']*)'|(\$'|")|\\(\r?\n|.)|([^\s'"\\]+)/suy;
 
 /**
  * The words of the first command in a shell's text, as the shell would pass them on. An `&` inside a word is kept:
@@ -85,7 +85,7 @@ function splitShellWords(text: string): string[] {
     const found = shellPart.exec(text);
     if (found === null) throw new SampleError('a quote of the command is not closed');
     at = shellPart.lastIndex;
-    const [, blank, single, ansi, double, escaped, bare] = found;
+    const [, blank, single, opened, escaped, bare] = found;
     if (blank !== undefined) {
       if (word !== null) words.push(word);
       word = null;
@@ -93,15 +93,19 @@ function splitShellWords(text: string): string[] {
       if (end.test(text)) break;
     } else if (escaped !== undefined) {
       if (!escaped.endsWith('\n')) word = (word ?? '') + escaped;
-    } else {
-      word = (word ?? '') + (single ?? unescapeAnsi(ansi) ?? unescapeDouble(double) ?? checkBare(bare ?? ''));
-    }
+    } else if (opened !== undefined) {
+      // A pattern would overflow the stack in a text of millions of characters.
+      const close = closingQuote(text, at - 1);
+      if (close < 0) throw new SampleError('a quote of the command is not closed');
+      const quoted = text.slice(at, close);
+      word = (word ?? '') + (opened === '"' ? unescapeDouble(quoted) : unescapeText(quoted, 'shell'));
+      at = close + 1;
+    } else word = (word ?? '') + (single ?? checkBare(bare ?? ''));
   }
   return word === null ? words : [...words, word];
 }
 
-function unescapeDouble(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+function unescapeDouble(text: string): string {
   checkBare(text.replace(/\\./gs, ''));
   return text.replace(/\\(?:\r?\n|([$`"\\]))/g, (_, character = '') => character);
 }
@@ -117,9 +121,4 @@ function onlyShellKnows(variable: string): SampleError {
     `the command holds ${variable}, which only the shell can replace`,
     'Put the value in its place, or use single quotes where the text itself is meant.',
   );
-}
-
-/** The text of `$'…'`. */
-function unescapeAnsi(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : unescapeText(text, 'shell');
 }

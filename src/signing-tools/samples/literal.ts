@@ -1,4 +1,5 @@
 import type { Param } from '../../signing/request.js';
+import { closingQuote } from '../../support/closing-quote.js';
 import { jsonValueOf } from '../../support/json-value.js';
 import { SampleError } from './sample-error.js';
 
@@ -14,9 +15,8 @@ export type Literal = (
 
 const mostDepth = 100;
 
-/** A text in quotes, a word such as a number, or a mark. */
-const part =
-  /[^\S\n]*(?:b(?=['"]))?(?:("(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|`(?:[^`\\]|\\[\s\S])*`)|([\w$.+-]+)|(=>|[\s\S]))/y;
+/** A word such as a number, or a mark: one of these may open a text in quotes. */
+const part = /[^\S\n]*(?:b(?=['"]))?(?:([\w$.+-]+)|(=>|[\s\S]))/y;
 
 /** Reads constants one after the other, such as the arguments of a call. */
 export class LiteralReader {
@@ -93,12 +93,19 @@ export class LiteralReader {
       part.lastIndex = this.#at;
       const found = part.exec(this.#text);
       if (found === null) return { start: this.#at, quoted: undefined, word: undefined, mark: undefined };
-      const [, quoted, word, mark] = found;
+      const [, word, mark] = found;
       const start = this.#at;
       this.#at = part.lastIndex;
+      // A pattern would overflow the stack in a text of millions of characters.
+      const close = mark !== undefined && /["'`]/.test(mark) ? closingQuote(this.#text, this.#at - 1) : -1;
+      if (close >= 0) {
+        const quoted = this.#text.slice(this.#at - 1, close + 1);
+        this.#at = close + 1;
+        return { start, quoted, word: undefined, mark: undefined };
+      }
       const isComment = mark === '/' && this.#text.startsWith('/', this.#at);
       if (isComment) this.#at = (this.#text.indexOf('\n', this.#at) + 1 || this.#text.length + 1) - 1;
-      if (mark !== '\n' && !isComment) return { start, quoted, word, mark };
+      if (mark !== '\n' && !isComment) return { start, quoted: undefined, word, mark };
     }
   }
 }
