@@ -193,7 +193,7 @@ function cleaner(
   isQuoted: boolean,
 ): (line: string, isBody: boolean) => string | null {
   const shapeOf = (text: string) => text.replace(/[\da-f]/gi, '0');
-  const own = [prefix, prefix.replace(/-+> $/, '')].find(
+  const own = [prefix, prefix.replace(/-{1,9}> $/, '')].find(
     (one) => one !== '' && shapeOf(next.slice(0, one.length)).trimEnd() === shapeOf(one).trimEnd(),
   );
   const cut = (line: string) => {
