@@ -83,10 +83,10 @@ const overlaps: Rule = {
   calls: [{ request: requestOf([['k', 'ab-a-b']]), secret: '' }],
 };
 
-/** What some languages take for a variable in a text, beside a character that is escaped there. */
+/** What some languages take for a variable in a text, beside a character that is escaped there; a name in another. */
 const dollars: Rule = {
-  recipe: parseRecipe({ message: ['$params', '\u00e9$$a{$$a}#{a}%s\n'], steps: ['md5'] }),
-  calls: [{ request: requestOf([['k', '1']]), secret: '' }],
+  recipe: parseRecipe({ message: ['$params', '\u00e9$$a{$$a}#{a}%s\n', '$param:k.sorted'], steps: ['md5'] }),
+  calls: [{ request: requestOf([['k', 'a-=2&a=1&a']]), secret: '' }],
 };
 
 const named = parseRecipe({

@@ -357,6 +357,12 @@ it.each<[RegExp, Partial<RecipeJson>, Partial<RecipeJson>]>([
   [/without "v1" in the sub a/, subOf('v1', '$secret'), subOf('$secret')],
   [/without "\$\[\$param:no\|-\]"/, { message: ['$[$param:no|-]', '$body'] }, { message: ['$body'] }],
   [/"\?\$query" in the place of/, { message: ['$path$[?$query]'] }, { message: ['$path?'] }],
+  [
+    /":" in the place of "\."/,
+    { message: ['$body', '.', '$path', '.'] },
+    { message: ['$body', ':', '$path', ':'] },
+  ],
+  [/"\$body" alone/, { message: ['$path', '.', '$body'] }, { message: ['$body'] }],
   [/did not have params.escape/, { params: { escape: { '': '-' } } }, { params: {} }],
 ])('of a wrong signature, the cause is %s', (words, rule, change) => {
   const recipe = completeRecipe({ message: ['$params'], steps: ['md5'], ...rule });

@@ -165,9 +165,7 @@ function linesOf(
 /** Whether a body of that length ends where one of the lines does; a length that is not known says nothing. */
 function endsLine(lines: readonly string[], from: number, length: number): boolean {
   const rest = Buffer.from(lines.slice(from, from + mostBodyLines).join('\n'));
-  return length > rest.length
-    ? length === Number.POSITIVE_INFINITY
-    : /^(?:\n|.\r?\n|.$)/.test(rest.toString('latin1', length - 1));
+  return length > rest.length || /^(?:\n|.\r?\n|.$)/.test(rest.toString('latin1', length - 1));
 }
 
 /** The length of a body in bytes; unknown where a header does not say it, but a request may have one. */

@@ -33,12 +33,8 @@ export function signedAddresses(given: string, signParam: string, elsewhere?: Ta
     if (url !== null) requests.push(requestTo(url, before, around));
     else if (form !== null) {
       const to = targetNear(around, elsewhere);
-      const isQuery = /\bmethod\b.{0,4}\bGET\b/.test(around);
-      requests.push(
-        isQuery
-          ? { ...to, url: withQuery(to.url, form) }
-          : { ...to, method: to.method === 'GET' ? 'POST' : to.method, body: form },
-      );
+      if (/\bmethod\b.{0,4}\bGET\b/.test(around)) requests.push({ ...to, url: withQuery(to.url, form) });
+      else requests.push({ ...to, method: to.method === 'GET' ? 'POST' : to.method, body: form });
     }
     done = end;
   }

@@ -146,11 +146,11 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
   ];
 }
 
-/** The recipe without any percent-encoding. */
+/** The recipe without any percent-encoding, and what it replaces in encoded texts. */
 function unencoded(recipe: Recipe): Recipe {
   const written = JSON.stringify({
     ...recipe,
-    params: { ...recipe.params, encode: 'none' },
+    params: { ...recipe.params, encode: 'none', ...(recipe.params.encode !== 'none' && { escape: {} }) },
     encode: { ...recipe.encode, block: 'none', message: 'none' },
   });
   return JSON.parse(

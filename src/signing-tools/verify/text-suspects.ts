@@ -118,8 +118,15 @@ function entryVariants(entries: readonly string[], join: string, where = 'the me
   ];
   if (entries[last] === '')
     variants.push([`without the separator at the end of ${where}`, entries.slice(0, -1)]);
+  for (const mark of new Set(entries.filter((entry) => entry !== '' && joiners.includes(entry))))
+    for (const other of joiners.filter((one) => one !== mark))
+      variants.push([
+        `with ${entryWords(other)} in the place of ${entryWords(mark)}`,
+        entries.map((entry) => (entry === mark ? other : entry)),
+      ]);
   for (const [index, entry] of entries.entries()) {
     variants.push([`without ${entryWords(entry)} in ${where}`, entries.toSpliced(index, 1)]);
+    if (entries.length > 2) variants.push([`with ${entryWords(entry)} alone in ${where}`, [entry]]);
     if (entry !== '')
       variants.push([`with nothing in the place of ${entryWords(entry)}`, entries.with(index, '')]);
     for (const [how, changed] of replacementsIn(entry)) variants.push([how, entries.with(index, changed)]);
@@ -161,7 +168,7 @@ function replacementsIn(entry: string): (readonly [how: string, entry: string])[
 }
 
 /**
- * A token that may be taken for another one; without each of its modifiers; with a digest in base64 of its hex text; and
+ * A token that may be taken for another one; without each of its modifiers; with a digest in hex, or in base64 of hex; and
  * always there, if it is optional.
  */
 function lessChanged(text: string): string[] {
@@ -174,7 +181,9 @@ function lessChanged(text: string): string[] {
     const changed = modifiers.flatMap((modifier, index) => [
       write(modifiers.toSpliced(index, 1)),
       ...(modifier.endsWith(':base64')
-        ? [write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), 'base64'))]
+        ? [[], ['base64']].map((more) =>
+            write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), ...more)),
+          )
         : []),
     ]);
     const others = replacements.flatMap(([token, other]) =>
