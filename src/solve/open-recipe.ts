@@ -2,6 +2,7 @@ import { digestName, parseDigest } from '../signing/digest-steps.js';
 import { type Recipe, RecipeError, type RecipeJson } from '../signing/recipe.js';
 import { parseRecipe } from '../signing/recipe-json.js';
 import { withValueAt } from '../signing-tools/recipe-changes.js';
+import { selections } from './candidates/arrangements.js';
 import { stepsOf, subOf } from './candidates/chains.js';
 import { type Choice, choice, choices, combined, distinctBy, sortByBits } from './candidates/cost.js';
 import { usualParams } from './candidates/hinted-items.js';
@@ -116,6 +117,10 @@ function choicesFor(path: string, space: SearchSpace, { constants = [] }: Hints)
     return keyForms(space.forms, space.pieces)
       .filter(({ sub }) => sub === undefined)
       .map(({ rule, bits }) => choice(rule, bits));
+  if (path === 'params.exclude')
+    return selections(space.paramNames.map(({ value }) => value)).map(({ value, bits }) =>
+      choice(value.exclude, bits),
+    );
   if (path === 'params') return usualParams.map((rule, index) => choice(rule, index));
   throw new RecipeError(path, 'cannot be "?"', 'Leave it out, or write "?" for one value inside it.');
 }
@@ -130,7 +135,9 @@ function stepChoices({ chains }: SearchSpace): Choice<readonly string[]>[] {
 /** A step of a chain; or one or two parts in front of what is digested, or one behind it; or nothing. */
 function stepChoicesAmong(space: SearchSpace): Choice<string>[] {
   const parts = requestParts(space.task).map(({ tokens, bits }) => choice(tokens.join(''), bits));
-  const steps = stepChoices(space).flatMap(({ value, bits }) => value.map((step) => choice(step, bits)));
+  const chains = stepChoices(space);
+  const least = chains[0]?.bits ?? 0;
+  const steps = chains.flatMap(({ value, bits }) => value.map((step) => choice(step, bits - least)));
   return [
     choice('append:', 1),
     ...distinctBy(steps, ({ value }) => value),

@@ -133,6 +133,20 @@ describe('the rule is found', () => {
       },
     ],
     [
+      'of headers between the path and the body',
+      {
+        method: 'POST',
+        url: 'https://example.com/v1/devices',
+        params: [],
+        body: '{"a":1}',
+        extra: { appId: 'app-01', clientId: 'c-8', timestamp: '1795283538' },
+      },
+      {
+        message: ['$path', '$extra:timestamp', '$body', '$extra:appId'],
+        steps: ['hmac-md5'],
+      },
+    ],
+    [
       'of headers with their names',
       { params: [], extra: { 'X-App-Id': 'app-01', 'X-Time': '1795283538' } },
       { message: ['x-app-id:$extra:X-App-Id', 'x-time:$extra:X-Time'], join: '\n', steps: ['hmac-sha256'] },

@@ -229,6 +229,16 @@ it.each<[string, RecipeJson, ...string[]]>([
     'message.1',
   ],
   [
+    'what is left out',
+    { params: { exclude: ['c', 'a'] }, message: ['$params', '$secret'], steps: ['md5'] },
+    'params.exclude',
+  ],
+  [
+    'a digest before a constant',
+    { message: ['$path', '$secret'], steps: ['sha256', 'append:###1'] },
+    'steps.0',
+  ],
+  [
     'both separators',
     {
       params: { pairSep: '{up}', names: false },

@@ -162,7 +162,7 @@ export const emptyChoices = choices<Empty>([1.1, 'keep'], [0.9, 'drop']);
  * All names but up to three, those that serve the call alone, or up to four names and no others; `names` are those of
  * all samples.
  */
-function selections(names: readonly string[]): Selection[] {
+export function selections(names: readonly string[]): Selection[] {
   const excluded = names.map((name) => choice(name, exclusionBits(name, names)));
   const included = names.map((name) => choice(name, isProof(roleOf(name)) ? 1.2 : 1 + oneIn(names.length)));
   const system = names.filter((name) => roleOf(name) !== 'other');

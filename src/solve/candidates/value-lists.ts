@@ -7,8 +7,12 @@ import type { SearchSpace } from './search-space.js';
 /** The cost of a message without a parameter block, in bits. */
 export const listBits = 2;
 
-/** Maximum cost of a list, without its joiner and its changes; and of one that holds all that hints name. */
+/**
+ * Maximum cost of a list, without its joiner and its changes: where there are headers, which rules sign in long lists,
+ * and of a list that holds all that hints name.
+ */
 export const maxListBits = 16;
+export const maxHeaderBits = 20;
 export const maxHintedBits = 36;
 
 /** Puts the secret into a list; null where a list of this length has no such place. */

@@ -3,7 +3,14 @@ import { type CostRange, firstFrom, lessSpent } from '../candidates/cost.js';
 import { hintedItems, listItems } from '../candidates/hinted-items.js';
 import { fuse, type Piece } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
-import { type Finish, finishesOf, listBits, maxHintedBits, maxListBits } from '../candidates/value-lists.js';
+import {
+  type Finish,
+  finishesOf,
+  listBits,
+  maxHeaderBits,
+  maxHintedBits,
+  maxListBits,
+} from '../candidates/value-lists.js';
 import { visitLists } from '../candidates/visit-lists.js';
 import { isHinted } from '../tasks.js';
 import { assembleRecipe } from './assemble-recipe.js';
@@ -27,7 +34,8 @@ export function listSearch(
   const hinted = hintedItems(space);
   const { isOnce, isWhole, count } = hinted;
   const items = listItems(space, hinted);
-  const bound = isHinted(space.task) ? maxHintedBits : maxListBits;
+  const usual = space.pieces.extras.length > 0 ? maxHeaderBits : maxListBits;
+  const bound = isHinted(space.task) ? maxHintedBits : usual;
   const isNamed = space.task.hints?.steps !== undefined;
   const finishes = finishesOf(space, isNamed ? maxHintedFinishBits : maxFinishBits);
   // Digests that a document names may be of another length than the signature.
