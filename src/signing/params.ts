@@ -31,7 +31,9 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
   checkParams(rule, field);
   const { names, values, pairSep } = rule;
   const kvSep = names && values ? rule.kvSep : '';
-  const pairEnd = parsePairEnd(rule.pairEnd, fieldPath(field, 'pairEnd'));
+  const pairEnd = parseTemplate(rule.pairEnd, fieldPath(field, 'pairEnd'));
+  if (pairEnd.tokens.some(({ source }) => source !== 'secret'))
+    throw new RecipeError(fieldPath(field, 'pairEnd'), 'takes no token but $secret');
   const { writeName, writeValue } = compileWriters(rule);
   const writeKey = (name: string) => (names ? writeName(name) : '') + kvSep;
   const select = compileSelection(rule);
@@ -89,12 +91,6 @@ export function compileAdded({ add }: ParamsRule, field = 'params'): AddedParam[
     if (other !== undefined) throw new RecipeError(at, `takes no $${other.source}`);
     return { name, value };
   });
-}
-
-function parsePairEnd(text: string, field: string): Template {
-  const template = parseTemplate(text, field);
-  if (template.tokens.every(({ source }) => source === 'secret')) return template;
-  throw new RecipeError(field, 'takes no token but $secret');
 }
 
 /** Sorts entries into the recipe's order, in place; `writePair` gives the sort key of `pair`. */

@@ -116,8 +116,6 @@ function entryVariants(entries: readonly string[], join: string, where = 'the me
     [`with a line break at the end of ${where}`, entries.with(last, `${entries[last]}\n`)],
     [`with ${joinWords(join)} the last part and nothing behind it`, [...entries, '']],
   ];
-  if (entries[last] === '')
-    variants.push([`without the separator at the end of ${where}`, entries.slice(0, -1)]);
   for (const mark of new Set(entries.filter((entry) => entry !== '' && joiners.includes(entry))))
     for (const other of joiners.filter((one) => one !== mark))
       variants.push([
