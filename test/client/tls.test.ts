@@ -98,21 +98,6 @@ describe('a certificate', () => {
   });
 });
 
-describe('plain http', () => {
-  it('to another machine is refused before anything is sent', async () => {
-    await expect(passback('http://api.example.com')).rejects.toThrow(InvalidInputError);
-    await expect(passback('http://api.example.com')).rejects.toThrow('the option baseUrl is plain http');
-  });
-
-  it('to this machine is sent', async () => {
-    expect(await passback('http://127.1:9')).toMatchObject({ reason: 'connect', received: false });
-  });
-
-  it('is sent if it is allowed', async () => {
-    expect(await passback('http://service.invalid', { allowHttp: true })).toMatchObject({ reason: 'dns' });
-  });
-});
-
 describe('a proxy', () => {
   it('is a tunnel for https that learns only the host', async () => {
     const server = await tlsServer('good', service.url);
