@@ -131,7 +131,7 @@ describe('a PostgreSQL database that cannot be opened', () => {
     const error = (await opening.catch((thrown: unknown) => thrown)) as StartError;
     expect(`${error.message} ${error.hint} ${error.stack}`).not.toContain(password);
     // One that is left open keeps a program from its end.
-    await expect.poll(openSockets).toBe(before);
+    await expect.poll(openSockets).toBeLessThanOrEqual(before);
   });
 
   it('because a master key is invalid leaves no connection', async () => {
@@ -139,7 +139,7 @@ describe('a PostgreSQL database that cannot be opened', () => {
     const { url } = await createSchema();
     const opening = openStore(url, { masterKeys: [new Secret('short')] });
     await expect(opening).rejects.toThrow('a master key is not 32 bytes');
-    await expect.poll(openSockets).toBe(before);
+    await expect.poll(openSockets).toBeLessThanOrEqual(before);
   });
 
   it.each(['users', 'notes'])('that contains a table %s is refused with the reason', async (table) => {
