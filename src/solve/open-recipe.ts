@@ -3,6 +3,7 @@ import { type Recipe, RecipeError, type RecipeJson } from '../signing/recipe.js'
 import { parseRecipe } from '../signing/recipe-json.js';
 import { withValueAt } from '../signing-tools/recipe-changes.js';
 import { selections } from './candidates/arrangements.js';
+import { messageChanges } from './candidates/block-changes.js';
 import { stepsOf, subOf } from './candidates/chains.js';
 import { type Choice, choice, choices, combined, distinctBy, sortByBits } from './candidates/cost.js';
 import { usualParams } from './candidates/hinted-items.js';
@@ -121,6 +122,7 @@ function choicesFor(path: string, space: SearchSpace, { constants = [] }: Hints)
     return selections(space.paramNames.map(({ value }) => value)).map(({ value, bits }) =>
       choice(value.exclude, bits),
     );
+  if (path === 'encode') return messageChanges.map(({ rule, bits }) => choice(rule, bits));
   if (path === 'params') return usualParams.map((rule, index) => choice(rule, index));
   throw new RecipeError(path, 'cannot be "?"', 'Leave it out, or write "?" for one value inside it.');
 }

@@ -264,9 +264,14 @@ it.each<[string, RecipeJson, ...string[]]>([
     'params.add.time',
   ],
   [
-    'a part behind a label that a step writes',
-    { message: lines, join: '\n', steps: ['hmac-md5', 'prepend:K/$extra:X-Time.date/Signature='] },
+    'a part behind a label that a signature cannot show',
+    { message: lines, join: '\n', steps: ['hmac-md5', 'prepend:K/$extra:X-Nonce/Signature='] },
     'message.0',
+  ],
+  [
+    'a label with the day of a time',
+    { message: lines, join: '\n', steps: ['hmac-md5', 'prepend:K/$extra:X-Time.date/Signature='] },
+    'steps.1',
   ],
 ])('a recipe in which %s is open is filled in', async (what, rule, ...paths) => {
   const query = 'z=26&c=3%20d&b=2&a=1';
