@@ -77,11 +77,6 @@ const refused: readonly Slip[] = [
     next: 'Give all of its digits',
   },
   {
-    typed: `userinfo passback a=b ${to} --tenant-code 'acme（测试）'`,
-    cause: '--tenant-code has full-width characters',
-    next: 'Did you mean',
-  },
-  {
     typed: file(' union_id | a \\n----------+---\\n u001     | b\\n'),
     cause: 'line 1: this is a table for people to read, not CSV',
     next: 'Export it as CSV, as psql --csv does.',
@@ -109,20 +104,9 @@ const refused: readonly Slip[] = [
     next: 'Nothing was sent. Corrected:\n  userinfo passback a=b ',
   },
   {
-    typed: `userinfo passback 'a: =1' ${to}`,
-    cause: 'the key "a: " has a space after it',
-    next: 'Corrected:\n',
-  },
-  {
     typed: `userinfo passback --user-info '{" a":"b"}' ${to}`,
     cause: 'the key " a" has a space before it',
     next: 'Correct it',
-  },
-  {
-    typed: `userinfo passback mobile=$unset ${to}`,
-    cause: 'the value of key "mobile" is empty: is the variable set?',
-    next: 'Nothing was sent. To store an empty value, or to remove the key:\n',
-    paste: { line: `userinfo passback mobile:='""' ${to}`, sends: '{"mobile":""}' },
   },
   {
     typed: `userinfo passback acme_level=$unset ${to}`,
@@ -130,7 +114,7 @@ const refused: readonly Slip[] = [
     next: 'To store an empty value, or to remove the key:\n',
     paste: { sends: '{"acme_level":""}' },
   },
-  ...[';', '&', ', '].map((delimiter) => ({
+  ...[';', '&', ', ', ','].map((delimiter) => ({
     typed: `userinfo passback 'acme_level=gold${delimiter}age=28' ${to}`,
     cause: 'the value of key "acme_level" has another pair',
     next: `\n  userinfo passback 'acme_level:="gold${delimiter}age=28"' ${to}\n`,
@@ -218,16 +202,6 @@ const refused: readonly Slip[] = [
     next: 'Nothing was sent.',
   },
   {
-    typed: 'userinfo passback a=b --union-id " u001"',
-    cause: '--union-id has a space before it',
-    next: 'Nothing was sent. Corrected:\n  userinfo passback a=b --union-id u001\n',
-  },
-  {
-    typed: 'userinfo passback "mobile=138 " --primary-key mobile',
-    cause: 'the value of key "mobile" has a space after it',
-    next: 'Nothing was sent. Corrected, or as it is:\n  userinfo passback mobile=138 --primary-key mobile\n',
-  },
-  {
     typed: file('union_id,a\\n u001,b\\nu002 ,b\\n'),
     cause: 'line 2: "union_id" has a space before it\nline 3: "union_id" has a space after it',
     next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo passback',
@@ -299,11 +273,6 @@ const refused: readonly Slip[] = [
     next: 'format the column as text.\n',
   },
   {
-    typed: 'userinfo read code=abc mobile',
-    cause: 'the code begins with its name',
-    next: 'Corrected:\n  userinfo read abc mobile',
-  },
-  {
     typed: 'userinfo read abc moblie,nickname',
     cause: 'the name "moblie" has no special meaning: did you mean "mobile"?',
     next: 'Corrected, or as it is:\n  userinfo read abc mobile,nickname\n  userinfo read abc moblie,nickname --any-name\n',
@@ -314,7 +283,6 @@ const refused: readonly Slip[] = [
     cause: '"mobile、id_card" is not a name',
     next: 'Nothing was sent.',
   },
-  { typed: 'userinfo read abc "[mobile]"', cause: '"[mobile]" is JSON', next: 'Nothing was sent.' },
   { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
   {
     typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read --from $d/c.csv --names moblie",
@@ -354,12 +322,6 @@ const refused: readonly Slip[] = [
     next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo passback',
     paste: { sends: '{"mobile":"138 0013 8000"}' },
   },
-  {
-    typed: `userinfo passback age=28,level=gold ${to}`,
-    cause: 'the value of key "age" has another pair',
-    next: 'Corrected, or as it is:\n',
-    paste: { sends: '{"age":"28","level":"gold"}' },
-  },
   ...['1.5E+10', '"1,38E+10"', '-5E+11'].map((cell) => ({
     typed: file(`union_id,acme_no\\nu001,${cell}\\n`),
     cause: 'line 2: "acme_no" is a number that a spreadsheet damaged',
@@ -380,11 +342,6 @@ const refused: readonly Slip[] = [
     typed: file('union_id,a\\n"u001,u002",b\\n'),
     cause: '"union_id" has more than one user',
     next: 'Nothing was sent.',
-  },
-  {
-    typed: 'userinfo read 2474ab. mobile',
-    cause: 'the code ends with a punctuation mark',
-    next: 'Corrected:\n  userinfo read 2474ab mobile',
   },
   {
     typed: 'userinfo read abc "mob$(printf \'\\342\\200\\213\')ile"',
@@ -493,12 +450,6 @@ const refused: readonly Slip[] = [
     typed: 'userinfo passback a=b --primary-key union_id',
     cause: '--primary-key "union_id": no pair has this key',
     next: 'Name the user by --union-id <id>.',
-  },
-  {
-    typed: 'userinfo passback a=b --union-id union_id=u001',
-    cause: '--union-id begins with its name',
-    next: 'Corrected:\n',
-    paste: { sends: '{"a":"b"}' },
   },
   {
     typed: `userinfo passback ${to}`,
@@ -642,11 +593,6 @@ const refused: readonly Slip[] = [
     cause: '--from and --failed are the same file',
     next: 'Nothing was sent. Name another file with --failed.',
   },
-  {
-    typed: `${file('union_id,a\\n')}`,
-    cause: 'has no row',
-    next: 'needs a header line and at least one row',
-  },
   { typed: `${file('')}`, cause: 'is empty', next: 'Nothing was sent.' },
   { typed: 'userinfo passback --from $d/none.csv', cause: 'no such file', next: 'Nothing was sent.' },
   {
@@ -701,11 +647,6 @@ const refused: readonly Slip[] = [
     cause: ' is given twice',
     next: 'Remove one of the two.',
   })),
-  {
-    typed: `userinfo passback a=b ${to} --union-id u002`,
-    cause: '--union-id is given twice',
-    next: 'Remove one of the two.',
-  },
   {
     typed: 'userinfo passback a=b —-union-id u001',
     cause: '"—-union-id" begins with a dash that is not a hyphen',
@@ -772,11 +713,6 @@ const refused: readonly Slip[] = [
     next: 'Leave it out.\n',
   },
   {
-    typed: 'userinfo openapi x',
-    cause: "too many arguments for 'openapi'. Expected 0 arguments but got 1.",
-    next: 'Add --help for usage.',
-  },
-  {
     typed: 'userinfo --timeot 5s read abc',
     cause: 'unknown option "--timeot"',
     next: 'Did you mean "--timeout"?',
@@ -823,11 +759,6 @@ const refused: readonly Slip[] = [
     next: 'Replace the secret that you typed.',
   },
   { typed: 'userinfo help csv', cause: 'option "csv"', next: 'listed by:\n  userinfo --help\n' },
-  {
-    typed: 'userinfo explain 4010',
-    cause: 'the code "4010" is not in the table',
-    next: 'ask its operator',
-  },
 ];
 
 /** The commands that a hint has. */
