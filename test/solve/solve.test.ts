@@ -61,7 +61,6 @@ const read: SignableRequest = {
 };
 
 describe('solve', { timeout: 120_000 }, () => {
-  // test/bench/signing/corpus.bench.ts has all rules.
   it('finds a rule among the first, and first with the proposed sample', async () => {
     const vector = vectors.find(({ name }) => name === 'cregis');
     if (vector === undefined) throw new Error('no such vector');
