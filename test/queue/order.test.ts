@@ -13,11 +13,12 @@ import { httpServer, type TestServer } from '../support/raw-server.js';
 
 const drawn = randomOf('order');
 
+const usualWait = (_user: string): Promise<unknown> => wait(drawn() * 4);
 /** A platform that knows nothing of the product: it remembers the values of each user, in their order. */
 const platform = {
   written: new Map<string, string[]>(),
   /** Called before a value is written. */
-  beforeWrite: (_user: string): Promise<unknown> => wait(drawn() * 4),
+  beforeWrite: usualWait,
 };
 let server: TestServer;
 
@@ -36,7 +37,10 @@ beforeAll(async () => {
     response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id: user } }));
   });
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  platform.beforeWrite = usualWait;
+  vi.restoreAllMocks();
+});
 afterAll(async () => {
   await server.close();
   await queue.close();
