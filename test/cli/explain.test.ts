@@ -25,10 +25,9 @@ describe('explain', () => {
     ['200 ok', 200],
     ['code: -6', -6],
   ])('finds the code in the text %s', async (text, code) => {
-    const platform = join(machine.folder, 'platform.json');
-    writeFileSync(platform, '{"result_codes":{"-6":"wrongSign"}}');
-    const options = code < 0 ? ['--platform', platform] : [];
-    const { stdout } = await machine.run(['explain', text, '--json', ...options]);
+    writeFileSync(join(machine.folder, 'p.json'), '{"result_codes":{"-6":"wrongSign"}}');
+    const platform = code < 0 ? ['--platform', 'p.json'] : [];
+    const { stdout } = await machine.run(['explain', text, '--json', ...platform]);
     expect(JSON.parse(stdout).code).toBe(code);
   });
 

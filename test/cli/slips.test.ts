@@ -442,11 +442,6 @@ const refused: readonly Slip[] = [
     next: 'Did you mean --primary-key acme_no?',
   },
   {
-    typed: 'userinfo passback a=b --primary-key u001',
-    cause: '--primary-key "u001": no pair has this key',
-    next: 'or name the user by --union-id <id>.',
-  },
-  {
     typed: 'userinfo passback a=b --primary-key union_id',
     cause: '--primary-key "union_id": no pair has this key',
     next: 'Name the user by --union-id <id>.',
@@ -737,16 +732,6 @@ const refused: readonly Slip[] = [
     typed: 'userinfo serve --fault constructor=1 --port x',
     cause: "option '--fault <list>' argument 'constructor=1' is invalid",
     next: 'The faults are latency=200ms..2s',
-  },
-  {
-    typed: file('union_id,mobile,mobile\\nu001,1,2\\n'),
-    cause: 'line 1: two columns are named "mobile"',
-    next: 'Nothing was sent. Rename or remove one of the two.',
-  },
-  {
-    typed: file('union_id,a,b\\nu001\\n'),
-    cause: 'line 2: the row has 1 cell, the header 3',
-    next: 'Nothing was sent.',
   },
   {
     typed: `userinfo passback --user-info "{'a':'b'}" ${to}`,

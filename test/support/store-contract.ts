@@ -649,19 +649,6 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await find('u1')).toEqual(user('u1'));
     });
 
-    it('makes no tables where it is told not to', async () => {
-      const empty = await createDatabase();
-      const opened = await empty.open();
-      await expect(createStore(opened, { create: false })).rejects.toMatchObject({
-        code: 'CANNOT_OPEN_DATABASE',
-        message: 'the database holds no tables of the service',
-      });
-      await expect(
-        (await empty.open()).read((sql) => sql.all('SELECT * FROM userinfo_migrations')),
-      ).rejects.toThrow();
-      await empty.remove();
-    });
-
     it('is checked by a write that lasts, and tells of the last write that failed', async () => {
       const written = async () =>
         (await rowsOf('service_state')).find(({ name }) => name === 'health')?.value;
