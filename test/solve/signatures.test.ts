@@ -172,7 +172,7 @@ describe('of captured requests', () => {
     ]);
     const [read] = tasksForSign([signed(sample)], {
       headers: ['accept'],
-      recipe: { message: ['${extra:Authorization}?'] },
+      recipe: { message: [`${'$'}{extra:Authorization}?`] },
     });
     expect(Object.keys(read?.request.extra ?? {})).toEqual(
       expect.arrayContaining(['Accept', 'Authorization', 'X-Nonce']),

@@ -209,7 +209,7 @@ it.each<[string, RecipeJson, ...string[]]>([
   [
     'the last part, with the secret glued to it',
     {
-      message: ['Appid=app-1', 'Nonce=$extra:X-Nonce', 'X-Time=${extra:X-Time}$secret'],
+      message: ['Appid=app-1', 'Nonce=$extra:X-Nonce', `X-Time=${'$'}{extra:X-Time}$secret`],
       join: '&',
       encode: { lower: true },
       steps: ['md5'],
@@ -252,7 +252,7 @@ it.each<[string, RecipeJson, ...string[]]>([
     'the message of a sub',
     {
       message: ['$param:z', '$sub:inner', '$secret'],
-      sub: { inner: { message: ['${param:c}${param:b}${param:a}'], steps: ['md5'] } },
+      sub: { inner: { message: [`${'$'}{param:c}${'$'}{param:b}${'$'}{param:a}`], steps: ['md5'] } },
       steps: ['md5'],
     },
     'sub.inner.message.0',
