@@ -148,9 +148,9 @@ export function sendAll<Row>(
     connections = clientDefaults.connections,
     dispatcher,
   } = options;
-  const mostConnections = dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
+  const maxConnections = dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
   const pacing: Pacing = {
-    concurrency: Math.min(given.concurrency ?? 32, mostConnections),
+    concurrency: Math.min(given.concurrency ?? 32, maxConnections),
     ratePerSecond: given.ratePerSecond ?? null,
     attempts: given.attempts ?? options.attempts ?? clientDefaults.attempts,
     timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,

@@ -48,7 +48,7 @@ const pauseStepMs = 5;
 const maxLockedMs = 5000;
 
 /** The pause before such work is run again, without a connection: twice as long each time, up to the longest. */
-const [firstLockPauseMs, longestLockPauseMs] = [50, 400];
+const [firstLockPauseMs, maxLockPauseMs] = [50, 400];
 
 /**
  * Opens a database by URL: PostgreSQL, or one that speaks its protocol.
@@ -141,7 +141,7 @@ class PostgresDriver implements SqlDriver {
         if (error instanceof LockTimeoutError) {
           if (performance.now() > lockedUntil) throw error;
           await wait(lockPauseMs);
-          lockPauseMs = Math.min(2 * lockPauseMs, longestLockPauseMs);
+          lockPauseMs = Math.min(2 * lockPauseMs, maxLockPauseMs);
           continue;
         }
         const brokenOff = error instanceof ConflictError || error instanceof ConnectionLostError;

@@ -136,14 +136,14 @@ export function parseTemplate(text: string, field: string): Template {
   const known = parsed.get(text);
   if (known !== undefined) return known;
   const template = parseParts(text, field);
-  if (parsed.size === mostParsed) parsed.clear();
+  if (parsed.size === maxParsed) parsed.clear();
   parsed.set(text, template);
   return template;
 }
 
 /** Templates by their text: a search, or a check for mistakes, compiles thousands of recipes of the same few. */
 const parsed = new Map<string, Template>();
-const mostParsed = 1000;
+const maxParsed = 1000;
 
 function parseParts(text: string, field: string): Template {
   const parts: (string | Token)[] = [];

@@ -35,7 +35,7 @@ export interface FittingRecipes {
 const betweenPauses = 128;
 
 /** Maximum number of recipes that are tested for one way to write the message of the hit. */
-const mostCombined = 5000;
+const maxCombined = 5000;
 
 /**
  * The hit and its variants that sign all samples, the likeliest first: all combinations of the changes that leave the
@@ -114,7 +114,7 @@ function combine(base: RecipeCandidate, changes: readonly Change[], bound: numbe
         .filter((change) => bits + change.bits <= bound)
         .map((change) => ({ recipe: change.apply(recipe), bits: bits + change.bits })),
     );
-    all = sortByBits([...all, ...changed]).slice(0, mostCombined);
+    all = sortByBits([...all, ...changed]).slice(0, maxCombined);
   }
   return all;
 }

@@ -14,9 +14,9 @@ import type { Found, SolveTask } from './tasks.js';
 /** The cost of a preset, in bits. */
 const presetBits = 6;
 /** Maximum cost of a neighbour, in bits. */
-const mostBits = 13;
+const maxBits = 13;
 /** Maximum number of neighbours that are tried: about a second. */
-const mostTried = 15_000;
+const maxTried = 15_000;
 const betweenPauses = 256;
 
 /**
@@ -37,7 +37,7 @@ export async function findNeighbour(tasks: readonly SolveTask[], pause: Pause): 
   for (const { base, changes, bits } of sortByBits(known.flatMap(neighboursOf))) {
     const [one, other] = changes;
     if (one && other && (addsNothing(one, other) || addsNothing(other, one))) continue;
-    if (tried === mostTried) break;
+    if (tried === maxTried) break;
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
     const recipe = changes.reduce((changed, { apply }) => apply(changed), base);
@@ -62,7 +62,7 @@ function isSame({ params, digest }: Signature, other: Signature | null | undefin
 }
 
 /** Minimum cost of a change, in bits: an unlikely recipe does not become likely by one. */
-const leastBits = 0.3;
+const minBits = 0.3;
 
 /** A known rule as the request would have it, with the changes that it can have. */
 interface KnownRecipe extends Weighted {
@@ -75,10 +75,10 @@ function neighboursOf({ base, changes, bits }: KnownRecipe): KnownRecipe[] {
   const found: KnownRecipe[] = [{ base, changes: [], bits }];
   changes.forEach((one, index) => {
     const first = bits + one.bits;
-    if (first > mostBits) return;
+    if (first > maxBits) return;
     found.push({ base, changes: [one], bits: first });
     for (const other of changes.slice(index + 1))
-      if (first + other.bits <= mostBits && other.place !== one.place)
+      if (first + other.bits <= maxBits && other.place !== one.place)
         found.push({ base, changes: [one, other], bits: first + other.bits });
   });
   return found;
@@ -111,7 +111,7 @@ function presetsFor(preset: Recipe, task: SolveTask): KnownRecipe[] {
     const base = withReading(recipe, reading);
     const changes = changesOf(base, task).map((change) => ({
       ...change,
-      bits: Math.max(leastBits, change.bits),
+      bits: Math.max(minBits, change.bits),
     }));
     return { base, bits: presetBits + reading.bits, changes };
   });

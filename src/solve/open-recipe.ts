@@ -155,8 +155,8 @@ function stepChoicesAmong(space: SearchSpace): Choice<string>[] {
 }
 
 /** Maximum number of ways to fill the open values. */
-const mostFilled = 20_000;
-const mostCombined = 500_000;
+const maxFilled = 20_000;
+const maxCombined = 500_000;
 
 /** The ways to fill the open values, the likeliest first. */
 async function fill(recipe: OpenRecipe, space: SearchSpace, hints: Hints, pause: Pause): Promise<Filling[]> {
@@ -164,10 +164,10 @@ async function fill(recipe: OpenRecipe, space: SearchSpace, hints: Hints, pause:
   for (const path of holesIn(recipe)) {
     await pause();
     const ways = fillingsFor(path, recipe, space, hints);
-    const likely = filled.slice(0, Math.ceil(mostCombined / ways.length));
+    const likely = filled.slice(0, Math.ceil(maxCombined / ways.length));
     filled = sortByBits(
       combined(likely, ways, (before, way) => (json: OpenRecipe) => way(before(json))),
-    ).slice(0, mostFilled);
+    ).slice(0, maxFilled);
   }
   return filled;
 }

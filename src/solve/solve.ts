@@ -32,7 +32,7 @@ export interface Solution extends Omit<SearchEnd, 'hit'> {
 const usualSlack = 11;
 
 /** Maximum where the time is over: these are listed in any case. */
-const leastSlack = 2;
+const minSlack = 2;
 
 /**
  * Finds the recipes that sign all samples: those that a document allows, then the neighbours of known rules, then all.
@@ -112,7 +112,7 @@ async function fitsWithin(
     return { ...(await fittingRecipes(listing, tasks)), isCutShort: false };
   } catch (error) {
     if (!(error instanceof TimeOver)) throw error;
-    const slack = Math.min(listing.slack, leastSlack);
+    const slack = Math.min(listing.slack, minSlack);
     const pause = () => listing.pause().catch(ignoreTimeOver);
     return { ...(await fittingRecipes({ ...listing, slack, pause }, tasks)), isCutShort: true };
   }
@@ -123,18 +123,18 @@ function ignoreTimeOver(error: unknown): void {
 }
 
 /** Maximum number of parameters, of headers and of characters in a request: with more, a search would take minutes to begin. */
-const mostParams = 100;
-const mostHeaders = 30;
-const mostCharacters = 65_536;
+const maxParams = 100;
+const maxHeaders = 30;
+const maxCharacters = 65_536;
 
 function checkTask(task: SolveTask): void {
   const { params, url, body, extra } = task.request;
   const length = [...params, ...Object.entries(extra), [url, body ?? '']].flat().join('').length;
   const headers = Object.keys(extra).length;
-  if (params.length > mostParams || headers > mostHeaders || length > mostCharacters) {
+  if (params.length > maxParams || headers > maxHeaders || length > maxCharacters) {
     throw new SampleError(
       `a request of ${params.length} parameters, ${headers} headers and ${length} characters is too large to search`,
-      `At most ${mostParams} parameters, ${mostHeaders} headers and ${mostCharacters} characters: take a smaller request, signed by the same rule.`,
+      `At most ${maxParams} parameters, ${maxHeaders} headers and ${maxCharacters} characters: take a smaller request, signed by the same rule.`,
     );
   }
   if (readSignature(task).length > 0) return;

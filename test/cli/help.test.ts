@@ -13,7 +13,7 @@ import { commands, completeHelps, examplesIn, groups, helps, program } from '../
 
 const linesIn = (help: string) => help.trimEnd().split('\n');
 /** A tenth more than a help should have: set the figure anew before that is used up. */
-const mostLines = 1.1 * 60;
+const maxLines = 1.1 * 60;
 const longestHelps = [...helps]
   .map(([name, help]) => `${linesIn(help).length} lines: ${name}`)
   .sort((one, other) => Number.parseInt(other, 10) - Number.parseInt(one, 10))
@@ -44,7 +44,7 @@ describe('the help of', () => {
       const help = helps.get(name) ?? '';
       expect(examplesIn(help).length).toBeGreaterThanOrEqual(2);
       const lines = linesIn(help);
-      expect(lines.length, longestHelps).toBeLessThanOrEqual(mostLines);
+      expect(lines.length, longestHelps).toBeLessThanOrEqual(maxLines);
       expect(lines.filter((line) => stringWidth(line) > 80)).toEqual([]);
     },
   );
@@ -161,6 +161,6 @@ it('of read has room for more special names', () => {
   const list = (names: readonly string[]) => listNames(names, 'Names').split('\n');
   const names = Object.keys(specialInfoNames());
   const lines = linesIn(helps.get('read') ?? '').length;
-  expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(mostLines);
+  expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(maxLines);
   for (const line of list([...names, ...more])) expect(line.length).toBeLessThanOrEqual(80);
 });

@@ -19,7 +19,7 @@ const network = join(import.meta.dirname, 'api.example.com.cjs');
 const staying = /^userinfo (serve|worker)\b(?!.*(--drain|&$))/;
 
 /** For what a command that stays is waited: what is not there by then is another text, and not a busy machine. */
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /** A person who reads a page, with a terminal and a machine that has seen nothing of it. */
 export class Reader implements AsyncDisposable {
@@ -81,7 +81,7 @@ export class Reader implements AsyncDisposable {
 
   async #run(command: string, output: readonly string[]): Promise<string[]> {
     if (command === '')
-      return (await this.#stays?.until((lines) => lines.length >= output.length, longestMs)) ?? [];
+      return (await this.#stays?.until((lines) => lines.length >= output.length, maxMs)) ?? [];
     if (staying.test(command)) {
       return this.#stay(command, (lines) => lines.length > 0 && showsSame(output, this.#allShown(lines)));
     }
@@ -140,7 +140,7 @@ export class Reader implements AsyncDisposable {
     const terminal = await this.#openTerminal();
     this.#stays = terminal;
     terminal.begin(command);
-    return terminal.until(isDone, longestMs);
+    return terminal.until(isDone, maxMs);
   }
 
   async #openTerminal(env: Readonly<Record<string, string>> = {}): Promise<TerminalSession> {

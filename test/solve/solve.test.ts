@@ -9,7 +9,7 @@ import { fittingRecipes } from '../../src/solve/fitting-recipes.js';
 import { findNeighbour } from '../../src/solve/neighbours.js';
 import { findByHints } from '../../src/solve/open-recipe.js';
 import { probesFor } from '../../src/solve/probes.js';
-import { mostHinted } from '../../src/solve/search/shares.js';
+import { maxHinted } from '../../src/solve/search/shares.js';
 import { solve } from '../../src/solve/solve.js';
 import type { Hints, SolveTask } from '../../src/solve/tasks.js';
 import { searchUpTo } from '../support/search-up-to.js';
@@ -18,7 +18,7 @@ import { vectors } from '../support/signing-corpus.js';
 const secret = new Secret('5up3r-53cr37-K3y');
 const noPause = async () => {};
 
-function solveBy(signer: Signer, key: Secret, requests: readonly SignableRequest[], mostTried = 3_000_000) {
+function solveBy(signer: Signer, key: Secret, requests: readonly SignableRequest[], maxTried = 3_000_000) {
   const tasks = requests.map((request): SolveTask => {
     const others = requests.filter((other) => other !== request);
     return {
@@ -28,7 +28,7 @@ function solveBy(signer: Signer, key: Secret, requests: readonly SignableRequest
       otherParams: others.flatMap(({ params }) => params),
     };
   });
-  return solve(tasks, searchUpTo(mostTried), noPause);
+  return solve(tasks, searchUpTo(maxTried), noPause);
 }
 
 /** The place of a rule among the fits, from 1; 0 where it is not among them. */
@@ -328,7 +328,7 @@ it('with what a document says, a message of ten parts is found', { timeout: 120_
     const nothing = await solve([task], searchUpTo(Number.POSITIVE_INFINITY), noPause, wrong);
     expect(nothing).toMatchObject({ fits: [], next: null, isComplete: true, isDivided: false });
     expect(nothing.tried).toBeGreaterThan(least);
-    expect(nothing.tried).toBeLessThan(mostHinted);
+    expect(nothing.tried).toBeLessThan(maxHinted);
     expect(nothing.bits).toBeGreaterThan(25);
   }
 });

@@ -26,7 +26,7 @@ const burstMs = 50;
 /** After this many consecutive attempts that did not reach the service, it counts as unreachable. */
 const missesToPause = 5;
 /** The longest pause between two attempts while the service is unreachable, in milliseconds. */
-const longestProbePauseMs = 1_000;
+const maxProbePauseMs = 1_000;
 /**
  * How long to wait for an unreachable service, in milliseconds. One that never answered probably has a wrong
  * address.
@@ -144,7 +144,7 @@ export class FlowControl {
     // It is probed with one request at a time.
     this.#hasSlowedDown = false;
     this.#setLimit(1, now);
-    this.#pauseUntil(now + backOffMs(this.#probes++, this.#random, longestProbePauseMs));
+    this.#pauseUntil(now + backOffMs(this.#probes++, this.#random, maxProbePauseMs));
   }
 
   #setLimit(limit: number, now: number): void {

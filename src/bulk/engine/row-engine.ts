@@ -38,10 +38,10 @@ export interface EngineListener<Row> {
 
 /** Number of checks within one time-out. */
 const checksPerTimeout = 20;
-const shortestCheckMs = 10;
+const minCheckMs = 10;
 
 /** The longest `Retry-After` that a run waits for, in milliseconds, unless its time-out is longer. */
-const longestRetryAfterMs = 5 * 60_000;
+const maxRetryAfterMs = 5 * 60_000;
 
 /**
  * Sends many rows at a time until each has its outcome. Costs little a row: everything happens in callbacks,
@@ -56,7 +56,7 @@ export class RowEngine<Row extends SourceRow> {
   #inFlight = 0;
   /** When rows may be sent, and how many. */
   readonly flow: FlowControl;
-  readonly #longestPauseMs: number;
+  readonly #maxPauseMs: number;
   /** Number of rows that the service has served or refused. */
   #served = 0;
   #stopping = false;
@@ -73,7 +73,7 @@ export class RowEngine<Row extends SourceRow> {
   constructor(batches: AsyncIterator<readonly Row[]>, options: EngineOptions<Row>) {
     this.#options = options;
     this.#listener = options.listener;
-    this.#longestPauseMs = Math.max(options.timeoutMs, longestRetryAfterMs);
+    this.#maxPauseMs = Math.max(options.timeoutMs, maxRetryAfterMs);
     this.flow = options.flow ?? new FlowControl(options, performance.now());
     this.#feed = new RowFeed(batches, this.resume);
     this.#queue = new RowQueue(this.#feed, options.concurrency, options.prepare, (row, error) =>
@@ -90,7 +90,7 @@ export class RowEngine<Row extends SourceRow> {
    * what the listener threw, or what the source of rows threw, once all rows before it have their outcomes
    */
   async run(): Promise<boolean> {
-    const checkMs = Math.max(shortestCheckMs, this.#options.timeoutMs / checksPerTimeout);
+    const checkMs = Math.max(minCheckMs, this.#options.timeoutMs / checksPerTimeout);
     const timeOuts = setInterval(() => this.#expire(performance.now()), checkMs);
     await new Promise<void>((resolve) => {
       this.#end = resolve;
@@ -269,7 +269,7 @@ export class RowEngine<Row extends SourceRow> {
         return;
       case 'throttled':
       case 'retry':
-        if (retryAfterMs !== undefined && retryAfterMs > this.#longestPauseMs) {
+        if (retryAfterMs !== undefined && retryAfterMs > this.#maxPauseMs) {
           this.#listener.onTakenBack?.(row.row);
           this.stop(new RetryLaterError(this.#options.sender.host, retryAfterMs, error));
           return;

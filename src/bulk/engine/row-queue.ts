@@ -130,7 +130,7 @@ export class RowFeed<Row extends SourceRow> {
 
 /** Maximum number of open rows: those that await an answer, and those that wait to be sent. */
 const openRowsPerRequest = 16;
-const leastOpenRows = 512;
+const minOpenRows = 512;
 /** Maximum size of all open rows, in bytes, unless there is only one. */
 const maxOpenBytes = 16 * 1024 * 1024;
 
@@ -142,7 +142,7 @@ export class RowQueue<Row extends SourceRow> {
   readonly #feed: RowFeed<Row>;
   readonly #prepare: (row: Row) => PreparedRow;
   readonly #onInvalid: (row: Row, error: InvalidInputError) => void;
-  readonly #mostOpen: number;
+  readonly #maxOpen: number;
   /** Not a Set: its old copies would keep thousands of finished rows from garbage collection. */
   readonly #open: OpenRow<Row>[] = [];
   #openBytes = 0;
@@ -161,7 +161,7 @@ export class RowQueue<Row extends SourceRow> {
     this.#feed = feed;
     this.#prepare = prepare;
     this.#onInvalid = onInvalid;
-    this.#mostOpen = Math.max(leastOpenRows, concurrency * openRowsPerRequest);
+    this.#maxOpen = Math.max(minOpenRows, concurrency * openRowsPerRequest);
   }
 
   /** Whether every row has its outcome. */
@@ -215,7 +215,7 @@ export class RowQueue<Row extends SourceRow> {
   }
 
   #isFull(): boolean {
-    return this.#open.length >= this.#mostOpen || this.#openBytes >= maxOpenBytes;
+    return this.#open.length >= this.#maxOpen || this.#openBytes >= maxOpenBytes;
   }
 
   #prepared(row: Row): OpenRow<Row> | null {

@@ -126,11 +126,11 @@ export function addPassbackManyOptions(command: Command): Command {
 }
 
 /** The rows of a worker that died wait this long. */
-const longestLeaseMs = 12 * 3_600_000;
+const maxLeaseMs = 12 * 3_600_000;
 
 function parseLease(text: string): number {
   const ms = parseDuration(text);
-  if (ms <= longestLeaseMs) return ms;
+  if (ms <= maxLeaseMs) return ms;
   throw new InvalidArgumentError('The maximum is 12h.');
 }
 

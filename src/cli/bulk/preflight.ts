@@ -16,7 +16,7 @@ import { formatRows, noRows } from './run-report.js';
 
 /** Maximum number of invalid rows that are shown, and after which the others are not looked at. */
 const shownFaults = 20;
-const mostFaults = 1_000;
+const maxFaults = 1_000;
 /** Maximum number of names of values that are looked at. */
 const maxNames = 200;
 
@@ -73,7 +73,7 @@ export async function checkRows({
       faultCount += 1;
       first ??= error;
       if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
-      if (faultCount === mostFaults)
+      if (faultCount === maxFaults)
         throw invalidRows(`at least ${invalid()}`, first, options.types, options.dryRun === true);
     }
   };

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Search } from '../../solve/search/search.js';
-import { mostHinted, type Share, ShareQueue, type Tally } from '../../solve/search/shares.js';
+import { maxHinted, type Share, ShareQueue, type Tally } from '../../solve/search/shares.js';
 import type { Searcher } from '../../solve/solve.js';
 import { isHinted, type SolveTask } from '../../solve/tasks.js';
 
@@ -25,7 +25,7 @@ const timerMs = 50;
 export function searchOnThreads(options: SearchOptions): Searcher {
   const { jobs, signal } = options;
   return async (task) => {
-    const queue = new ShareQueue(isHinted(task) ? mostHinted : undefined);
+    const queue = new ShareQueue(isHinted(task) ? maxHinted : undefined);
     const search = new Search(task);
     await searchHere(search, queue, options, jobs === 1 ? Number.POSITIVE_INFINITY : soloBits);
     if (jobs > 1 && !isOver(queue, options)) await searchTogether(task, search, queue, options);

@@ -60,7 +60,7 @@ export function toSample(captured: CapturedRequest, signParam: string): Omit<Sam
   const { method, url, body } = request;
   const query = queryOf(url);
   const sent = parametersOf(request);
-  if (sent.length > mostParams) throw new SampleError(`the request has ${sent.length} parameters`);
+  if (sent.length > maxParams) throw new SampleError(`the request has ${sent.length} parameters`);
   const members = jsonMembersOf(request);
   const isNamed = ([name]: Param) => name === signParam;
   const inHeaders = request.headers.filter(([name]) => isHeader(name, signParam));
@@ -84,7 +84,7 @@ export function toSample(captured: CapturedRequest, signParam: string): Omit<Sam
 
 /** Longest signature, in characters, and most parameters of a request: more take seconds, and no service takes them. */
 const longestSignature = 4096;
-const mostParams = 10_000;
+const maxParams = 10_000;
 
 /** @throws SampleError for different ones, or one that is too long */
 export function onlySignature(signatures: readonly Param[], signParam: string): string | null {

@@ -21,7 +21,7 @@ export function commandsIn(text: string): string[] {
 }
 
 /** Maximum number of words of a command: parsing options takes time by their square. */
-const mostWords = 2000;
+const maxWords = 2000;
 
 /**
  * The words of a command without its name.
@@ -38,7 +38,7 @@ function splitCommand(command: string): string[] {
     );
   }
   const words = splitShellWords(rest);
-  if (words.length <= mostWords) return words;
+  if (words.length <= maxWords) return words;
   throw new SampleError(`the command has ${words.length} words`, 'Give one command, without its output.');
 }
 

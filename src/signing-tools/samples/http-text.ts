@@ -16,10 +16,10 @@ export const httpText: SampleFormat = {
 };
 
 /** Lines that are read, and how far into a line a request is looked for. */
-const mostLines = 200_000;
-const mostPrefix = 300;
+const maxLines = 200_000;
+const maxPrefix = 300;
 /** Lines of a body whose line ends are told apart. */
-const mostBodyLines = 2000;
+const maxBodyLines = 2000;
 
 interface HttpLines {
   readonly requests: FoundRequest[];
@@ -35,7 +35,7 @@ export function httpIn(text: string): HttpLines {
     /(?<=[^\s"'])(?=HTTP\/1\.[01] \d{3} [\w ]+\r?\n[\w-]+: )/g,
     '\n',
   );
-  const raw = whole.split('\n', mostLines);
+  const raw = whole.split('\n', maxLines);
   const lines = raw.map((line) => line.replace(/\r$/, ''));
   const scheme = /^(?:\*|== Info:) .*\b(?:TLS|SSL)/m.test(text)
     ? 'https'
@@ -102,7 +102,7 @@ function requestStart(line: string, next: string, isFirst: boolean): RequestStar
   if (/^[A-Z]{3,7} +\S+\s*$/.test(line) && (isFirst ? /^(?:\s*$|[\w-]+ ?:)/ : /^[\w-]+: /).test(next)) {
     return { prefix: '', line, quoting: 'none' };
   }
-  const at = line.slice(0, mostPrefix).search(method);
+  const at = line.slice(0, maxPrefix).search(method);
   if (at < 0) return null;
   const prefix = line.slice(0, at);
   const rest = line.slice(at);
@@ -164,7 +164,7 @@ function linesOf(
 
 /** Whether a body of that length ends where one of the lines does; a length that is not known says nothing. */
 function endsLine(lines: readonly string[], from: number, length: number): boolean {
-  const rest = Buffer.from(lines.slice(from, from + mostBodyLines).join('\n'));
+  const rest = Buffer.from(lines.slice(from, from + maxBodyLines).join('\n'));
   return length > rest.length || /^(?:\n|.\r?\n|.$)/.test(rest.toString('latin1', length - 1));
 }
 
@@ -245,7 +245,7 @@ function undump(text: string): string {
     if (end > 0) sent += '\n';
     [bytes, end] = [[], 0];
   };
-  for (const line of text.split(/\r?\n/, mostLines)) {
+  for (const line of text.split(/\r?\n/, maxLines)) {
     const [, offset, content = ''] = /^([\da-f]{4,8}): (.*)$/.exec(line) ?? [];
     if (offset === undefined) {
       finish();

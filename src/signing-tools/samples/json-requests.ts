@@ -58,8 +58,8 @@ export function namedValues(value: unknown): Header[] {
 }
 
 /** Maximum number of values that are looked at, and their depth. */
-const mostValues = 200_000;
-const mostDepth = 50;
+const maxValues = 200_000;
+const maxDepth = 50;
 
 /** Names of members, without letter case, separators and brackets. */
 const names = {
@@ -95,7 +95,7 @@ export function requestsInJson(json: unknown, signParam: string): FoundRequest[]
   const open: Node[] = [{ value: json, outer: null, variables: new Variables(), depth: 0, place: [] }];
   for (
     let node = open.pop(), count = 0;
-    node !== undefined && count < mostValues;
+    node !== undefined && count < maxValues;
     node = open.pop(), count++
   ) {
     const { value, outer, depth, place } = node;
@@ -105,7 +105,7 @@ export function requestsInJson(json: unknown, signParam: string): FoundRequest[]
         ...signedAddresses(value, signParam).map((request) => ({ place: words, read: () => request })),
       );
     }
-    if (typeof value !== 'object' || value === null || depth > mostDepth) continue;
+    if (typeof value !== 'object' || value === null || depth > maxDepth) continue;
     const object = asObject(value);
     const variables = object === null ? node.variables : withVariables(node.variables, object);
     const read = object && requestIn(object, outer, signParam, variables);
@@ -177,10 +177,10 @@ const membersOf = once((object): Members => {
       .find((value) => value !== undefined && value !== null && value !== '');
 });
 
-const mostHeaders = 500;
+const maxHeaders = 500;
 
 /** Headers of a request, or of what is around many. */
-const headersIn = once((headers) => namedValues(headers).slice(0, mostHeaders));
+const headersIn = once((headers) => namedValues(headers).slice(0, maxHeaders));
 
 /**
  * Reads the request that an object describes; null where it describes none. What it lacks may be in the object around

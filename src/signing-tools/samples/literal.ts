@@ -13,7 +13,7 @@ export type Literal = (
   readonly source: string;
 };
 
-const mostDepth = 100;
+const maxDepth = 100;
 
 /** A word such as a number, or a mark: one of these may open a text in quotes. */
 const part = /[^\S\n]*(?:b(?=['"]))?(?:([\w$.+-]+)|(=>|[\s\S]))/y;
@@ -59,7 +59,7 @@ export class LiteralReader {
       return { kind: 'word', text: word, source: word };
     }
     if (mark === undefined && word === undefined) throw new SampleError('a value ends in the middle');
-    if (depth >= mostDepth) throw expression();
+    if (depth >= maxDepth) throw expression();
     if (mark === '[' || mark === '(') {
       const items: Literal[] = [];
       const named: (readonly [string, Literal])[] = [];

@@ -16,7 +16,7 @@ export const logLines: SampleFormat = {
     const { taken } = httpIn(text);
     const elsewhere = soleTarget(text);
     let columns: readonly string[] | null = null;
-    let budget = mostCharacters;
+    let budget = maxCharacters;
     let next = -1;
     /** The end of the last constant, and of the line. */
     let [read, end] = [0, -1];
@@ -26,7 +26,7 @@ export const logLines: SampleFormat = {
       end = start + raw.length;
       // nginx writes quotes as \x22.
       const line = raw.includes('\\x22') ? unescapeText(raw) : raw;
-      if (line.startsWith('#Fields:')) columns = line.slice(8).trim().split(/\s+/, mostColumns);
+      if (line.startsWith('#Fields:')) columns = line.slice(8).trim().split(/\s+/, maxColumns);
       const above = before;
       before = /\b[A-Z]{3,7} +\S+\s*$/.test(line) ? line : '';
       // A response has a signature of its own.
@@ -34,8 +34,8 @@ export const logLines: SampleFormat = {
       const found = (): LineRequest[] => {
         if (columns !== null) return line.includes(signParam) ? inColumns(line, columns, signParam) : [];
         if (next < start) next = text.indexOf(signParam, start);
-        const isOpen = line === raw && line.includes('{') && next < start + mostOfConstant;
-        const whole = isOpen ? text.slice(start, start + mostOfConstant) : line;
+        const isOpen = line === raw && line.includes('{') && next < start + maxOfConstant;
+        const whole = isOpen ? text.slice(start, start + maxOfConstant) : line;
         if (budget < 0 || next < 0 || !(isOpen || line.includes(signParam))) return [];
         const [constant, size] = inConstant(whole, above, signParam, elsewhere);
         budget -= size;
@@ -58,9 +58,9 @@ interface LineRequest extends FoundRequest {
 }
 
 /** Characters that are read of one constant, and of all together. */
-const mostOfConstant = 1_000_000;
-const mostCharacters = 50_000_000;
-const mostColumns = 500;
+const maxOfConstant = 1_000_000;
+const maxCharacters = 50_000_000;
+const maxColumns = 500;
 
 const asFound = (request: CapturedRequest): FoundRequest => ({ place: null, read: () => request });
 

@@ -16,8 +16,8 @@ interface TakeOptions {
 }
 
 /** Maximum number of requests of a text that are read, and of its characters. */
-const mostRead = 5000;
-const mostCharacters = 16 * 1024 * 1024;
+const maxRead = 5000;
+const maxCharacters = 16 * 1024 * 1024;
 
 export interface TakenSamples {
   readonly samples: readonly Sample[];
@@ -33,7 +33,7 @@ export interface TakenSamples {
  * @throws SampleError for any other text, for several requests, or for one that cannot be read
  */
 export function readSamples(text: string, { signParam, pick }: TakeOptions = {}): TakenSamples {
-  if (text.length > mostCharacters) {
+  if (text.length > maxCharacters) {
     throw new SampleError('the text is larger than 16 million characters', 'Give the part with the request.');
   }
   const given = unfence(unmarked(text).trimStart());
@@ -45,7 +45,7 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
   for (const format of sampleFormats) {
     const requests = format
       .find(wholly)
-      .slice(0, mostRead)
+      .slice(0, maxRead)
       .map((found) => readFound(found, name));
     if (requests.length === 0) continue;
     const signed = distinct(requests.filter(({ sample }) => sample !== null && sample.signature !== null));
@@ -224,18 +224,18 @@ function describe(
   return `${label(sample)} (${where})`;
 }
 
-const mostListed = 20;
-const mostShown = 80;
+const maxListed = 20;
+const maxShown = 80;
 
 function label({ method, url }: Sample): string {
   const address = url.replace(/^(\w+:\/\/)[^/]*@/, '$1');
-  const text = address.length > mostShown ? `${address.slice(0, mostShown)}…` : address;
+  const text = address.length > maxShown ? `${address.slice(0, maxShown)}…` : address;
   return `${method.slice(0, 10)} ${text === '' ? 'of an unknown address' : text}`;
 }
 
 function severalRequests(requests: readonly ReadRequest[], signParam: string): SampleError {
   const isSigned = requests.some(({ sample }) => sample?.signature);
-  const lines = requests.slice(0, mostListed).map(({ place, sample, error }, index) => {
+  const lines = requests.slice(0, maxListed).map(({ place, sample, error }, index) => {
     const words = sample === null ? (error?.message ?? '') : label(sample);
     return `${index + 1}  ${words}${place === null ? '' : ` (${place})`}`;
   });

@@ -2,7 +2,7 @@ import { SampleError } from './sample-error.js';
 
 const variable = /\{\{([^{}]{1,200})\}\}/g;
 /** Characters that all requests of a text may take from variables: these can name each other. */
-const mostCharacters = 5_000_000;
+const maxCharacters = 5_000_000;
 
 /** Values of a tool's variables by name: of a folder around a request, or of all environments. */
 export class Variables {
@@ -13,7 +13,7 @@ export class Variables {
   constructor(values: ReadonlyMap<string, string> = new Map(), outer: Variables | null = null) {
     this.#values = values;
     this.#outer = outer;
-    this.#budget = outer === null ? { left: mostCharacters } : outer.#budget;
+    this.#budget = outer === null ? { left: maxCharacters } : outer.#budget;
   }
 
   #get(name: string): string | undefined {

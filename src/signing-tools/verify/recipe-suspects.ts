@@ -15,7 +15,7 @@ import { formatRecipe } from '../../signing/recipe-json.js';
 import type { SignableRequest } from '../../signing/request.js';
 import { withValueAt } from '../recipe-changes.js';
 import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
-import { joiners, joinWords, kind, messageVariants, mostEntries, type Variant } from './text-suspects.js';
+import { joiners, joinWords, kind, maxEntries, messageVariants, type Variant } from './text-suspects.js';
 
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,
@@ -121,7 +121,7 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
     params,
     added.map(({ name }) => [name, ''] as const),
   );
-  const names = [...new Set(signed.map(([name]) => name))].slice(0, mostEntries);
+  const names = [...new Set(signed.map(([name]) => name))].slice(0, maxEntries);
   const swapped = names.flatMap((one, from) =>
     names
       .slice(from + 1)

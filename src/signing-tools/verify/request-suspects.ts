@@ -10,7 +10,7 @@ import {
 import { type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
 /** The most parameters and headers that are changed one by one. */
-const mostReadings = 200;
+const maxReadings = 200;
 
 /** A value that is signed: a parameter, a header, the body. */
 interface Reading {
@@ -100,7 +100,7 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
   const signed = recipe && new Set(partsOf(recipe).allTokens.map(({ name }) => name.toLowerCase()));
   const headers = Object.entries(extra).filter(([name]) => signed?.has(name.toLowerCase()) ?? true);
   return [
-    ...params.slice(0, mostReadings).map(
+    ...params.slice(0, maxReadings).map(
       ([name, text]): Reading => ({
         name,
         text,
@@ -108,7 +108,7 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
         with: (changed) => withValue(request, name, changed),
       }),
     ),
-    ...headers.slice(0, mostReadings).map(
+    ...headers.slice(0, maxReadings).map(
       ([name, text]): Reading => ({
         name,
         text,

@@ -15,7 +15,7 @@ export function kind(id: string, advice: string, variants: readonly Variant[]): 
   });
 }
 
-export const mostEntries = 64;
+export const maxEntries = 64;
 export const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
 
 /** A message in other words, and the text between its entries. */
@@ -31,14 +31,14 @@ export function messageVariants(recipe: Recipe): Suspect[] {
       'message',
       'Write the message as the recipe says.',
       divided
-        .flatMap((entries) => entryVariants(entries.slice(0, mostEntries), join))
+        .flatMap((entries) => entryVariants(entries.slice(0, maxEntries), join))
         .map(([how, entries, between = join]) => [how, { ...recipe, message: entries, join: between }]),
     ),
     ...kind(
       'part',
       'Write the key, each step, and each part that is digested by itself, as the recipe says.',
       innerTexts(recipe).flatMap(([where, texts, put]) =>
-        entryVariants(entriesOf({ message: texts, join: '' }).slice(0, mostEntries), '', where)
+        entryVariants(entriesOf({ message: texts, join: '' }).slice(0, maxEntries), '', where)
           .filter(([, , between]) => between === undefined)
           .flatMap(([how, entries]) => put(entries).map((changed): Variant => [how, changed])),
       ),

@@ -37,11 +37,11 @@ export function* verification(wrong: ReceivedSignature): Generator<void, Verific
   return { right, received, explanation, findings: right ? [] : yield* mistakeSearch(wrong) };
 }
 
-const mostFindings = 3;
+const maxFindings = 3;
 
 /** The most that a search for mistakes tries: candidates, and characters of their requests and messages. */
-const mostTried = 60_000;
-const mostCharacters = 60_000_000;
+const maxTried = 60_000;
+const maxCharacters = 60_000_000;
 
 /**
  * The usual mistakes that explain the received signature, the likeliest first: one in writing the right digest, else
@@ -52,7 +52,7 @@ function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Find
   const { message } = wrong.signer.explain(wrong.request, wrong.secret);
   const size = message.length + url.length + query.length + (body?.length ?? 0);
   // A parameter takes about as long as 120 characters.
-  const most = Math.min(mostTried, mostCharacters / (size + 120 * params.length + 200));
+  const most = Math.min(maxTried, maxCharacters / (size + 120 * params.length + 200));
   const written = explain(wrong, []);
   if (written !== null) return [written];
   let tried = 0;
@@ -60,7 +60,7 @@ function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Find
   for (const alone of [true, false]) {
     for (const suspects of alone ? singlesOf(wrong) : pairsOf(wrong)) {
       tried += 1;
-      if (tried > most || findings.size === mostFindings) break;
+      if (tried > most || findings.size === maxFindings) break;
       const finding = explain(wrong, suspects);
       const words = finding && sentencesOf(finding, 'says');
       if (finding !== null && words !== null && !findings.has(words)) findings.set(words, finding);
@@ -113,10 +113,10 @@ function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
 }
 
 /** The most suspects of a kind that are tried together with others. */
-const mostPaired = 300;
+const maxPaired = 300;
 
 function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
-  const kinds = suspectsOf(wrong).map((kind) => [...kind].slice(0, mostPaired));
+  const kinds = suspectsOf(wrong).map((kind) => [...kind].slice(0, maxPaired));
   for (const [index, kind] of kinds.entries()) {
     for (const one of kind) {
       for (const other of kinds.slice(index + 1).flat()) yield [one, other];

@@ -33,15 +33,15 @@ export const labels = choices<(name: string) => string>(
 );
 
 /** The labels of a header that a document names: more make the search of many headers too long. */
-const mostLabels = 3;
+const maxLabels = 3;
 
 /** Up to this many values are tried in every order. */
-const mostPermuted = 3;
+const maxPermuted = 3;
 
 /** In the order of the request, by name, or, of few, in any order. */
 function ordersOf(names: readonly string[]): Choice<readonly string[]>[] {
   const sorted = [...names].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
-  const others = names.length <= mostPermuted ? permutations(names) : [];
+  const others = names.length <= maxPermuted ? permutations(names) : [];
   return [
     choice(names, 0.5),
     choice(sorted, 1.5),
@@ -98,7 +98,7 @@ export function namedValue(request: SignableRequest, wanted: string): NamedValue
 
 /** The ways to write a value that a document names: alone, behind its name, or encoded. */
 export function labelledValue({ name, piece }: NamedValue): Choice<readonly Piece[]>[] {
-  const likely = labels.slice(0, mostLabels);
+  const likely = labels.slice(0, maxLabels);
   return [
     ...likely.map(({ value, bits }) => choice([behind(value(name), piece)], bits)),
     choice([percentEncoded(piece)], 4.5),

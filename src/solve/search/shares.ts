@@ -64,7 +64,7 @@ const shareSize = 300_000;
 export const maxBits = 44;
 
 /** A search by hints ends after so many candidates: a rule that a document describes is among the first. */
-export const mostHinted = 2_000_000;
+export const maxHinted = 2_000_000;
 
 /** The extent of a search. */
 export interface SearchEnd extends Omit<Tally, 'isCut'> {

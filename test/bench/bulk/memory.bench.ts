@@ -13,7 +13,7 @@ const many = 3_000_000;
 /** Runs of few rows, of which the median counts: a short run meets fewer collections, and their peaks differ by 15 %. */
 const runsOfFew = 3;
 /** What the many may take of what the few take. */
-const mostGrowth = 1.15;
+const maxGrowth = 1.15;
 /** In MB. */
 const most = 160;
 /** Journal and results on, in all of them. */
@@ -42,13 +42,13 @@ it.each(runs)(
     const line = (count: number, peak: number) =>
       `  ${String(count).padStart(8)} rows  ${(peak / ofFew).toFixed(2)}  (${Math.round(peak)} MB)`;
     process.stdout.write(`\nPeak memory of ${name}\n${line(few, ofFew)}\n${line(many, ofMany)}\n`);
-    expect(ofMany).toBeLessThan(Math.min(most, ofFew * mostGrowth));
+    expect(ofMany).toBeLessThan(Math.min(most, ofFew * maxGrowth));
   },
 );
 
 const calls = 100_000;
 /** In MB: what the calls after the first third may leave behind. */
-const mostLeft = 0.5;
+const maxLeft = 0.5;
 
 it('measures what single calls leave in the heap', async () => {
   const server = await startTrivialServer();
@@ -60,5 +60,5 @@ it('measures what single calls leave in the heap', async () => {
   const shown = heap.map((megabytes) => megabytes.toFixed(2)).join(', ');
   process.stdout.write(`\nHeap after each ${calls / 10} of ${calls} calls, in MB: ${shown}\n`);
   const early = Math.max(...heap.slice(0, 3));
-  expect(Math.max(...heap.slice(3)) - early).toBeLessThan(mostLeft);
+  expect(Math.max(...heap.slice(3)) - early).toBeLessThan(maxLeft);
 });

@@ -61,7 +61,7 @@ async function killOften(
   file: string,
   check: (asked: readonly string[], finalBefore: ReadonlySet<number>) => void,
 ): Promise<number> {
-  const longestPartMs = (seconds * 750) / times;
+  const maxPartMs = (seconds * 750) / times;
   let kills = 0;
   for (let round = 0; ; round += 1) {
     const finalBefore = new Set(
@@ -71,7 +71,7 @@ async function killOften(
     const isLast = kills === times;
     const status = isLast
       ? (await machine.run([...args, ...resume])).status
-      : await kill([...args, ...resume], file, drawn() * longestPartMs);
+      : await kill([...args, ...resume], file, drawn() * maxPartMs);
     check(proxy.takeAsked(), finalBefore);
     if (status !== null) return status;
     kills += 1;

@@ -45,7 +45,7 @@ export interface Capture {
 }
 
 /** Number of requests that are searched: one is enough for most rules, more tell those apart that fit it. */
-const mostSamples = 4;
+const maxSamples = 4;
 
 /**
  * Reads the requests to the platform (§4) in a file, or in standard input for `-`. Where they are of several
@@ -76,7 +76,7 @@ export async function readCapture(context: CliContext, from: string, given: Valu
   const meant = apps.size === 1 ? [...apps.values()] : [...apps.values()].filter(isMeant);
   const [app] = meant;
   if (app === undefined || meant.length > 1) throw severalApps(from, [...apps.values()]);
-  const samples = app.samples.slice(0, mostSamples);
+  const samples = app.samples.slice(0, maxSamples);
   if (samples.some(({ signature }) => signature === null)) {
     throw new InvalidInputError(`the request in ${inputName(from)} has no parameter "sign"`, {
       sent: 'nothing',

@@ -161,7 +161,7 @@ export function solveFault(
 }
 
 /** Below this, no band of the search was completed. */
-const leastBits = 5;
+const minBits = 5;
 
 function busyWords(ms: number, cpuShare: number): string {
   const seconds = (milliseconds: number) => (milliseconds / 1000).toFixed(1);
@@ -173,7 +173,7 @@ function whatWasTried({ isDivided, bits, tried }: Solution, samples: number): st
   const covered =
     bits >= maxBits
       ? 'all that exist'
-      : bits < leastBits
+      : bits < minBits
         ? 'hardly any of those that exist'
         : `all that are as likely as 1 in ${count(2 ** bits)} documented rules`;
   return `${formatCount(tried)} were tried, ${covered}`;

@@ -122,7 +122,7 @@ function signsAll(signing: SigningChoice, sample: SignedSample): boolean {
 }
 
 /** The time that a search may take, as a multiple of the machine's time that it may use. */
-const mostWaiting = 3;
+const maxWaiting = 3;
 
 /** Searches `app_sign` first, for at most half of the time, then the signature itself. */
 export async function searchRules(
@@ -154,7 +154,7 @@ export async function searchRules(
     const solveBy = async (share: number, wanted: readonly SolveTask[]) => {
       // Work counts, not time: a busy machine gets up to three times as long.
       const timeLeft = () =>
-        Math.min(maxTime * share - cpuMs() / jobs, startedAt + mostWaiting * maxTime * share - Date.now());
+        Math.min(maxTime * share - cpuMs() / jobs, startedAt + maxWaiting * maxTime * share - Date.now());
       const search = searchOnThreads({ jobs, signal, timeLeft, onProgress });
       const pause = async () => {
         await yieldToOthers();
