@@ -7,6 +7,9 @@ export type Algorithm = (typeof algorithms)[number];
 export const languageNames = ['python', 'php', 'java', 'go', 'javascript', 'csharp'] as const;
 export type LanguageName = (typeof languageNames)[number];
 
+/** The names of a digest and of its HMAC in a language; null where its library has none. */
+export type NamesInLanguage = readonly [digest: string | null, hmac: string | null];
+
 /** All that is known of a digest algorithm. */
 export interface AlgorithmFacts {
   /** As people write it. */
@@ -17,14 +20,80 @@ export interface AlgorithmFacts {
   readonly innerBits: number;
   /** How rarely they send a part of such a digest, in bits. */
   readonly cutBits: number;
+  readonly names: Readonly<Record<LanguageName, NamesInLanguage>>;
 }
 
 export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
-  md5: { title: 'MD5', blockBytes: 64, innerBits: 0.8, cutBits: 0.5 },
-  sha1: { title: 'SHA-1', blockBytes: 64, innerBits: 2, cutBits: 6 },
-  sha256: { title: 'SHA-256', blockBytes: 64, innerBits: 2.5, cutBits: 6 },
-  sha384: { title: 'SHA-384', blockBytes: 128, innerBits: 9, cutBits: 8 },
-  sha512: { title: 'SHA-512', blockBytes: 128, innerBits: 5, cutBits: 6 },
+  md5: {
+    title: 'MD5',
+    blockBytes: 64,
+    innerBits: 0.8,
+    cutBits: 0.5,
+    names: {
+      python: ['md5', 'md5'],
+      php: ['md5', 'md5'],
+      javascript: ['md5', 'md5'],
+      java: ['MD5', 'HmacMD5'],
+      go: ['md5.New', 'md5.New'],
+      csharp: ['MD5', 'HMACMD5'],
+    },
+  },
+  sha1: {
+    title: 'SHA-1',
+    blockBytes: 64,
+    innerBits: 2,
+    cutBits: 6,
+    names: {
+      python: ['sha1', 'sha1'],
+      php: ['sha1', 'sha1'],
+      javascript: ['sha1', 'sha1'],
+      java: ['SHA-1', 'HmacSHA1'],
+      go: ['sha1.New', 'sha1.New'],
+      csharp: ['SHA1', 'HMACSHA1'],
+    },
+  },
+  sha256: {
+    title: 'SHA-256',
+    blockBytes: 64,
+    innerBits: 2.5,
+    cutBits: 6,
+    names: {
+      python: ['sha256', 'sha256'],
+      php: ['sha256', 'sha256'],
+      javascript: ['sha256', 'sha256'],
+      java: ['SHA-256', 'HmacSHA256'],
+      go: ['sha256.New', 'sha256.New'],
+      csharp: ['SHA256', 'HMACSHA256'],
+    },
+  },
+  sha384: {
+    title: 'SHA-384',
+    blockBytes: 128,
+    innerBits: 9,
+    cutBits: 8,
+    names: {
+      python: ['sha384', 'sha384'],
+      php: ['sha384', 'sha384'],
+      javascript: ['sha384', 'sha384'],
+      java: ['SHA-384', 'HmacSHA384'],
+      go: ['sha512.New384', 'sha512.New384'],
+      csharp: ['SHA384', 'HMACSHA384'],
+    },
+  },
+  sha512: {
+    title: 'SHA-512',
+    blockBytes: 128,
+    innerBits: 5,
+    cutBits: 6,
+    names: {
+      python: ['sha512', 'sha512'],
+      php: ['sha512', 'sha512'],
+      javascript: ['sha512', 'sha512'],
+      java: ['SHA-512', 'HmacSHA512'],
+      go: ['sha512.New', 'sha512.New'],
+      csharp: ['SHA512', 'HMACSHA512'],
+    },
+  },
 };
 
 /** Formats of a digest; `base64-of-hex` is base64 of the lower-case hex text. */

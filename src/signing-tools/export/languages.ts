@@ -1,4 +1,4 @@
-import { type Algorithm, algorithmFacts, type LanguageName } from '../../signing/digest-algorithms.js';
+import type { LanguageName } from '../../signing/digest-algorithms.js';
 import csharpRule from './csharp/Signature.cs?raw';
 import csharpTest from './csharp/SignatureTest.cs?raw';
 import goRule from './go/signature.go?raw';
@@ -44,7 +44,8 @@ export interface Language {
   readonly statements: Readonly<Record<StatementName, string>>;
   /** The beginning of a call of a local function. */
   readonly apply: string;
-  readonly algorithm: (name: Algorithm, isKeyed: boolean) => string;
+  /** Names of digests, without and with a key, from the row of a language. */
+  readonly algorithms: readonly [digest: string, keyed: string];
   /** A call of a rule in a test. */
   readonly rule: string;
   /** Whether a rule takes all but the secret as one object, of which it names what it uses. */
@@ -128,7 +129,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       '\ndef NAME(name: str, value: str) -> str:\n    return VALUE\n',
       'return VALUE',
     ),
-    algorithm: (name) => `"${name}"`,
+    algorithms: ['"NAME"', '"NAME"'],
     rule: 'signature.NAME(',
     check: (...given) => group('self.check(', given, ')', { last: ',' }),
   },
@@ -150,7 +151,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       'NAME = fn (string $text): string => VALUE;',
       'NAME = fn (string $name, string $value): string => VALUE;',
     ),
-    algorithm: (name) => `'${name}'`,
+    algorithms: ["'NAME'", "'NAME'"],
     rule: 'NAME(',
     check: (...given) => group('$check(', given, ');'),
   },
@@ -180,7 +181,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       signature: 'return VALUE;',
     },
     apply: 'NAME.apply(',
-    algorithm: (name, isKeyed) => `"${isKeyed ? `Hmac${name.toUpperCase()}` : algorithmFacts[name].title}"`,
+    algorithms: ['"NAME"', '"NAME"'],
     rule: 'Signature.NAME(',
     check: (...given) => group('check(', given, ');'),
   },
@@ -210,7 +211,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       'NAME := func(name, value string) string {\n\treturn VALUE\n}',
       'return VALUE, nil',
     ),
-    algorithm: (name) => (name === 'sha384' ? 'sha512.New384' : `${name}.New`),
+    algorithms: ['NAME', 'NAME'],
     rule: 'NAME(',
     check: (title, call, expected) => [
       group('check(', ['t', title, expected], ')(', { last: ',' }),
@@ -236,7 +237,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       'const NAME = (text) => VALUE;',
       'const NAME = (name, value) => VALUE;',
     ),
-    algorithm: (name) => `'${name}'`,
+    algorithms: ["'NAME'", "'NAME'"],
     rule: 'signature.NAME(',
     takesObject: true,
     check: (...given) => group('check(', given, ');', { last: ',' }),
@@ -264,8 +265,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       'Func<string, string> NAME = text => VALUE;',
       'Func<string, string, string> NAME = (name, value) => VALUE;',
     ),
-    algorithm: (name, isKeyed) =>
-      isKeyed ? `new HMAC${name.toUpperCase()}()` : `${name.toUpperCase()}.Create()`,
+    algorithms: ['NAME.Create()', 'new NAME()'],
     rule: 'Signature.NAME(',
     check: (...given) => group('Check(', given, ');'),
   },

@@ -1,4 +1,5 @@
-import type { LanguageName } from '../../signing/digest-algorithms.js';
+import { algorithmFacts, type LanguageName } from '../../signing/digest-algorithms.js';
+import { RecipeError } from '../../signing/recipe.js';
 import { type Language, languages, type StatementName } from './languages.js';
 import { flat, group, type SourceCode, written } from './layout.js';
 import type { Expression, Operation, Operations } from './operations.js';
@@ -31,12 +32,14 @@ const conversions: ReadonlySet<string> = new Set(['pairs_of', 'text_of', 'utf8']
 /** Writes operations into the templates of a language. One writer writes one file. */
 export class Writer {
   readonly #language: Language;
+  readonly #name: LanguageName;
   readonly #template: TemplateFile;
   readonly #used = new Set<string>();
   /** A variable that would be another one. */
   #alias: Readonly<Record<string, string>> = {};
 
   constructor(name: LanguageName) {
+    this.#name = name;
     this.#language = languages[name];
     this.#template = readTemplate(this.#language.templates.rule, this.#language);
   }
@@ -147,7 +150,7 @@ export class Writer {
       case 'table':
         return this.#rows(expression.rows);
       case 'algorithm':
-        return this.#language.algorithm(expression.algorithm, expression.isKeyed);
+        return this.#algorithm(expression);
       case 'variable': {
         const name = variableName(expression.name);
         return this.#alias[name] ?? name;
@@ -186,6 +189,19 @@ export class Writer {
   #helper(name: string): string | null {
     const helper = this.#language.functionName(name);
     return this.#template.blocks.has(helper) ? helper : null;
+  }
+
+  /** @throws RecipeError where the language's library has no such digest */
+  #algorithm({ algorithm, isKeyed }: Extract<Expression, { is: 'algorithm' }>): string {
+    const { title, names } = algorithmFacts[algorithm];
+    const index = isKeyed ? 1 : 0;
+    const name = names[this.#name][index];
+    if (name !== null) return this.#language.algorithms[index].replace('NAME', () => name);
+    throw new RecipeError(
+      'steps',
+      `${this.#language.title} has no ${isKeyed ? 'HMAC with ' : ''}${title}`,
+      'Export to another language.',
+    );
   }
 
   #list([open, close]: readonly [string, string], items: readonly SourceCode[]): SourceCode {
