@@ -1,11 +1,8 @@
 import { env } from 'node:process';
-import type { Duplex } from 'node:stream';
 import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, type PoolConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import pgpass from 'pgpass';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
-import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
-import { readInputFile } from '../support/input-file.js';
 import { StartError } from './errors.js';
 import { ConnectionLostError } from './postgres-errors.js';
 
@@ -19,24 +16,7 @@ class PostgresClient extends Client {
     super(config);
     this.on('error', () => {});
     this.connection.on('error', () => this.connection.stream.destroy());
-    const connection = this.connection as unknown as { attachListeners(stream: Duplex): void };
-    connection.attachListeners = catchFaults(connection.attachListeners.bind(connection));
   }
-}
-
-/** What pg cannot read, as of a server that asks for GSSAPI, it throws where nobody can catch it. */
-function catchFaults(attach: (stream: Duplex) => void): (stream: Duplex) => void {
-  return (stream) => {
-    attach(stream);
-    const [read] = stream.listeners('data');
-    stream.removeAllListeners('data').on('data', (bytes) => {
-      try {
-        read?.(bytes);
-      } catch (cause) {
-        stream.destroy(Object.assign(new Error('unreadable', { cause }), { code: 'EPROTO' }));
-      }
-    });
-  };
 }
 
 /** Refuses a server that cannot be written to, such as a standby. */
@@ -193,14 +173,11 @@ function parseUrl(url: string): UrlSettings {
     ? url
     : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, '$1verify-full');
   try {
-    // The parser would read a device to its end.
-    for (const [, file = ''] of plain.matchAll(/[?&]ssl(?:rootcert|cert|key)=([^&#]+)/g))
-      readInputFile(decodeURIComponent(file));
     return parseIntoClientConfig(plain);
   } catch (error) {
-    if (!isSystemError(error) && !(error instanceof UnsuitableFileError)) throw unreadableUrl();
-    const fault = describeSystemError(error);
-    throw new StartError(`a certificate that the URL of the database names cannot be read: ${fault}`);
+    const { syscall, code } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw unreadableUrl();
+    throw new StartError(`a certificate that the URL of the database names cannot be read: ${code}`);
   }
 }
 

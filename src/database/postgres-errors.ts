@@ -61,7 +61,6 @@ const bySystemError: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name cannot be resolved',
   EAI_AGAIN: 'the host name cannot be resolved',
   ENOENT: 'there is no such socket',
-  EPROTO: 'what it answers cannot be read',
 };
 
 /** `pg` gives these errors neither a code nor a class, and PgBouncer has one code for many: there is only their text. */

@@ -85,16 +85,7 @@ describe('a PostgreSQL database that cannot be opened', () => {
       () => `${at(`userinfo:${password}`)}?sslmode=verify-full`,
       'does not speak TLS',
     ],
-    [
-      'a certificate is missing',
-      () => `${at(`u:${password}`)}?sslrootcert=/no/ca`,
-      'cannot be read: no such',
-    ],
-    [
-      'a certificate is a device',
-      () => `${at(`u:${password}`)}?sslkey=/dev/zero`,
-      'cannot be read: it is a dev',
-    ],
+    ['a certificate is missing', () => `${at(`u:${password}`)}?sslrootcert=/no/ca`, 'cannot be read: ENOENT'],
     [
       'a password is not escaped',
       () => `postgres://u:1/${password}@host/x`,

@@ -28,8 +28,6 @@ const endings: Record<string, (client: Socket) => void> = {
   'resets a ready connection': (client) => client.write(greeting, () => client.resetAndDestroy()),
   'closes a ready connection without a word': (client) => client.end(greeting),
   'resets the connection': (client) => client.resetAndDestroy(),
-  'asks for GSSAPI': (client) => client.end(message('R', Buffer.from([0, 0, 0, 7]))),
-  'is none': (client) => client.end(Buffer.concat([greeting, Buffer.from('D\0\0\0\0')])),
 };
 
 let schema: TestSchema;
