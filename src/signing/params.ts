@@ -1,5 +1,5 @@
 import { byteLength, encoders, escapePattern, folds } from './encodings.js';
-import { fieldPath, isByPair, type ParamsRule, RecipeError } from './recipe.js';
+import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
 import { openSources, type Source } from './recipe-language.js';
 import type { Param } from './request.js';
 import { parseTemplate, type Renderer, renderTemplate, type Template } from './template.js';
@@ -93,20 +93,38 @@ export function compileAdded({ add }: ParamsRule, field = 'params'): AddedParam[
   });
 }
 
+type Compare = (a: SignedParam, b: SignedParam) => number;
+
 /** Sorts entries into the recipe's order, in place; `writePair` gives the sort key of `pair`. */
 export function compileOrder(
   order: ParamsRule['order'],
   writePair: (entry: SignedParam) => string,
 ): <T extends SignedParam>(entries: T[]) => T[] {
   if (order === 'sent') return (entries) => entries;
-  if (typeof order !== 'string') {
-    const rank = new Map(order.map((name, index) => [name, index]));
-    return (entries) => entries.sort((a, b) => (rank.get(a[0]) ?? 0) - (rank.get(b[0]) ?? 0));
+  const compare = compileCompare(order, writePair);
+  return (entries) => entries.sort(compare);
+}
+
+function compileCompare(
+  order: Exclude<ParamsRule['order'], 'sent'>,
+  writePair: (entry: SignedParam) => string,
+): Compare {
+  switch (order) {
+    case 'name':
+      return (a, b) => compareTexts(a[0], b[0]);
+    case 'name-nocase':
+      return (a, b) => compareTexts(a[0].toLowerCase(), b[0].toLowerCase());
+    case 'value':
+      return (a, b) => compareTexts(a[1], b[1]);
+    case 'pair':
+      return (a, b) => compareTexts(writePair(a), writePair(b));
+    case 'pair-nocase':
+      return (a, b) => compareTexts(writePair(a).toLowerCase(), writePair(b).toLowerCase());
+    default: {
+      const rank = new Map(order.map((name, index) => [name, index]));
+      return (a, b) => (rank.get(a[0]) ?? 0) - (rank.get(b[0]) ?? 0);
+    }
   }
-  const place = order === 'value' ? 1 : 0;
-  const read = isByPair(order) ? writePair : (entry: SignedParam) => entry[place];
-  const keyOf = order.endsWith('-nocase') ? (entry: SignedParam) => read(entry).toLowerCase() : read;
-  return (entries) => entries.sort((a, b) => compareTexts(keyOf(a), keyOf(b)));
 }
 
 /** Compares by UTF-16 code unit, never by locale. */

@@ -89,14 +89,20 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     ]);
   const sortKey = (order: Exclude<Order, 'sent'>): string => {
     const pairText = () => define('pair', 'pair', sortedPair());
-    if (order === 'pair') return pairText();
-    const text: Expression =
-      order === 'pair-nocase'
-        ? { is: 'apply', name: pairText(), given: [pairName, pairValue] }
-        : order === 'value'
-          ? pairValue
-          : pairName;
-    return define('sort_key', 'pair', order.endsWith('-nocase') ? changed(text, 'lower') : text);
+    switch (order) {
+      case 'name':
+        return define('sort_key', 'pair', pairName);
+      case 'name-nocase':
+        return define('sort_key', 'pair', changed(pairName, 'lower'));
+      case 'value':
+        return define('sort_key', 'pair', pairValue);
+      case 'pair':
+        return pairText();
+      case 'pair-nocase': {
+        const written: Expression = { is: 'apply', name: pairText(), given: [pairName, pairValue] };
+        return define('sort_key', 'pair', changed(written, 'lower'));
+      }
+    }
   };
 
   const sent = variable('params');
@@ -177,7 +183,9 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
   }
   const bytesOf = (name: string, { key, decode }: KeyedMessage) =>
     once(() => {
-      const decoded = decode === 'utf8' ? decode : `from_${decode.replace('url', '')}`;
+      const decoded = { utf8: 'utf8', hex: 'from_hex', base64: 'from_base64', base64url: 'from_base64' }[
+        decode
+      ];
       const written = argument(`${name}_text`, text(key));
       return set(name, call(decoded, [written], { isBytes: true }));
     });
@@ -274,8 +282,9 @@ function changed(of: Expression, change: Change): Expression {
     case 'lower':
       return call(of.isAscii ? `${change}_ascii` : change, [of], of);
     case 'reverse':
+      return call('reverse', [of], of);
     case 'sorted':
-      return call(change === 'sorted' ? 'sorted_pairs' : change, [of], of);
+      return call('sorted_pairs', [of], of);
     case 'base64':
       return call('to_base64', [bytes(of)], { isAscii: true });
     case 'date':
