@@ -1,9 +1,9 @@
 import type { PassbackAnswer, ReadAnswer } from '../client/answer.js';
 import type { CallClient } from '../client/client.js';
 import { CancelledError, NoAnswerError } from '../client/errors.js';
+import { callHeaders } from '../client/header-values.js';
 import { type CallOptions, callMembers, clientDefaults } from '../client/options.js';
 import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
-import { callHeaders } from '../client/sender.js';
 import { endpointNamed, type OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
 import { checkMembers, isCount, isRate, type Shape } from '../protocol/members.js';

@@ -27,8 +27,6 @@ import { type AttemptOutcome, isSuccess, refusesCaller, refusesSignature } from 
 import { type SignedRequest, type SigningApp, signRequest } from './sign-request.js';
 import { RequestHeaders } from './wire-request.js';
 
-export { callHeaders } from './header-values.js';
-
 /** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
 const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
 

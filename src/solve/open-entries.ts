@@ -91,7 +91,7 @@ export function openEntries(task: SolveTask, { constants, isBlockOpen, isAlone, 
   ];
   const runs = sentLists(params).map(({ value, bits }) => ({
     bits,
-    pieces: value.flatMap((name) => ofToken(namedToken('param', name) ?? '', 0)),
+    pieces: value.map((name) => ofToken(namedToken('param', name) ?? '', 0)),
   }));
   return sortByBits([
     ...single,

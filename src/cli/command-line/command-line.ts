@@ -24,9 +24,10 @@ export interface CommandLine {
   /** With `value` as it is typed, and whether it is an argument of its own. */
   readonly options: readonly { option: Option; value: string | undefined; isApart: boolean }[];
   readonly operands: readonly string[];
-  /** Arguments that look like options, but are not options of the command; those before the first operand are `early`. */
+  /** Arguments that look like options, but are not options of the command. */
   readonly unknown: readonly string[];
-  readonly early: readonly string[];
+  /** Whether one of these is before the first operand. */
+  readonly isUnknownFirst: boolean;
   /** Arguments after `--`. */
   readonly literal: readonly string[];
 }
@@ -38,13 +39,13 @@ export function readCommandLine(program: Command, args: readonly string[]): Comm
   const options: { option: Option; value: string | undefined; isApart: boolean }[] = [];
   const operands: string[] = [];
   const unknown: string[] = [];
-  let early: string[] = [];
+  let isUnknownFirst = false;
   const rest = [...args];
   let command = program;
   for (let arg = rest.shift(); arg !== undefined && arg !== '--'; arg = rest.shift()) {
     if (!looksLikeOption(arg)) {
       const inner = operands.length > 0 ? undefined : command.commands.find((one) => one.name() === arg);
-      if (operands.length === 0) early = [...unknown];
+      if (operands.length === 0) isUnknownFirst = unknown.length > 0;
       if (inner === undefined) operands.push(arg);
       else command = inner;
       continue;
@@ -63,7 +64,7 @@ export function readCommandLine(program: Command, args: readonly string[]): Comm
       options.push({ option, value: isApart ? rest.shift() : glued, isApart });
     }
   }
-  return { command, options, operands, unknown, early, literal: rest };
+  return { command, options, operands, unknown, isUnknownFirst, literal: rest };
 }
 
 function splitFlag(arg: string): [flag: string, glued: string | undefined] {

@@ -31,11 +31,10 @@ const otherWays: Readonly<Record<string, string>> = {
  * mistyped secret.
  */
 export function explainRefusal({ code, message }: CommanderError, line: CommandLine): UsageError {
-  const { command, unknown, early, operands, options } = line;
+  const { command, unknown, isUnknownFirst, operands, options } = line;
   const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
   // The options after a mistyped command are not judged.
-  if (isGroup && operands[0] !== undefined && early[0] === undefined)
-    return unknownCommand(command, operands[0]);
+  if (isGroup && operands[0] !== undefined && !isUnknownFirst) return unknownCommand(command, operands[0]);
   // A mistyped option is the cause of one that is missing.
   const isAboutOptions = ['commander.unknownOption', 'commander.missingMandatoryOptionValue'].includes(code);
   if ((isAboutOptions || isGroup) && unknown[0] !== undefined) return unknownOption(line, unknown[0]);

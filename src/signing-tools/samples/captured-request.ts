@@ -123,7 +123,7 @@ function withParts(request: CapturedRequest, signParam: string): CapturedRequest
   return { ...request, url: withQuery(base, queryWithout(query, [name])), headers: [...others, ...parts] };
 }
 
-/** The parts of `a=1, b="2"` by their names, and of `SCHEME key:3` by their numbers. */
+/** The parts of `a=1, b="2"` by their names; those of `SCHEME key:3`, and of `time-random-3`, by their numbers. */
 function partsOf(name: string, value: string): Header[] {
   const pieces = value.match(/(?:[^\s,;&"]|"[^"]*")+/g) ?? [];
   let number = 0;
