@@ -3,7 +3,10 @@ import { exitStatus } from './exit-status.js';
 import type { Io } from './io.js';
 
 /** The parts of `process` that the program uses. */
-type Host = Pick<NodeJS.Process, 'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'exit'>;
+type Host = Pick<
+  NodeJS.Process,
+  'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'on' | 'listenerCount' | 'exit'
+>;
 
 /** Maximum time to wait at the end for a slow reader of stderr, in milliseconds. */
 const slowReaderMs = 1000;
@@ -20,11 +23,16 @@ export async function main(host: Host): Promise<void> {
     if (error.code === 'EPIPE') host.exit(closed.status);
     failure ??= error;
   });
+  // A dependency may throw where nobody can catch it, as pg does at a message that it cannot read.
+  host.on('uncaughtException', async (error) => {
+    // A command with a log has a listener of its own.
+    if (host.listenerCount('uncaughtException') === 1) host.exit(await reportLast(error, args, host));
+  });
   const status = await runCommand(args, host, closed);
   // Some writers do not wait for their stream: their errors are known only after everything is written.
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
-  const finalStatus = failed ? await reportUnwritten(host, failed) : status;
+  const finalStatus = failed ? await reportUnwritten(args, host, failed) : status;
   await Promise.race([written(host.stderr), new Promise((resolve) => setTimeout(resolve, slowReaderMs))]);
   // Without this, the process would wait for V8's background compilation.
   host.exit(finalStatus);
@@ -58,12 +66,14 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-async function reportUnwritten(host: Host, failure: Error): Promise<number> {
-  const [{ OutputError }, { reportError }] = await Promise.all([
-    import('./io.js'),
-    import('./report-error.js'),
-  ]);
-  return reportError(new OutputError(failure), host, {});
+async function reportUnwritten(args: readonly string[], host: Host, failure: Error): Promise<number> {
+  const { OutputError } = await import('./io.js');
+  return reportLast(new OutputError(failure), args, host);
+}
+
+async function reportLast(error: Error, args: readonly string[], host: Host): Promise<number> {
+  const { reportError } = await import('./report-error.js');
+  return reportError(error, host, { verbose: args.includes('--verbose'), json: args.includes('--json') });
 }
 
 /** Aborted by Ctrl-C, SIGTERM and SIGHUP. */

@@ -30,6 +30,19 @@ const endings: Record<string, (client: Socket) => void> = {
   'resets the connection': (client) => client.resetAndDestroy(),
 };
 
+const unreadable: Record<string, Buffer> = {
+  'asks for GSSAPI': message('R', Buffer.from([0, 0, 0, 7])),
+  'sends a row that is none': Buffer.concat([greeting, Buffer.from('D\0\0\0\0')]),
+};
+
+const commands = [
+  ['serve', ['serve', '--port', '0', '--database']],
+  ['admin', ['admin', 'app', 'list', '--database']],
+  ['worker', ['worker', '--drain', '--queue']],
+  ['runs', ['runs', 'list', '--queue']],
+] as const;
+const stackTrace = / at .*:\d+|Unhandled|Node\.js/;
+
 let schema: TestSchema;
 let proxy: string;
 /** `null`: connections are passed on to PostgreSQL. */
@@ -84,18 +97,26 @@ describe.each(Object.entries(endings))('a database that %s', (_, end) => {
     passed = [];
   });
 
-  it.each([
-    ['serve', ['serve', '--port', '0', '--database']],
-    ['admin', ['admin', 'app', 'list', '--database']],
-    ['worker', ['worker', '--drain', '--queue']],
-    ['runs', ['runs', 'list', '--queue']],
-  ])('is reported by %s', async (name, args) => {
+  it.each(commands)('is reported by %s', async (name, args) => {
     using machine = new Machine();
     ending = end;
     const ended = await machine.run([...args, proxy], { env: name === 'worker' ? workerSettings : {} });
     expect(ended.status).toBeGreaterThan(0);
     expect(ended.stderr).toMatch(/the (?:connection to the )?database/);
-    expect(ended.stderr).not.toMatch(/ at .*:\d+|Unhandled|Node\.js/);
+    expect(ended.stderr).not.toMatch(stackTrace);
+  });
+});
+
+// pg throws these where nobody can catch them.
+describe.each(Object.entries(unreadable))('a database that %s', (_, answer) => {
+  it.each(commands.filter(([name]) => name !== 'worker'))('ends %s with one sentence', async (_, args) => {
+    using machine = new Machine();
+    machine.apart = true;
+    ending = (client) => client.end(answer);
+    const ended = await machine.run([...args, proxy]);
+    expect(ended).toMatchObject({ status: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/^error: .+\n.+\n$/);
+    expect(ended.stderr).not.toMatch(stackTrace);
   });
 });
 
