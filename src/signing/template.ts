@@ -123,12 +123,12 @@ export interface Template {
   readonly tokens: readonly Token[];
 }
 
-const tokenShape = /\$\$|\$\[([^\]]*)\]|\$\{([^{}]*)\}((?:\.[\w:-]*)*)|\$([\w.:-]*)/g;
+const tokenShape = /\$\$|\$\[([^\]]*)\]|\$\{([^{}]*)\}((?:\.[\w:-]*[\w-])*)|\$((?:[\w.:-]*[\w-])?)/g;
 
 /**
- * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]`, or at the brace of
- * `${secret}`, which holds the exact name, and the modifiers after it; a literal `$` is `$$`. `$[?$query|OTHER]` is the
- * text around a token that has a value, else the other text.
+ * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]` (dots and colons at its end are text), or at
+ * the brace of `${secret}`, which holds the exact name, and the modifiers after it; a literal `$` is `$$`.
+ * `$[?$query|OTHER]` is the text around a token that has a value, else the other text.
  *
  * @throws RecipeError for an unknown token or modifier
  */

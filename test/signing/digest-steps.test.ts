@@ -51,7 +51,7 @@ test('each step takes what the one before it gave, in that one’s format', () =
 
 test('text steps before the digest change the message', () => {
   expect(digestOf({ steps: ['upper', 'append:$$', 'md5'] })).toBe(md5('ABC$'));
-  expect(digestOf({ steps: ['lower', 'prepend:$param:timestamp:', 'md5'] })).toBe(md5('abc'));
+  expect(digestOf({ steps: ['lower', 'prepend:v0:$method:', 'md5'] })).toBe(md5('v0:GET:abc'));
 });
 
 test('hmac steps take the key, made of tokens and decoded', () => {

@@ -24,6 +24,9 @@ test('every token stands for its part of the request', () => {
 
 test('a token ends at the first character that cannot belong to it', () => {
   expect(message('k=$secret&n=$extra:X-Nonce;')).toBe('k=s3cret&n=n/1;');
+  expect(message('v0:$secret.$body')).toBe('v0:s3cret.x=1');
+  expect(message(`$param:a.b..${'$'}{secret}.:$method:$body.`)).toBe('2..s3cret.:PUT:x=1.');
+  expect(message(`$param:a.length:${'$'}{method}.length:`)).toBe('1:3:');
 });
 
 test('$$ is a literal dollar, whatever follows', () => {
@@ -93,9 +96,8 @@ test.each([
   ['$', 'unknown token $'],
   ['$foo', 'unknown token $foo'],
   ['$param', 'unknown token $param'],
-  ['$param:', 'unknown token $param:'],
+  ['$param:', 'unknown token $param'],
   ['$secret:x', 'unknown token $secret:x'],
-  ['$secret.', 'unknown modifier . of $secret'],
   ['$secret.md6', 'unknown modifier .md6 of $secret'],
   ['$secret.constructor', 'unknown modifier .constructor of $secret'],
   [`${'$'}{secret.md5}`, 'unknown token $secret.md5'],
