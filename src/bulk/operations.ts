@@ -1,9 +1,8 @@
 import { passbackRequest, readRequest } from '../client/request.js';
 import { type Endpoint, endpointNamed } from '../protocol/endpoints.js';
-import { InvalidInputError } from '../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
 import { type PasteFault, pasteFault } from '../protocol/pasted-text.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import { checkUserInfo, type FlatValue, reservedKeys, valueFault } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
 import { isResultLine } from './files/result-line.js';

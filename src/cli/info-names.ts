@@ -1,6 +1,6 @@
+import { quoteName } from '../protocol/errors.js';
 import { neutralName, parseInfoNames, specialInfoNames } from '../protocol/info-names.js';
 import { pasteFault } from '../protocol/pasted-text.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import { basicInfoFields } from '../protocol/user-record.js';
 import { misspelt } from './call/pairs.js';
 import { commandOf, refusePasted, retyped, withFlags } from './call/refuse-pasted.js';

@@ -1,7 +1,6 @@
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInput, readInputFile } from '../support/input-file.js';
 import { findJsonFault } from '../support/json-fault.js';

@@ -1,5 +1,10 @@
 import { endpointNamed, type OperationName } from '../protocol/endpoints.js';
-import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
+import {
+  InvalidInputError,
+  quoteName,
+  UserInfoError,
+  type UserInfoErrorOptions,
+} from '../protocol/errors.js';
 import {
   entryOf,
   httpStatusOf,
@@ -11,7 +16,6 @@ import {
   type ResultCodeTable,
   resultCode,
 } from '../protocol/result-codes.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import { RecipeError } from '../signing/recipe.js';
 import type { Answer, AnswerHeaders } from './answer.js';
 

@@ -1,6 +1,5 @@
 import { checkHeaderNames, checkHeaderValue } from '../platform/headers.js';
-import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { Secret } from '../signing/secret.js';
 import { isPromise } from '../signing/signer.js';
 import type { HeaderProvider, UserInfoClientOptions } from './options.js';

@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { OperationName } from '../protocol/endpoints.js';
+import { quoteName } from '../protocol/errors.js';
 import { maskJson, maskParameter } from '../protocol/masking.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import { type Answer, headerOf, type WireAnswer } from './answer.js';
 import type { NoAnswerError, NoAnswerReason, RejectedError } from './errors.js';
 import { type AttemptOutcome, isSuccess } from './retry.js';

@@ -1,11 +1,11 @@
 import { isAscii } from 'node:buffer';
 import type { Platform } from '../platform/platform.js';
 import { parseEnvelope } from '../protocol/envelope.js';
+import { quoteName } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { isPersonalName, maskWords } from '../protocol/masking.js';
 import { readDataWarnings, toReadData } from '../protocol/read-data.js';
 import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 import { type AttemptOutcome, parseRetryAfter } from './retry.js';

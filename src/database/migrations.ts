@@ -1,4 +1,4 @@
-import { quoteName } from '../protocol/unsafe-text.js';
+import { quoteName } from '../protocol/errors.js';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
 import type { Sql, SqlDriver } from './sql-driver.js';
 

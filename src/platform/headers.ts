@@ -1,5 +1,4 @@
-import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 
 /** RFC 9110 §5.6.2. */
 const token = /^[\w!#$%&'*+.^`|~-]{1,100}$/;

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { defaultPlatform, formatPlatform, parsePlatform, refuseSignedHeaders } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
-import { InvalidInputError } from '../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { checkFields } from '../protocol/fields.js';
-import { quoteName, textFault } from '../protocol/unsafe-text.js';
+import { textFault } from '../protocol/unsafe-text.js';
 import { Secret } from '../signing/secret.js';
 import { parseHeaderSources } from './header-source.js';
 import { checkIdentifiers, checkProfileName, type Profile, parseEnvironment } from './profile.js';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { quoteName } from '../protocol/errors.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { createFolder } from '../support/folders.js';
 import { nearestName } from '../support/nearest-name.js';

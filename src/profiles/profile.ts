@@ -1,8 +1,8 @@
 import type { Platform } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
-import { InvalidInputError } from '../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { pasteFault } from '../protocol/pasted-text.js';
-import { quoteName, textFault } from '../protocol/unsafe-text.js';
+import { textFault } from '../protocol/unsafe-text.js';
 import { ProfileError } from './errors.js';
 import type { HeaderSources } from './header-source.js';
 import { isProfileName } from './profile-name.js';

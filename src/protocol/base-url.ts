@@ -1,5 +1,4 @@
-import { InvalidInputError } from './errors.js';
-import { quoteName } from './unsafe-text.js';
+import { InvalidInputError, quoteName } from './errors.js';
 
 /**
  * Normalizes a host name of a WHATWG URL, so that equal hosts have equal names: no dot at the end, an IPv4-mapped

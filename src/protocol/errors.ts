@@ -1,5 +1,6 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../support/errors.js';
 import { type ResultCode, resultCode } from './result-codes.js';
+import { escapeUnsafe } from './unsafe-text.js';
 
 export { UserInfoError, type UserInfoErrorOptions };
 
@@ -34,4 +35,10 @@ export class InvalidInputError extends UserInfoError {
     this.detail = options.detail;
     this.resultCode = options.resultCode ?? resultCode.malformedParameter;
   }
+}
+
+/** A name in quotes for a message: control characters escaped, long names truncated. */
+export function quoteName(name: string): string {
+  const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
+  return escapeUnsafe(JSON.stringify(shown));
 }

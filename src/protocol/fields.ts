@@ -1,5 +1,4 @@
-import { InvalidInputError } from './errors.js';
-import { quoteName } from './unsafe-text.js';
+import { InvalidInputError, quoteName } from './errors.js';
 
 /** Whether a value has keys and values: an object that is not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

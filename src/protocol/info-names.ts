@@ -1,5 +1,5 @@
-import { InvalidInputError } from './errors.js';
-import { quoteName, textFault } from './unsafe-text.js';
+import { InvalidInputError, quoteName } from './errors.js';
+import { textFault } from './unsafe-text.js';
 
 const special = {
   mobile: 'Mobile phone number',

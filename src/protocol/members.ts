@@ -1,8 +1,8 @@
 // Checks of what callers without TypeScript give.
-import { InvalidInputError } from './errors.js';
+import { InvalidInputError, quoteName } from './errors.js';
 import { isObject, kindOf } from './fields.js';
 import { maxTimerMs } from './limits.js';
-import { quoteName, textFault } from './unsafe-text.js';
+import { textFault } from './unsafe-text.js';
 
 /** Returns why a value is invalid, in words that follow its name, or `null`. */
 export type MemberCheck = (value: unknown) => string | null;

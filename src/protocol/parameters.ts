@@ -1,8 +1,8 @@
 import type { Endpoint, Parameter } from './endpoints.js';
-import { InvalidInputError } from './errors.js';
+import { InvalidInputError, quoteName } from './errors.js';
 import { splitInfoNames } from './info-names.js';
 import { resultCode } from './result-codes.js';
-import { quoteName, textFault } from './unsafe-text.js';
+import { textFault } from './unsafe-text.js';
 
 /** The parameters of one request by name, in the order in which they were sent. */
 export type Parameters = ReadonlyMap<string, string>;

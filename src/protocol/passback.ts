@@ -1,6 +1,5 @@
-import { InvalidInputError } from './errors.js';
+import { InvalidInputError, quoteName } from './errors.js';
 import { resultCode } from './result-codes.js';
-import { quoteName } from './unsafe-text.js';
 import { type FlatValue, JsonNumber, reservedKeys, type UserInfoEntries } from './user-info.js';
 
 /** The user of a passback (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */

@@ -1,7 +1,7 @@
 import type { AnswerShape } from './answer-data.js';
+import { quoteName } from './errors.js';
 import { isObject } from './fields.js';
 import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './info-names.js';
-import { quoteName } from './unsafe-text.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
 /** A JSON value, as `JSON.parse` returns it. */

@@ -1,4 +1,4 @@
-import { InvalidInputError, type RefusalDetail } from './errors.js';
+import { InvalidInputError, quoteName, type RefusalDetail } from './errors.js';
 import { checkFields } from './fields.js';
 import { isHttpStatus } from './members.js';
 import {
@@ -11,7 +11,6 @@ import {
   resultCode,
   retryClasses,
 } from './result-codes.js';
-import { quoteName } from './unsafe-text.js';
 
 /** What a platform's result code means: the code of this project with the same meaning, where there is one. */
 export interface PlatformResultCode {

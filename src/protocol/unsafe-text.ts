@@ -13,12 +13,6 @@ export function spaceAround(text: string): string | null {
   return `${what} ${before === '' ? 'after' : after === '' ? 'before' : 'before and after'} it`;
 }
 
-/** A name in quotes for a message: control characters escaped, long names truncated. */
-export function quoteName(name: string): string {
-  const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
-  return escapeUnsafe(JSON.stringify(shown));
-}
-
 /**
  * Characters that control a terminal or invisibly change how text is displayed: controls (C0, DEL, C1),
  * bidirectional marks, line and paragraph separators, zero-width characters.

@@ -1,9 +1,9 @@
 import { closingQuote } from '../support/closing-quote.js';
-import { InvalidInputError } from './errors.js';
+import { InvalidInputError, quoteName } from './errors.js';
 import { kindOf } from './fields.js';
 import { type PastedKind, type PasteFault, pasteFault } from './pasted-text.js';
 import { resultCode } from './result-codes.js';
-import { quoteName, textFault } from './unsafe-text.js';
+import { textFault } from './unsafe-text.js';
 
 /** The same symbol in every copy of this package, so that each recognizes the numbers of the others. */
 const brand: unique symbol = Symbol.for('userinfo-cli.JsonNumber');

@@ -1,10 +1,10 @@
 import { parse } from 'lossless-json';
-import { InvalidInputError } from './errors.js';
+import { InvalidInputError, quoteName } from './errors.js';
 import { checkFields, isObject } from './fields.js';
 import { neutralName } from './info-names.js';
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
 import { resultCode } from './result-codes.js';
-import { quoteName, textFault } from './unsafe-text.js';
+import { textFault } from './unsafe-text.js';
 import { JsonNumber, type UserInfoEntries } from './user-info.js';
 
 /** §2.2: the fields of `basic_info`. */

@@ -8,8 +8,7 @@ import {
   settingNames,
 } from '../profiles/flags-and-environment.js';
 import type { Settings } from '../profiles/settings.js';
-import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';

@@ -1,5 +1,4 @@
-import { InvalidInputError } from '../protocol/errors.js';
-import { quoteName } from '../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 
 /**
  * Injected faults, to test a client. Shares are of all requests, 0 to 1.

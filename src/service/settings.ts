@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { type Platform, type PlatformFile, parsePlatform, signedHeaders } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
-import { InvalidInputError } from '../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { defaultMaxBodyBytes, maxTimerMs } from '../protocol/limits.js';
 import {
   areTexts,
@@ -17,7 +17,6 @@ import {
   isWholeNumber,
   type Shape,
 } from '../protocol/members.js';
-import { quoteName } from '../protocol/unsafe-text.js';
 import { compileRecipes, type Signers } from '../signing/app-signatures.js';
 import type { SigningRecipes } from '../signing/recipe.js';
 import { Secret } from '../signing/secret.js';

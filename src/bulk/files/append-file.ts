@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { quoteName } from '../../protocol/errors.js';
 import { isSystemError } from '../../support/errors.js';
 import { unreadable } from '../source/input.js';
 import { changedEarly, notRegular, ofAnother, RunFileError, unwritable, writeFailed } from './file-errors.js';

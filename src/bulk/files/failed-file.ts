@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import type { FileRow } from '../source/rows.js';
 import { AppendFile, type Contents, isSame, noContents } from './append-file.js';
 import { placeOf } from './place.js';

@@ -1,5 +1,4 @@
-import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName, UserInfoError } from '../../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../../support/errors.js';
 
 /** A file of a run can no longer be written, as when the disk is full. Its contents are intact. */

@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { linesIn } from '../source/lines.js';
 import { type AppendFile, type Contents, noContents } from './append-file.js';
 import {

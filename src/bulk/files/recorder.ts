@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { describeSystemError } from '../../support/errors.js';
 import type { EngineListener } from '../engine/row-engine.js';
 import { type RowOperation, userOf } from '../operations.js';

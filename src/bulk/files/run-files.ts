@@ -1,6 +1,5 @@
 import { dirname, relative } from 'node:path';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
 import { AppendFile, type Contents, noContents } from './append-file.js';

@@ -1,6 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import type { Input } from './input.js';
 import { type FileRow, type RowSource, readLines } from './rows.js';
 

@@ -1,7 +1,7 @@
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { mayBeValue } from '../../protocol/masking.js';
 import { pasteFault } from '../../protocol/pasted-text.js';
-import { quoteName, textFault } from '../../protocol/unsafe-text.js';
+import { textFault } from '../../protocol/unsafe-text.js';
 import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
 import { RunInputError } from './input.js';
 

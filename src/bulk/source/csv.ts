@@ -1,7 +1,6 @@
 import { type CsvError, parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import type { FlatValue } from '../../protocol/user-info.js';
 import { type CellType, parseCell } from './columns.js';
 import { batchBytes, countBytes, type LineBlock, maxRowBytes } from './lines.js';

@@ -3,9 +3,13 @@ import type { RunPaths } from '../../bulk/files/run-files.js';
 import { type Outcome, type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
 import { InputChangedError } from '../../bulk/source/checked-input.js';
 import { RunInputError } from '../../bulk/source/input.js';
-import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
+import {
+  InvalidInputError,
+  quoteName,
+  UserInfoError,
+  type UserInfoErrorOptions,
+} from '../../protocol/errors.js';
 import { describeMissing } from '../../protocol/info-names.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { formatCount } from '../../support/count.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { withFlags } from '../call/refuse-pasted.js';

@@ -4,8 +4,8 @@ import { describeOrigin, settingNames } from '../../profiles/flags-and-environme
 import { describeSecretSource, settingSecretAgain } from '../../profiles/secret.js';
 import type { Settings } from '../../profiles/settings.js';
 import type { OperationName } from '../../protocol/endpoints.js';
+import { quoteName } from '../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../protocol/limits.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { compileRecipe } from '../../signing/compile-recipe.js';
 import { defaultRecipes } from '../../signing/presets.js';
 import { quoteWhereNeeded } from '../../support/shell.js';

@@ -1,6 +1,6 @@
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { pasteFault } from '../../protocol/pasted-text.js';
-import { escapeUnsafe, quoteName } from '../../protocol/unsafe-text.js';
+import { escapeUnsafe } from '../../protocol/unsafe-text.js';
 import {
   FlatJsonError,
   type FlatValue,

@@ -5,9 +5,8 @@ import { defaultPlatform, parsePlatform, refuseModule } from '../../platform/pla
 import { describeOrigin } from '../../profiles/flags-and-environment.js';
 import { findProfile, updateProfile } from '../../profiles/profile-store.js';
 import { resolveSigning, type SigningSettings } from '../../profiles/settings.js';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { isObject } from '../../protocol/fields.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { compileRecipes, type SigningChoice } from '../../signing/app-signatures.js';
 import { compileRecipe } from '../../signing/compile-recipe.js';
 import { defaultRecipes, findPreset, type Preset, presets } from '../../signing/presets.js';

@@ -1,6 +1,5 @@
 import type { Command, Option } from 'commander';
-import { UserInfoError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { quoteName, UserInfoError } from '../../protocol/errors.js';
 
 /** A command line that cannot be carried out. Nothing was done. */
 export class UsageError extends UserInfoError {

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { distance } from 'fastest-levenshtein';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { quoteName } from '../../protocol/errors.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { type CommandLine, fullName, UsageError } from './command-line.js';
 import { bulkHeading, type CommonOption } from './help-layout.js';

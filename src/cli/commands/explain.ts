@@ -1,6 +1,6 @@
 import { resolveSigning } from '../../profiles/settings.js';
 import { endpoints } from '../../protocol/endpoints.js';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { parseResultCodes } from '../../protocol/result-code-table.js';
 import {
   httpStatusOf,
@@ -8,7 +8,6 @@ import {
   type ResultCodeEntry,
   resultCode,
 } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { settingSources } from '../call/deployment.js';
 import { type Call, command } from '../command.js';
 import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { type PassbackInput, type PlainRequest, passbackRequest } from '../../client/request.js';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { identifyingText } from '../../protocol/passback.js';
 import { type PastedKind, pasteFault } from '../../protocol/pasted-text.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import {
   parseUserInfo,
   reservedKeys,

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { readRequest } from '../../client/request.js';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { pasteFault } from '../../protocol/pasted-text.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { Option } from 'commander';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { Secret } from '../../signing/secret.js';
 import { describeSystemError } from '../../support/errors.js';
 import { createFolder, dataFolder } from '../../support/folders.js';

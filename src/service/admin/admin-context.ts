@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Platform } from '../../platform/platform.js';
-import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../../protocol/errors.js';
+import {
+  InvalidInputError,
+  quoteName,
+  UserInfoError,
+  type UserInfoErrorOptions,
+} from '../../protocol/errors.js';
 import { maxSeconds } from '../../protocol/limits.js';
 import type { ResultCode } from '../../protocol/result-codes.js';
-import { quoteName, textFault } from '../../protocol/unsafe-text.js';
+import { textFault } from '../../protocol/unsafe-text.js';
 import type { NewAuditLine } from '../store/audit.js';
 import type { Records } from '../store/operations.js';
 import type { Store } from '../store/store.js';

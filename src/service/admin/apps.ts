@@ -1,6 +1,5 @@
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import type { RecipeJson, SigningRecipes } from '../../signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import { Secret } from '../../signing/secret.js';

@@ -1,7 +1,7 @@
+import { quoteName } from '../../protocol/errors.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Code } from '../store/codes.js';
 import type { Records } from '../store/operations.js';
 import {

@@ -1,6 +1,6 @@
+import { quoteName } from '../../protocol/errors.js';
 import { maskName, maskText } from '../../protocol/masking.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import { parseUserRecord, type UserRecord } from '../../protocol/user-record.js';
 import type { AuditLine } from '../store/audit.js';
 import type { Store } from '../store/store.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Platform } from '../../platform/platform.js';
 import { type Endpoint, formContentType, hasForm, type Parameter } from '../../protocol/endpoints.js';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { maxParameters } from '../../protocol/limits.js';
 import {
   checkParameters,
@@ -13,7 +13,6 @@ import {
 } from '../../protocol/parameters.js';
 import { countPairs, type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
 import type { Param, SignableRequest } from '../../signing/request.js';
 import type { CheckedSettings } from '../settings.js';
 import type { HttpExchange } from './exchange.js';

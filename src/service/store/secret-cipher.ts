@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { StoreUnavailableError } from '../../database/errors.js';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteName } from '../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { Secret } from '../../signing/secret.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 

@@ -1,7 +1,6 @@
 import { Option } from 'commander';
-import { InvalidInputError } from '../../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { parseInfoNames } from '../../../protocol/info-names.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
 import type { Admin } from '../../../service/index.js';
 import { addSourceOptions, isBulk } from '../../bulk/bulk-options.js';
 import { command } from '../../command.js';

@@ -1,7 +1,6 @@
 import { requiredText } from '../../../bulk/operations.js';
 import { type FileRow, readRows } from '../../../bulk/source/rows.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
 import { openRows, type RowOptions } from '../../bulk/row-source.js';
 import { FailedRowsError, formatRows } from '../../bulk/run-report.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { quoteName } from '../../../protocol/unsafe-text.js';
+import { quoteName } from '../../../protocol/errors.js';
 import { nearestName } from '../../../support/nearest-name.js';
 import { fullName, UsageError } from '../../command-line/command-line.js';
 import { CommonOption, helpPage } from '../../command-line/help-layout.js';

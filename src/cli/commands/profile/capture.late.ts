@@ -12,8 +12,7 @@ import {
 import { readSecret, secretWarnings } from '../../../profiles/secret.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { endpoints } from '../../../protocol/endpoints.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
 import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
 import { addedHeaders } from '../../../solve/signed-headers.js';

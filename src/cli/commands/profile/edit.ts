@@ -16,8 +16,7 @@ import {
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
 import { isLoopback, parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { readPlatform } from '../../call/deployment.js';

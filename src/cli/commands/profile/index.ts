@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { describeProfile } from '../../../profiles/profile.js';
 import { activateProfile, removeProfile, renameProfile, selecting } from '../../../profiles/profile-store.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
+import { quoteName } from '../../../protocol/errors.js';
 import { command } from '../../command.js';
 import { printAdvice, printMessage, write, writeStyled } from '../../io.js';
 import { showText } from '../../output/terminal-text.js';

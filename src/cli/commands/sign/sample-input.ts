@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import type { Sample } from '../../../signing/request.js';
 import type { TakenSamples } from '../../../signing-tools/samples/read-sample.js';
 import { parseCount } from '../../command-line/option-values.js';

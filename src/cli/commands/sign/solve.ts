@@ -1,6 +1,5 @@
 import { Option } from 'commander';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteName } from '../../../protocol/unsafe-text.js';
+import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { algorithms } from '../../../signing/digest-algorithms.js';
 import { parseDigest } from '../../../signing/digest-steps.js';
 import type { Sample } from '../../../signing/request.js';
