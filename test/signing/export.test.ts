@@ -10,8 +10,7 @@ import { type Recipe, RecipeError, type RecipeJson } from '../../src/signing/rec
 import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
-import { exportRule, exportTest, languages } from '../../src/signing-tools/export/export.js';
-import { testSecret } from '../../src/signing-tools/export/test-cases.js';
+import { exportRule, exportTest, languages, testSecret } from '../../src/signing-tools/export/export.js';
 import {
   asExported,
   type ExportedCall,

@@ -2,18 +2,18 @@ import type { Answer } from '../../client/answer.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import type { PlainRequest } from '../../client/request.js';
 import type { Settings } from '../../profiles/settings.js';
+import { UserInfoError } from '../../protocol/errors.js';
 import { describeMissing, missingInfoNames } from '../../protocol/info-names.js';
 import { maskWords } from '../../protocol/masking.js';
 import { formatCount } from '../../support/count.js';
 import { jsonValueOf } from '../../support/json-value.js';
 import type { Call } from '../command.js';
-import { type Io, printMessage, write } from '../io.js';
-import { maskPersonalData } from '../output/print.js';
-import { printAnswer } from '../output/print-answer.js';
-import { type OutputStyle, warn } from '../output/style.js';
+import { type Io, printMessage, write, writeStyled } from '../io.js';
+import { isRecord, parseLoosely } from '../output/parsed-json.js';
+import { maskPersonalData, printData } from '../output/print.js';
+import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
-import { clientOptions } from './client-options.js';
-import { describeProduction, listKeys, resolveDeployment } from './deployment.js';
+import { clientOptions, describeProduction, listKeys, resolveDeployment } from './deployment.js';
 import { isPreview, printPreview, type RequestOptions } from './preview.js';
 
 /**
@@ -99,4 +99,45 @@ async function confirmWrite(
 async function reportMissing({ infoNames }: PlainRequest, { envelope }: Answer, io: Io): Promise<void> {
   const missing = missingInfoNames(infoNames, envelope.data);
   if (missing.length > 0) await printMessage(io, describeMissing(missing));
+}
+
+/**
+ * Prints an answer. JSON without a query is the received bytes and a newline; `csv` is `data` alone, other formats
+ * are the whole envelope; a query applies to the whole envelope. If the format cannot show the answer, it is
+ * printed as JSON before the error is thrown, since its code is used up.
+ */
+export async function printAnswer(answer: Answer<unknown>, io: Io, style: OutputStyle): Promise<void> {
+  const { format, select, mask } = style;
+  const received = new TextDecoder().decode(answer.body);
+  const body = mask ? maskPersonalData(received) : received;
+  if (format === 'json' && select === undefined) {
+    await printJson(body, mask ? Buffer.from(body) : answer.body, io);
+    return;
+  }
+  try {
+    await printBody(body, io, style);
+  } catch (error) {
+    if (!(error instanceof UserInfoError)) {
+      await warn(io, `the answer cannot be shown as ${format}; the whole answer follows as JSON`);
+      await printJson(body, Buffer.from(body), io);
+    }
+    throw error;
+  }
+}
+
+/** A carriage return between tokens is white space in JSON, but on a terminal it would hide the text before it. */
+async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promise<void> {
+  const json = stdout.isTTY ? Buffer.from(text.replace(/\r\n?/g, '\n')) : bytes;
+  await write(stdout, Buffer.concat([json, Buffer.from('\n')]));
+}
+
+async function printBody(body: string, io: Io, style: OutputStyle): Promise<void> {
+  if (isPlainTable(style)) {
+    const { formatEnvelopeTable } = await import('../output/data-table.late.js');
+    return writeStyled(io.stdout, formatEnvelopeTable(body, style));
+  }
+  const envelope = parseLoosely(body) as { readonly data?: unknown };
+  if (style.format !== 'csv' || style.select !== undefined) return printData(envelope, io, style);
+  // A refusal may have no data, or data that is not an object.
+  return printData(isRecord(envelope.data) ? envelope.data : {}, io, style);
 }

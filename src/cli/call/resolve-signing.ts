@@ -17,8 +17,7 @@ import { nearestName } from '../../support/nearest-name.js';
 import type { CommonOptions } from '../command-line/options.js';
 import type { CliContext } from '../context.js';
 import { inputName, readJson } from '../input.js';
-import { loadSigning, readSecretOf } from './client-options.js';
-import { settingSources } from './deployment.js';
+import { loadSigning, readSecretOf, settingSources } from './deployment.js';
 
 export interface RecipeOptions {
   /** A preset, or a file. */

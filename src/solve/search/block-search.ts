@@ -6,8 +6,15 @@ import {
   type MessageChange,
   messageChanges,
 } from '../candidates/block-changes.js';
-import { type BlockShape, blockKind, blockShapes } from '../candidates/block-shapes.js';
-import { type BlockText, blockTexts, pooledTexts, writingsOf } from '../candidates/block-texts.js';
+import {
+  type BlockShape,
+  type BlockText,
+  blockKind,
+  blockShapes,
+  blockTexts,
+  pooledTexts,
+  writingsOf,
+} from '../candidates/block-texts.js';
 import type { Chain } from '../candidates/chains.js';
 import { type CostRange, lessSpent } from '../candidates/cost.js';
 import { type LayoutKind, type LayoutText, layoutKinds, secretCost } from '../candidates/layouts.js';

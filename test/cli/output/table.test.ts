@@ -3,13 +3,13 @@ import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it, vi } from 'vitest';
+import { printAnswer } from '../../../src/cli/call/call-service.js';
 import { outputFormats } from '../../../src/cli/command-line/options.js';
 import {
   formatDataTable,
   formatEnvelopeTable,
   timeInWords,
 } from '../../../src/cli/output/data-table.late.js';
-import { printAnswer } from '../../../src/cli/output/print-answer.js';
 import { formatTable } from '../../../src/cli/output/table.js';
 import { showText } from '../../../src/cli/output/terminal-text.js';
 

@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { statSync } from 'node:fs';
+import type { Answer } from '../../../client/answer.js';
+import type { CallClient } from '../../../client/client.js';
+import { NoAnswerError, RejectedError } from '../../../client/errors.js';
 import { type HttpProxy, parseProxy } from '../../../client/proxy.js';
 import { readRequest } from '../../../client/request.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
@@ -12,15 +17,13 @@ import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.
 import type { Secret } from '../../../signing/secret.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { findUnsafePath } from '../../../support/trusted-path.js';
-import { clientOptions } from '../../call/client-options.js';
-import { announceProduction, refuseUnfitUrl, settingSources } from '../../call/deployment.js';
+import { announceProduction, clientOptions, refuseUnfitUrl, settingSources } from '../../call/deployment.js';
 import { describeRule, explainFailure } from '../../call/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../call/network.js';
 import type { Call } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
 import type { CliContext } from '../../context.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
-import { type Answered, type SentRequest, sendRead } from './request.js';
 
 /** The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing to check. */
 interface Finding {
@@ -211,4 +214,53 @@ function checkAcceptance({ refused }: Answered, settings: Settings): Finding {
     next: `Ask the operator what ${code} means, and name it under result_codes of the platform file.`,
     skipped: true,
   };
+}
+
+/** The one request of the doctor: what is known of its connection, and its answer or its error. */
+interface SentRequest {
+  readonly connectMs?: number;
+  readonly error?: NoAnswerError;
+  readonly answered?: Answered;
+}
+
+interface Answered {
+  readonly answer: Answer;
+  readonly refused: RejectedError | null;
+  readonly tookMs: number;
+  /** The lead of the service's clock over ours, in seconds; `null` if the answer has no `Date` header. */
+  readonly aheadBy: number | null;
+}
+
+/**
+ * Reads with a code that was never issued: nothing is written, and no code is consumed. undici reports the
+ * connection; through a proxy, first that to the proxy.
+ *
+ * @throws CancelledError
+ */
+async function sendRead(client: CallClient, signal: AbortSignal): Promise<SentRequest> {
+  const sentAt = Date.now();
+  const connection: { connectMs?: number } = {};
+  const onConnected = () => {
+    connection.connectMs = Date.now() - sentAt;
+  };
+  const answeredBy = (answer: Answer, refused: RejectedError | null): SentRequest => {
+    const receivedAt = Date.now();
+    // A `Date` header has whole seconds: half a second is missing on average.
+    const theirs = Date.parse(answer.date ?? '') + 500;
+    const aheadBy = Math.round((theirs - (sentAt + receivedAt) / 2) / 1000);
+    const tookMs = receivedAt - sentAt;
+    const answered = { answer, refused, tookMs, aheadBy: Number.isNaN(aheadBy) ? null : aheadBy };
+    return { ...connection, answered };
+  };
+  subscribe('undici:client:connected', onConnected);
+  try {
+    const request = readRequest({ code: `userinfo-doctor-${randomUUID()}` });
+    return answeredBy(await client.send(request, { signal }), null);
+  } catch (error) {
+    if (error instanceof RejectedError) return answeredBy(error.answer, error);
+    if (error instanceof NoAnswerError) return { ...connection, error };
+    throw error;
+  } finally {
+    unsubscribe('undici:client:connected', onConnected);
+  }
 }

@@ -17,7 +17,7 @@ import { paramOf, type Sample } from '../../../signing/request.js';
 import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
 import { addedHeaders } from '../../../solve/signed-headers.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
-import { headerCommand } from '../../call/client-options.js';
+import { headerCommand } from '../../call/deployment.js';
 import { commandOf, withFlags } from '../../call/refuse-pasted.js';
 import type { Call } from '../../command.js';
 import type { CliContext } from '../../context.js';

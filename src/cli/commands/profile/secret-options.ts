@@ -4,7 +4,7 @@ import type { Profile } from '../../../profiles/profile.js';
 import { parseVariableName } from '../../../profiles/profile-json.js';
 import { parseSecret, readSecret, type SecretSource } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { readSecretOf } from '../../call/client-options.js';
+import { readSecretOf } from '../../call/deployment.js';
 import type { CliContext } from '../../context.js';
 import { readValue } from '../../input.js';
 import { printMessage } from '../../io.js';
