@@ -129,6 +129,7 @@ function linesOf(
   const clean = cleaner(prefix, lines[at + 1] ?? '', quoting === 'lines');
   const own = [line];
   let end = at + 1;
+  const isMarked = prefix.endsWith('<![CDATA[');
   let isBody = false;
   let missing = Number.POSITIVE_INFINITY;
   let keepsReturns = false;
@@ -144,12 +145,15 @@ function linesOf(
     const text = clean(given, isBody);
     if (text === null && !isBody && (quoting === 'lines' || /^[*{}]/.test(given))) continue;
     if (text === null && (!isBody || prefix.trim() === '>')) break;
-    const shown = keepsReturns ? (raw[end] ?? '') : (text ?? given);
+    const whole = keepsReturns ? (raw[end] ?? '') : (text ?? given);
+    // Burp saves requests in XML.
+    const shown = isMarked ? whole.replace(/\]\]>.*/s, '') : whole;
     own.push(shown);
+    if (shown !== whole) return { own, end: end + 1 };
     if (isBody) missing -= Buffer.byteLength(shown) + 1;
     else if (shown.trim() === '') {
       isBody = true;
-      missing = lengthOf(own, prefix !== '' && !prefix.endsWith('--> '));
+      missing = lengthOf(own, prefix !== '' && !isMarked && !prefix.endsWith('--> '));
       // A dump of a connection has the length of each part before it.
       const next = lines[end + 1] === '' ? end + 2 : end + 1;
       if (lines[next] === `${missing}`) end = next;

@@ -64,7 +64,7 @@ const maxDepth = 50;
 /** Names of members, without letter case, separators and brackets. */
 const names = {
   target:
-    'url uri requesturi requesturl originalurl original fullurl full path target csuristem request requestline',
+    'url uri requesturi requesturl originalurl original fullurl full path rawpath target csuristem request requestline',
   query: 'query querystring args search csuriquery rawquerystring params parameters requestparams form',
   method: 'method requestmethod httpmethod verb csmethod',
   host: 'host httphost authority domain cshost xhostheader',
@@ -205,7 +205,9 @@ function requestIn(
   const headers = typeof given === 'object' && given !== null ? headersIn(given as UnknownObject) : [];
   const query = isBare ? object : members(names.query);
   const pairs = (asText(query) ?? joinPairs(namedValues(query))).replace(/^\?/, '');
-  const { body, shown, type, isApart } = bodyOf(members(names.body));
+  const sent = members(names.body);
+  const isEncoded = members('isbase64encoded') === true && typeof sent === 'string';
+  const { body, shown, type, isApart } = bodyOf(isEncoded ? Buffer.from(sent, 'base64').toString() : sent);
   const method = asText(anywhere(names.method)) ?? methodIn(target);
   const isTold = method !== null && asObject(members(names.headers)) !== null;
   const isSigned =
@@ -277,9 +279,9 @@ function methodIn(target: unknown): string | null {
 
 /** A body as text, or as tools have it: its text, or the fields of a form; `shown` are the members of one that was parsed. */
 function bodyOf(value: unknown) {
-  const { mimeType, mode, text, raw, params, urlencoded, options } = asObject(value) ?? {};
+  const { mimeType, mode, text, raw, params, urlencoded, form: listed, options } = asObject(value) ?? {};
   const whole = [value, text, raw].map(asText).find(Boolean) ?? null;
-  const fields = namedValues(params ?? urlencoded ?? []);
+  const fields = namedValues(params ?? urlencoded ?? (Array.isArray(listed) ? listed : []));
   const isShaped = [mimeType, mode, text, raw, params, urlencoded].some((member) => member !== undefined);
   const isJson = asObject(asObject(options)?.raw)?.language === 'json';
   const form = urlencoded === undefined ? null : 'application/x-www-form-urlencoded';

@@ -71,6 +71,9 @@ export class LiteralReader {
         } else items.push(item);
         this.takes(',');
       }
+      // Python and JavaScript print parameters as a list of pairs, too.
+      const pairs = items.map(pairIn);
+      if (pairs.every((pair) => pair !== null)) named.push(...pairs);
       return named.length > 0
         ? { kind: 'object', members: named, source: source() }
         : { kind: 'list', items, source: source() };
@@ -108,6 +111,11 @@ export class LiteralReader {
       if (mark !== '\n' && !isComment) return { start, quoted: undefined, word, mark };
     }
   }
+}
+
+function pairIn(literal: Literal): readonly [string, Literal] | null {
+  const [name, value, ...more] = literal.kind === 'list' ? literal.items : [];
+  return name?.kind === 'text' && value?.kind === 'text' && more.length === 0 ? [name.text, value] : null;
 }
 
 function expression(): SampleError {

@@ -34,7 +34,7 @@ export const logLines: SampleFormat = {
       const found = (): LineRequest[] => {
         if (columns !== null) return line.includes(signParam) ? inColumns(line, columns, signParam) : [];
         if (next < start) next = text.indexOf(signParam, start);
-        const isOpen = line === raw && line.includes('{') && next < start + maxOfConstant;
+        const isOpen = line === raw && constantStart.test(line) && next < start + maxOfConstant;
         const whole = isOpen ? text.slice(start, start + maxOfConstant) : line;
         if (budget < 0 || next < 0 || !(isOpen || line.includes(signParam))) return [];
         const [constant, size] = inConstant(whole, above, signParam, elsewhere);
@@ -56,6 +56,9 @@ interface LineRequest extends FoundRequest {
   /** Whether nothing around it says where it was sent. */
   readonly isAlone?: boolean;
 }
+
+/** An object, or a list of pairs. */
+const constantStart = /\{|[[(]\s{0,9}[[(]\s{0,9}["']/;
 
 /** Characters that are read of one constant, and of all together. */
 const maxOfConstant = 1_000_000;
@@ -83,7 +86,7 @@ function inConstant(
   signParam: string,
   elsewhere: Target,
 ): [found: LineRequest[], size: number] {
-  const start = text.indexOf('{');
+  const start = text.search(constantStart);
   const prefix = text.slice(Math.max(0, start - 1000), Math.max(0, start));
   const [signed] = signedAddresses(prefix, signParam);
   const called = isCall.test(prefix);
@@ -102,7 +105,8 @@ function inConstant(
   const names = literal.members.map(([name]) => name);
   if (names.some((name) => isHeaders.test(name))) return [[], end];
   if (names.includes(signParam)) {
-    if (/\w\($/.test(prefix) && target.url === '') return [[], end];
+    // The argument of a function is not a request, that of a type is printed with its name.
+    if (/\b[a-z_]\w{0,99}\($/.test(prefix) && target.url === '') return [[], end];
     const isAlone = targetNear(`${above}\n${prefix}`).url === '';
     return [[{ ...asFound({ ...target, params: paramsOf(literal) }), isAlone }], end];
   }
