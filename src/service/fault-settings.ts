@@ -16,10 +16,6 @@ export interface FaultSettings {
   readonly reset?: number;
   /** Share of requests that are carried out, and whose connection is closed instead of an answer. */
   readonly dropAfterCommit?: number;
-  /** Share of requests that are answered as by a gateway, with HTTP 502 and an HTML page, and not carried out. */
-  readonly badGateway?: number;
-  /** Share of requests that are carried out, and whose answer stops for 30 s in the middle of its body. */
-  readonly slowBody?: number;
   /** The lead of the service's clock, in seconds; negative if it is behind. */
   readonly skewSeconds?: number;
   /** A whole number: the same seed gives the same faults in the same order. */
@@ -31,8 +27,6 @@ export const exclusiveFaults = {
   error: 'error',
   reset: 'reset',
   dropAfterCommit: 'drop-after-commit',
-  badGateway: 'bad-gateway',
-  slowBody: 'slow-body',
 } as const;
 const exclusive = Object.keys(exclusiveFaults) as (keyof typeof exclusiveFaults)[];
 const faultNames = ['latencyMs', ...exclusive, 'skewSeconds', 'seed'];

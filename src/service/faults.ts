@@ -16,15 +16,10 @@ export interface Fault {
   readonly code?: ResultCode | undefined;
   /** Answers otherwise without carrying it out. */
   readonly answer?: HttpAnswer | undefined;
-  /** Stops in the middle of the answer's body. */
-  readonly slowBody?: true;
 }
 
 /** Stands for the answer of a request whose connection is closed before it is carried out. */
 const noAnswer: HttpAnswer = { status: 0, type: '', body: '' };
-
-/** For how long a slow answer stops, in milliseconds. */
-const stopMs = 30_000;
 
 /** Draws the fault of each request; the same seed gives the same faults in the same order. */
 export function faultDrawer(settings: FaultSettings): () => Fault {
@@ -52,25 +47,7 @@ const exclusive: Readonly<Record<ReturnType<typeof sharesOf>[number][0], Fault>>
   error: { code: resultCode.internal },
   reset: { cut: 'before' },
   dropAfterCommit: { cut: 'after' },
-  badGateway: {
-    answer: {
-      status: 502,
-      type: 'text/html; charset=utf-8',
-      body: '<html><head><title>502 Bad Gateway</title></head></html>\n',
-    },
-  },
-  slowBody: { slowBody: true },
 };
-
-/** Sends the second half of a body 30 s after the first. */
-function deliverSlowly({ reply, headers, id }: HttpExchange, { status, type, body }: HttpAnswer): void {
-  const bytes = Buffer.from(body);
-  const half = bytes.length >> 1;
-  reply.writeHead(status, { ...headers, 'x-request-id': id, 'content-type': type });
-  reply.write(bytes.subarray(0, half));
-  // Of the connection: it ends with it, and holds no process.
-  reply.setTimeout(stopMs, () => reply.end(bytes.subarray(half)));
-}
 
 /**
  * Injects a fault into each request for an operation. `onAnswer` receives how each is answered: `null` if its connection is
@@ -83,12 +60,11 @@ export function injectFaults(
 ): Intercept {
   return async (endpoint, exchange) => {
     const { request, deliver } = exchange;
-    const { delayMs = 0, cut, code, answer, slowBody } = await faultOf(endpoint, exchange);
+    const { delayMs = 0, cut, code, answer } = await faultOf(endpoint, exchange);
     await wait(delayMs);
     exchange.deliver = (given) => {
       onAnswer?.(endpoint, exchange, cut || request.socket.destroyed ? null : given);
       if (cut) request.socket.destroy();
-      else if (slowBody) deliverSlowly(exchange, given);
       else deliver(given);
     };
     if (code !== undefined) responder.sendCode(exchange, { operation: endpoint.operation }, code);

@@ -1,10 +1,8 @@
-import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parseFaults } from '../../src/cli/commands/serve/options.js';
 import type { FaultSettings } from '../../src/service/fault-settings.js';
 import { type Fault, faultDrawer } from '../../src/service/faults.js';
 import { createService } from '../../src/service/index.js';
-import { draftPassback, signDraft } from '../support/foreign-client.js';
 import { runService, user } from '../support/running-service.js';
 
 const settings: FaultSettings = {
@@ -12,8 +10,6 @@ const settings: FaultSettings = {
   error: 0.05,
   reset: 0.01,
   dropAfterCommit: 0.02,
-  badGateway: 0.03,
-  slowBody: 0.04,
   seed: 7,
 };
 
@@ -26,8 +22,6 @@ describe('faults', () => {
     expect(share(({ code }) => code === 50001)).toBeCloseTo(0.05, 2);
     expect(share(({ cut }) => cut === 'before')).toBeCloseTo(0.01, 2);
     expect(share(({ cut }) => cut === 'after')).toBeCloseTo(0.02, 2);
-    expect(share(({ answer }) => answer !== undefined)).toBeCloseTo(0.03, 2);
-    expect(share(({ slowBody }) => slowBody === true)).toBeCloseTo(0.04, 2);
     const delays = drawn.map(({ delayMs = 0 }) => delayMs);
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(200);
     expect(Math.max(...delays)).toBeLessThanOrEqual(2_000);
@@ -42,10 +36,7 @@ describe('faults', () => {
       skewSeconds: -400,
       dropAfterCommit: 0.025,
     });
-    expect(parseFaults('bad-gateway=3%,slow-body=97%')).toEqual({
-      badGateway: 0.03,
-      slowBody: 0.97,
-    });
+    expect(parseFaults('reset=3%,error=97%')).toEqual({ reset: 0.03, error: 0.97 });
     for (const wrong of [
       '',
       'error',
@@ -55,7 +46,6 @@ describe('faults', () => {
       'flood=1%',
       'throttle=200/s',
       'error=60%,reset=60%',
-      'bad-gateway=60%,slow-body=60%',
     ]) {
       expect(() => parseFaults(wrong)).toThrow();
     }
@@ -93,40 +83,6 @@ describe('faults', () => {
     await expect(passback({ union_id: 'u1', user_info: '{"a":"x"}' })).rejects.toThrow('fetch failed');
     const record = await service.admin.getUser({ tenantCode: 'acme', unionId: 'u1' });
     expect(record.extension_info).toEqual(stored);
-    await service.close();
-  });
-
-  it('bad-gateway=100% answers a page that is not an envelope, and the store holds nothing', async () => {
-    const { service, log } = await runService({ faults: { badGateway: 1, seed: 1 } });
-    await service.admin.putUsers([user('u1')]);
-    const answer = await fetch(`${service.url}/api/v1/server/user/passback_user_info`, { method: 'PUT' });
-    expect(answer.status).toBe(502);
-    expect(answer.headers.get('content-type')).toContain('text/html');
-    expect(await answer.text()).toContain('<title>502 Bad Gateway</title>');
-    expect(log[0]).toMatchObject({ event: 'faults', badGateway: 1 });
-    await service.close();
-  });
-
-  it('slow-body=100% stops in the middle of the answer, and the request is carried out', async () => {
-    const { service, app } = await runService({ faults: { slowBody: 1, seed: 1 } });
-    await service.admin.putUsers([user('u1')]);
-    const { target, body } = signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"x"}' }));
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-    socket.write(
-      `PUT ${target} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n` +
-        `Content-Length: ${body?.length}\r\n\r\n${body}`,
-    );
-    let received = '';
-    for await (const bytes of socket) {
-      received += bytes;
-      if (received.includes('"code"')) break;
-    }
-    expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(received).toMatch(/transfer-encoding: chunked/i);
-    expect(received).toContain('{"code":200');
-    expect(received).not.toContain('}}');
-    const record = await service.admin.getUser({ tenantCode: 'acme', unionId: 'u1' });
-    expect(record.extension_info).toEqual({ a: 'x' });
     await service.close();
   });
 

@@ -73,7 +73,7 @@ export function parseFaults(text: string): Faults {
 
 const faultsInWords =
   'The faults are latency=200ms..2s, skew=400s, and as shares of the requests error=5%, reset=1%, ' +
-  'drop-after-commit=1%, bad-gateway=1%, slow-body=1%. To limit the rate, use --rate-limit.';
+  'drop-after-commit=1%. To limit the rate, use --rate-limit.';
 
 const sizeUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2 } as const;
 
