@@ -63,7 +63,6 @@ describe('what is destroyed', () => {
     [['admin', 'app', 'delete', '--app-key', 'k']],
     [['admin', 'app', 'rotate-secret', '--app-key', 'k']],
     [['admin', 'user', 'delete', '--tenant-code', 'acme', '--union-id', 'u']],
-    [['admin', 'user', 'delete', '--tenant-code', 'acme', '--all']],
     [['profile', 'delete', 'shop']],
   ])('needs a confirmation: %j', async (args) => {
     const env = { USERINFO_DATABASE: machine.database };
@@ -71,36 +70,6 @@ describe('what is destroyed', () => {
     expect(done).toMatchObject({ status: 2, stdout: '' });
     expect(done.stderr).toMatch(/^error: confirmation needed.*\nNothing was done\. Add --yes/m);
   });
-});
-
-it('admin user delete --all empties one tenant, and leaves its apps and the other tenants', async () => {
-  const env = { USERINFO_DATABASE: machine.database };
-  const users = ['one', 'two', 'three'].map((id) => ({ tenant_code: 'acme', union_id: id }));
-  const records = [...users, { tenant_code: 'other', union_id: 'one' }];
-  const stdin = records.map((record) => JSON.stringify(record)).join('\n');
-  await machine.run(['admin', 'user', 'put'], { env, stdin });
-  await machine.run(['admin', 'code', 'issue', '--tenant-code', 'acme', '--union-id', 'two'], { env });
-  const deleteOf = (...args: string[]) =>
-    machine.run(['admin', 'user', 'delete', '--tenant-code', 'acme', ...args, '--json'], { env });
-  expect(await deleteOf('--yes')).toMatchObject({ status: 2, stdout: '' });
-  expect(await deleteOf('--union-id', '', '--yes')).toMatchObject({ status: 2, stdout: '' });
-  expect(await deleteOf('--all', '--union-id', 'one', '--yes')).toMatchObject({ status: 2, stdout: '' });
-
-  // The question names the database: a variable may name that of production.
-  const asked = await deleteOf('--all');
-  expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining(machine.database) });
-  const done = await deleteOf('--all', '--yes');
-  expect(done).toMatchObject({ status: 0, stderr: '' });
-  expect(JSON.parse(done.stdout)).toEqual({ records: 3, indexed_values: 0, codes: 1 });
-  const list = (tenant: string) =>
-    machine.run(['admin', 'user', 'list', '--tenant-code', tenant, '--query', '[].union_id', '--json'], {
-      env,
-    });
-  expect((await list('acme')).stdout).toBe('[]\n');
-  expect((await list('other')).stdout).toBe('["one"]\n');
-  expect((await machine.run(['admin', 'app', 'list', '--json'], { env })).stdout).toContain('"app_key":"k"');
-  const audit = await machine.run(['admin', 'audit', '--action', 'user delete', '-o', 'ndjson'], { env });
-  expect(audit.stdout.trim().split('\n')).toHaveLength(3);
 });
 
 it('a rotation asks also where the old secret stays valid for a while', async () => {

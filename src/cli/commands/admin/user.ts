@@ -1,17 +1,15 @@
 import { addAbortSignal } from 'node:stream';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { cutLines, splitLines } from '../../../bulk/source/lines.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import type { Admin, DeletedRows, UserKey } from '../../../service/index.js';
+import type { Admin, UserKey } from '../../../service/index.js';
 import { openInput } from '../../../support/input-file.js';
 import { command } from '../../command.js';
-import { parseFilled } from '../../command-line/option-values.js';
 import type { CliContext } from '../../context.js';
 import { announceWait, decodeUtf8, explainUnreadable, inputName, readValue } from '../../input.js';
 import { printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
-import { chooseDatabase, namedDatabase, withoutPassword } from '../../service/database.js';
 import {
   linesByDefault,
   namedUser,
@@ -81,55 +79,24 @@ const declareDigest = storeCommand({
   },
 });
 
-interface DeleteOptions {
-  readonly tenantCode: string;
-  readonly unionId?: string;
-  readonly all?: true;
-  readonly database?: string;
-}
-
 const declareDelete = storeCommand({
   name: 'delete',
   common: ['output', 'confirm'],
-  summary: 'delete a user, or all users of a tenant',
-  takes: (command) =>
-    command
-      .requiredOption('--tenant-code <code>', 'tenant of the user')
-      .option('--union-id <id>', 'union ID of the user', parseFilled('--union-id'))
-      .addOption(new Option('--all', 'all users of the tenant').conflicts('unionId')),
-  run: async ({ context, io, options, print, withStore }: StoreCall<DeleteOptions>) => {
-    const { tenantCode, unionId, all, yes } = options;
-    if (unionId === undefined && !all) {
-      throw new InvalidInputError('neither --union-id nor --all is given', {
-        hint: 'Nothing was deleted. Name the user with --union-id <id>.',
-      });
-    }
-    const database = withoutPassword(await chooseDatabase(namedDatabase(options.database, io.env), false));
-    const what =
-      unionId === undefined
-        ? `the records of all users of tenant "${tenantCode}" in ${database}, and their codes`
-        : `the record of user "${unionId}", and the codes issued for the user`;
+  summary: 'delete a user',
+  takes: takesUser,
+  run: async ({ context, options, print, withStore }: StoreCall<UserKey>) => {
+    const { tenantCode, unionId, yes } = options;
     const deleted = await withStore(async (store) => {
-      await confirm(context, `Delete ${what}?`, yes);
-      if (unionId !== undefined) return store.deleteUser({ tenantCode, unionId });
-      return deleteUsers(context.signal, store, tenantCode);
+      await confirm(
+        context,
+        `Delete the record of user "${unionId}", and the codes issued for the user?`,
+        yes,
+      );
+      return store.deleteUser({ tenantCode, unionId });
     });
     await print(deleted);
   },
 });
-
-/** Deletes all users of a tenant one by one, each with its line in the audit, and returns the sums. */
-async function deleteUsers(signal: AbortSignal, store: Admin, tenantCode: string): Promise<DeletedRows> {
-  const sum = { records: 0, indexed_values: 0, codes: 0 };
-  for await (const { union_id: unionId } of store.listUsers({ tenantCode })) {
-    signal.throwIfAborted();
-    const { records, indexed_values, codes } = await store.deleteUser({ tenantCode, unionId });
-    sum.records += records;
-    sum.indexed_values += indexed_values;
-    sum.codes += codes;
-  }
-  return sum;
-}
 
 export const declareUser = command({
   name: 'user',
