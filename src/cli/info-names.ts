@@ -4,7 +4,7 @@ import { pasteFault } from '../protocol/pasted-text.js';
 import { basicInfoFields } from '../protocol/user-record.js';
 import { misspelt } from './call/pairs.js';
 import { commandOf, refusePasted, retyped, withFlags } from './call/refuse-pasted.js';
-import type { CliContext } from './context.js';
+import type { CliContext } from './command.js';
 import type { Io } from './io.js';
 import { profileOutline } from './profile-outline.js';
 

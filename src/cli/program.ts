@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { type CliContext, createContext } from './command.js';
 import { checkCommandLine, readCommandLine } from './command-line/command-line.js';
 import { examples, helpLayout } from './command-line/help-layout.js';
 import { addCommonOptions, type CommonOptions } from './command-line/options.js';
 import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
-import { type CliContext, createContext } from './context.js';
 import { exitStatus } from './exit-status.js';
 import { refuseDamaged } from './input.js';
 import type { Io } from './io.js';

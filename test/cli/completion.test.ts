@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createContext } from '../../src/cli/command.js';
 import { outputFormats } from '../../src/cli/command-line/options.js';
 import { type CommandNode, candidates } from '../../src/cli/commands/completion/candidates.js';
 import { completionTable } from '../../src/cli/commands/completion/table.late.js';
 import { helpTopics } from '../../src/cli/commands/help/index.js';
-import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { specialInfoNames } from '../../src/protocol/info-names.js';
 import { resultCodes } from '../../src/protocol/result-codes.js';

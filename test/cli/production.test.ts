@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createContext } from '../../src/cli/context.js';
+import { createContext } from '../../src/cli/command.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { Machine } from '../support/cli.js';
 import { httpServer, writtenBy } from '../support/raw-server.js';

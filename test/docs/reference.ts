@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
+import { createContext } from '../../src/cli/command.js';
 import { addTexts } from '../../src/cli/command-line/command-texts.late.js';
 import { exitMeanings, topicPage } from '../../src/cli/commands/help/topics.late.js';
-import { createContext } from '../../src/cli/context.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
 import { algorithms, outputs } from '../../src/signing/digest-algorithms.js';

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
-import { createContext } from '../../src/cli/context.js';
+import { createContext } from '../../src/cli/command.js';
 import { buildProgram, run } from '../../src/cli/program.js';
 
 const { signal } = new AbortController();

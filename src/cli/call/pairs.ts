@@ -10,7 +10,7 @@ import {
 } from '../../protocol/user-info.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import type { CliContext } from '../context.js';
+import type { CliContext } from '../command.js';
 import { readNamedFile } from '../input.js';
 import type { Io } from '../io.js';
 import { warn } from '../output/style.js';

@@ -14,8 +14,8 @@ import type { Recipe, SigningRecipes } from '../../signing/recipe.js';
 import { parseObject, parseRecipe, parseSigningRecipes } from '../../signing/recipe-json.js';
 import type { Secret } from '../../signing/secret.js';
 import { nearestName } from '../../support/nearest-name.js';
+import type { CliContext } from '../command.js';
 import type { CommonOptions } from '../command-line/options.js';
-import type { CliContext } from '../context.js';
 import { inputName, readJson } from '../input.js';
 import { loadSigning, readSecretOf, settingSources } from './deployment.js';
 

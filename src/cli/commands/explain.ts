@@ -9,9 +9,8 @@ import {
   resultCode,
 } from '../../protocol/result-codes.js';
 import { settingSources } from '../call/deployment.js';
-import { type Call, command } from '../command.js';
+import { type Call, type CliContext, command } from '../command.js';
 import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
-import type { CliContext } from '../context.js';
 
 export const declareExplain = command({
   name: 'explain',

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import type { Declare } from '../command.js';
+import type { CliContext, Declare } from '../command.js';
 import { readCommandLine } from '../command-line/command-line.js';
-import type { CliContext } from '../context.js';
 
 type Load = () => Promise<Declare>;
 

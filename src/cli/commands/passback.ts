@@ -17,11 +17,10 @@ import { callService } from '../call/call-service.js';
 import { judgeEntries, misspeltKey, parsePairs, renamed, warnOfKeys } from '../call/pairs.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { commandOf, refusePasted, retyped } from '../call/refuse-pasted.js';
-import { type Call, command } from '../command.js';
+import { type Call, type CliContext, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
-import type { CliContext } from '../context.js';
 import { inputName, readText } from '../input.js';
 
 interface PassbackOptions extends RequestOptions {

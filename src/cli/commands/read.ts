@@ -6,11 +6,10 @@ import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.j
 import { callService } from '../call/call-service.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { refusePasted, retyped } from '../call/refuse-pasted.js';
-import { type Call, command } from '../command.js';
+import { type Call, type CliContext, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
-import type { CliContext } from '../context.js';
 import { checkQuery, readNames, specialNames } from '../info-names.js';
 import { readValue } from '../input.js';
 import { printMessage } from '../io.js';

@@ -4,7 +4,7 @@ import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
 import { openRows, type RowOptions } from '../../bulk/row-source.js';
 import { FailedRowsError, formatRows } from '../../bulk/run-report.js';
-import type { CliContext } from '../../context.js';
+import type { CliContext } from '../../command.js';
 
 /** Number of codes in one transaction. */
 const batchSize = 500;

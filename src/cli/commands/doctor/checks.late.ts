@@ -20,9 +20,8 @@ import { findUnsafePath } from '../../../support/trusted-path.js';
 import { announceProduction, clientOptions, refuseUnfitUrl, settingSources } from '../../call/deployment.js';
 import { describeRule, explainFailure } from '../../call/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../call/network.js';
-import type { Call } from '../../command.js';
+import type { Call, CliContext } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
-import type { CliContext } from '../../context.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
 
 /** The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing to check. */

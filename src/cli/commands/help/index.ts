@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { CliContext } from '../../command.js';
 import { formatColumns, showCommon } from '../../command-line/help-layout.js';
-import type { CliContext } from '../../context.js';
 import { write } from '../../io.js';
 import { profileOutline } from '../../profile-outline.js';
 

@@ -5,7 +5,7 @@ import { parseVariableName } from '../../../profiles/profile-json.js';
 import { parseSecret, readSecret, type SecretSource } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { readSecretOf } from '../../call/deployment.js';
-import type { CliContext } from '../../context.js';
+import type { CliContext } from '../../command.js';
 import { readValue } from '../../input.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';

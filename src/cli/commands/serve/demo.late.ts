@@ -8,7 +8,7 @@ import {
   NotFoundError,
   type Service,
 } from '../../../service/index.js';
-import type { CliContext } from '../../context.js';
+import type { CliContext } from '../../command.js';
 import { databaseFlag } from '../../service/database.js';
 import type { ServeOptions } from './options.js';
 

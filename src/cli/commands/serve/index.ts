@@ -7,9 +7,8 @@ import { isLoopback, parseBaseUrl, urlHost } from '../../../protocol/base-url.js
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
 import { readPlatform } from '../../call/deployment.js';
-import { type Call, command } from '../../command.js';
+import { type Call, type CliContext, command } from '../../command.js';
 import { parseCount, parseDuration, parseRate, parseSwitch } from '../../command-line/option-values.js';
-import type { CliContext } from '../../context.js';
 import { type Io, printMessage } from '../../io.js';
 import {
   adminTokens,

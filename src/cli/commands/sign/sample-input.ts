@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import type { Sample } from '../../../signing/request.js';
 import type { TakenSamples } from '../../../signing-tools/samples/read-sample.js';
+import type { CliContext } from '../../command.js';
 import { parseCount } from '../../command-line/option-values.js';
-import type { CliContext } from '../../context.js';
 import { inputName, parseJson, readText } from '../../input.js';
 import { printMessage } from '../../io.js';
 

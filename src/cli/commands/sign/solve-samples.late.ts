@@ -8,8 +8,7 @@ import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from
 import { UserInfoError } from '../../../support/errors.js';
 import { withProgress } from '../../bulk/progress.js';
 import { saveSigners, selectRule, selectSecret } from '../../call/resolve-signing.js';
-import type { Call } from '../../command.js';
-import type { CliContext } from '../../context.js';
+import type { Call, CliContext } from '../../command.js';
 import { readJson } from '../../input.js';
 import { printAdvice, printMessage } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
