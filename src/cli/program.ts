@@ -7,8 +7,7 @@ import { addCommonOptions, type CommonOptions } from './command-line/options.js'
 import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
 import { exitStatus } from './exit-status.js';
-import { refuseDamaged } from './input.js';
-import type { Io } from './io.js';
+import { type Io, refuseDamaged } from './io.js';
 import { withColorOption } from './output/style.js';
 
 /** Runs one command line (without `node` and the script), and returns the exit status. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { decodeUtf8 } from '../../src/cli/input.js';
+import { decodeUtf8 } from '../../src/cli/io.js';
 import { compileRecipes, signBoth } from '../../src/signing/app-signatures.js';
 import { defaultRecipes } from '../../src/signing/presets.js';
 import type { Param } from '../../src/signing/request.js';

@@ -10,8 +10,7 @@ import type { Settings } from '../../profiles/settings.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import type { Call } from '../command.js';
-import { announceWait } from '../input.js';
-import { type Io, printMessage } from '../io.js';
+import { announceWait, type Io, printMessage } from '../io.js';
 import type { BulkOptions } from './bulk-options.js';
 
 /** A run over many rows: the call of the command, what it does with each row, and where the rows come from. */

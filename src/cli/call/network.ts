@@ -5,8 +5,7 @@ import type { Settings } from '../../profiles/settings.js';
 import { isLoopback } from '../../protocol/base-url.js';
 import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { Secret } from '../../signing/secret.js';
-import { readNamedFile } from '../input.js';
-import type { Io } from '../io.js';
+import { type Io, readNamedFile } from '../io.js';
 
 /**
  * The options by which a client reaches the service from this machine.

@@ -11,8 +11,7 @@ import {
 import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import type { CliContext } from '../command.js';
-import { readNamedFile } from '../input.js';
-import type { Io } from '../io.js';
+import { type Io, readNamedFile } from '../io.js';
 import { warn } from '../output/style.js';
 import { refusePasted, retyped } from './refuse-pasted.js';
 

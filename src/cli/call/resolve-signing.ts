@@ -16,7 +16,7 @@ import type { Secret } from '../../signing/secret.js';
 import { nearestName } from '../../support/nearest-name.js';
 import type { CliContext } from '../command.js';
 import type { CommonOptions } from '../command-line/options.js';
-import { inputName, readJson } from '../input.js';
+import { inputName, readJson } from '../io.js';
 import { loadSigning, readSecretOf, settingSources } from './deployment.js';
 
 export interface RecipeOptions {

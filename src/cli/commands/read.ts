@@ -11,8 +11,7 @@ import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
 import { checkQuery, readNames, specialNames } from '../info-names.js';
-import { readValue } from '../input.js';
-import { printMessage } from '../io.js';
+import { printMessage, readValue } from '../io.js';
 
 interface ReadOptions extends RequestOptions {
   readonly scope?: string;

@@ -6,8 +6,7 @@ import { describeSystemError } from '../../support/errors.js';
 import { createFolder, dataFolder } from '../../support/folders.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { parseSwitch } from '../command-line/option-values.js';
-import { readNamedFile } from '../input.js';
-import type { Io } from '../io.js';
+import { type Io, readNamedFile } from '../io.js';
 
 /** `--database` of `serve` and `admin`. */
 export function databaseOption(): Option {

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin, NamedUser } from '../../../service/index.js';
 import { type Call, type CliContext, type CommandSpec, command, type Declare } from '../../command.js';
 import { parseFilled } from '../../command-line/option-values.js';
-import { readValue } from '../../input.js';
+import { readValue } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
 import { databaseOption, namedDatabase } from '../../service/database.js';
 

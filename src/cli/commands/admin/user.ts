@@ -5,8 +5,15 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin, UserKey } from '../../../service/index.js';
 import { openInput } from '../../../support/input-file.js';
 import { type CliContext, command } from '../../command.js';
-import { announceWait, decodeUtf8, explainUnreadable, inputName, readValue } from '../../input.js';
-import { printMessage, write } from '../../io.js';
+import {
+  announceWait,
+  decodeUtf8,
+  explainUnreadable,
+  inputName,
+  printMessage,
+  readValue,
+  write,
+} from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
 import {

@@ -12,8 +12,7 @@ import { clientOptions, loadSigning, readSecretOf, resolveDeployment } from '../
 import { type Call, command } from '../../command.js';
 import { parseDuration, parseFilled } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
-import { readText } from '../../input.js';
-import { printMessage, writeStyled } from '../../io.js';
+import { printMessage, readText, writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 

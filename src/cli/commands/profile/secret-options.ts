@@ -6,8 +6,7 @@ import { parseSecret, readSecret, type SecretSource } from '../../../profiles/se
 import { InvalidInputError } from '../../../protocol/errors.js';
 import { readSecretOf } from '../../call/deployment.js';
 import type { CliContext } from '../../command.js';
-import { readValue } from '../../input.js';
-import { printMessage } from '../../io.js';
+import { printMessage, readValue } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { answerFault } from '../../prompt.js';

@@ -4,8 +4,7 @@ import type { Sample } from '../../../signing/request.js';
 import type { TakenSamples } from '../../../signing-tools/samples/read-sample.js';
 import type { CliContext } from '../../command.js';
 import { parseCount } from '../../command-line/option-values.js';
-import { inputName, parseJson, readText } from '../../input.js';
-import { printMessage } from '../../io.js';
+import { inputName, parseJson, printMessage, readText } from '../../io.js';
 
 export interface SampleOptions {
   /** Path of a file; `-` for standard input. */

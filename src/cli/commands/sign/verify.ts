@@ -15,8 +15,7 @@ import type { Named, OtherInputs } from '../../../signing-tools/verify/suspect.j
 import { type Verification, verification } from '../../../signing-tools/verify/verify-signature.js';
 import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../call/resolve-signing.js';
 import { type Call, type CliContext, command } from '../../command.js';
-import { readText } from '../../input.js';
-import { printMessage } from '../../io.js';
+import { printMessage, readText } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { CheckFailedError } from '../../report-error.js';
 import { addSampleOptions, readSignedInputs, type SampleOptions } from './sample-input.js';
