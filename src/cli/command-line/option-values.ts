@@ -34,6 +34,11 @@ export function parseFilled(option: string): (text: string) => string {
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
+/** Adds the text of an option that may be given several times. */
+export function addText(text: string, texts: readonly string[] = []): string[] {
+  return [...texts, text];
+}
+
 /** Parses a duration such as `500ms`, `5s` or `2m` into milliseconds. */
 export function parseDuration(text: string): number {
   return durationUpTo(maxTimerMs, text);

@@ -10,7 +10,7 @@ import { quoteWhereNeeded } from '../../../support/shell.js';
 import { withProgress } from '../../bulk/progress.js';
 import { clientOptions, loadSigning, readSecretOf, resolveDeployment } from '../../call/deployment.js';
 import { type Call, command } from '../../command.js';
-import { parseDuration, parseFilled } from '../../command-line/option-values.js';
+import { addText, parseDuration, parseFilled } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { printMessage, readText, writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
@@ -34,7 +34,7 @@ export const declareProbe = command({
         .option(
           '--code <code>',
           'code that was issued for a test user, repeatable; - for standard input, one on a line',
-          collect,
+          (code: string, before: readonly string[]) => addText(parseFilled('--code')(code), before),
         )
         .option('--union-id <id>', 'test user, to whom a key is passed back', parseFilled('--union-id'))
         .option('--save <file>', 'write a platform file')
@@ -47,10 +47,6 @@ export const declareProbe = command({
     ),
   run: runProbe,
 });
-
-function collect(code: string, codes: readonly string[] = []): string[] {
-  return [...codes, parseFilled('--code')(code)];
-}
 
 async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const { context, io, options, style, isTable, print } = call;

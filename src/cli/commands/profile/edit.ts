@@ -24,7 +24,7 @@ import { parseOpenProxy } from '../../call/network.js';
 import { retyped } from '../../call/refuse-pasted.js';
 import { requirePreset } from '../../call/resolve-signing.js';
 import { type Call, type CliContext, command } from '../../command.js';
-import { parseDuration } from '../../command-line/option-values.js';
+import { addText, parseDuration } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
@@ -216,7 +216,7 @@ function addEditOptions(command: Command): Command {
     .option(
       '--header <name=source>',
       'header of every request: X-Key=env:VARIABLE, X-Key=command:COMMAND or X-Region=TEXT; X-Key= removes it',
-      (header: string, before: readonly string[] = []) => [...before, header],
+      addText,
     )
     .option('--key-prefix <prefix>', 'prefix that custom keys should have; other keys cause a warning');
 }

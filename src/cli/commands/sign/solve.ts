@@ -4,7 +4,7 @@ import { algorithms } from '../../../signing/digest-algorithms.js';
 import { parseDigest } from '../../../signing/digest-steps.js';
 import type { Sample } from '../../../signing/request.js';
 import { type Call, command } from '../../command.js';
-import { parseCount, parseDuration } from '../../command-line/option-values.js';
+import { addText, parseCount, parseDuration } from '../../command-line/option-values.js';
 import { readSignedInputs, signParamOption } from './sample-input.js';
 import type { SolveOptions } from './solve-samples.late.js';
 
@@ -19,7 +19,7 @@ export const declareSignSolve = command({
   takes: (command) =>
     command
       .argument('[requests...]', 'such as signed URLs or curl commands; - for standard input')
-      .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', collect)
+      .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', addText)
       .option(...signParamOption)
       .option('--pick <n,…>', 'numbers of the requests to take, where there are several', parsePicks)
       .option(
@@ -32,7 +32,7 @@ export const declareSignSolve = command({
       .option(
         '--constant <text>',
         'a text in the message, repeatable, in order; \\n is a line break',
-        addText,
+        (text: string, before: readonly string[]) => addText(parseText(text), before),
       )
       .addOption(
         new Option('--max-time <duration>', 'time limit of the search, on an idle machine')
@@ -79,12 +79,4 @@ function parseDigests(text: string): string[] {
 
 function parseText(text: string): string {
   return text.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
-}
-
-function addText(text: string, texts: readonly string[] = []): string[] {
-  return [...texts, parseText(text)];
-}
-
-function collect(file: string, files: readonly string[] = []): string[] {
-  return [...files, file];
 }
