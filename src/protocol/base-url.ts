@@ -1,3 +1,4 @@
+import { decodePercent } from '../support/percent.js';
 import { InvalidInputError, quoteName } from './errors.js';
 
 /**
@@ -90,21 +91,13 @@ export function sameHost(one: string, other: string): boolean {
 
 function deploymentKey(baseUrl: string): string {
   const url = new URL(baseUrl);
-  const path = unescapePath(url.pathname).toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '');
+  const path = decodePercent(url.pathname).toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '');
   return hostKey(url) + path;
 }
 
 function hostKey({ hostname, port }: URL): string {
   const isHere = isLoopback(hostname) || ['0.0.0.0', '[::]'].includes(normalizeHost(hostname));
   return `${isHere ? 'localhost' : normalizeHost(hostname)}:${['80', '443'].includes(port) ? '' : port}`;
-}
-
-function unescapePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { memoize } from '../support/memoize.js';
+import { decodePercent } from '../support/percent.js';
 import { spaceAround } from './unsafe-text.js';
 
 /**
@@ -162,7 +163,7 @@ const rules: readonly Rule[] = [
     'code',
     /^(?:\S*[?&#]code=([^&#\s]+)|code=([^&#\s]+)&\S*)/i,
     'is a URL, with the code in its parameter "code"',
-    (_, [, inUrl, inQuery]) => decoded(inUrl ?? inQuery ?? ''),
+    (_, [, inUrl, inQuery]) => decodePercent(inUrl ?? inQuery ?? ''),
   ],
   [names, /^[a-z][\w+.-]*:\/\//i, 'is a URL'],
   ['code user setting', /^[^\0-\x7f]+(?:ID|code)?\s?[:=]\s*(?=\S)/i, ...nameBefore],
@@ -178,7 +179,7 @@ const rules: readonly Rule[] = [
     ...nameBefore,
   ],
   ['code', /^(?:(?:the|your|my)[_-])?(?:auth[_-]?)?code$/i, 'is a word for a code'],
-  ['code', /%[\da-f]{2}/i, 'is percent-encoded', decoded],
+  ['code', /%[\da-f]{2}/i, 'is percent-encoded', decodePercent],
   ['code', /^\S+ \S+$/, 'has a space inside', (text) => onlyCode(text) ?? text.replace(' ', '')],
   [
     'code',
@@ -289,12 +290,4 @@ function onlyCode(text: string): string | null {
 /** A mobile number without what is written between its digits. */
 function bareDigits(text: string): string {
   return text.replace(/[ ().-]/g, '');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -51,16 +51,6 @@ function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** The text with its percent escapes decoded; the text itself where they are not UTF-8. */
-export function decodePercent(text: string): string {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 /** The characters in reverse order; a surrogate pair is one. */
 export function reverse(text: string): string {
   return [...text].reverse().join('');

@@ -1,4 +1,5 @@
-import { decodePercent, encoders } from './encodings.js';
+import { decodePercent } from '../support/percent.js';
+import { encoders } from './encodings.js';
 import type { Secret } from './secret.js';
 
 /** A parameter as it is signed: raw, not encoded. */

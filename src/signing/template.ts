@@ -1,5 +1,6 @@
+import { decodePercent } from '../support/percent.js';
 import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
-import { byteLength, dateOf, decodePercent, encoders, folds, reverse, sortPairs } from './encodings.js';
+import { byteLength, dateOf, encoders, folds, reverse, sortPairs } from './encodings.js';
 import { checkLimit, RecipeError } from './recipe.js';
 import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
 import type { SignableRequest } from './request.js';

@@ -1,4 +1,4 @@
-import { decodePercent } from '../../signing/encodings.js';
+import { decodePercent } from '../../support/percent.js';
 import {
   type CapturedRequest,
   type Header,

@@ -1,4 +1,4 @@
-import { decodePercent, encoders, folds } from '../../signing/encodings.js';
+import { encoders, folds } from '../../signing/encodings.js';
 import { partsOf } from '../../signing/recipe-parts.js';
 import {
   type Param,
@@ -7,6 +7,7 @@ import {
   withoutParams,
   withQueryValue,
 } from '../../signing/request.js';
+import { decodePercent } from '../../support/percent.js';
 import { type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
 /** The most parameters and headers that are changed one by one. */

@@ -1,5 +1,5 @@
-import { decodePercent } from '../../signing/encodings.js';
 import type { Explanation } from '../../signing/signer.js';
+import { decodePercent } from '../../support/percent.js';
 import { recipeSuspects } from './recipe-suspects.js';
 import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
