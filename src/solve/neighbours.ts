@@ -107,14 +107,15 @@ function presetsFor(preset: Recipe, task: SolveTask): KnownRecipe[] {
       include: include?.map(renamed) ?? null,
     },
   };
-  return readSignature(task).map((reading) => {
-    const base = withReading(recipe, reading);
-    const changes = changesOf(base, task).map((change) => ({
-      ...change,
-      bits: Math.max(minBits, change.bits),
-    }));
-    return { base, bits: presetBits + reading.bits, changes };
-  });
+  const changes = changesOf(recipe, task).map((change) => ({
+    ...change,
+    bits: Math.max(minBits, change.bits),
+  }));
+  return readSignature(task).map((reading) => ({
+    base: withReading(recipe, reading),
+    bits: presetBits + reading.bits,
+    changes,
+  }));
 }
 
 /** The recipe with the last digest and the output that a signature has. */
