@@ -1,10 +1,10 @@
 import { type Endpoint, hasForm, type Parameter } from '../protocol/endpoints.js';
 import { checkParameters, checkSignatureLength, checkText, type Parameters } from '../protocol/parameters.js';
-import { encodeText } from '../protocol/percent-encoding.js';
 import { type Digests, type RequestSigners, signBoth } from '../signing/app-signatures.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
 import { isPromise } from '../signing/signer.js';
+import { encodeText } from '../support/percent-encoding.js';
 import type { PlainRequest } from './request.js';
 
 /** An app as its requests name it, and its signers. */

@@ -1,5 +1,5 @@
 import { memoize } from '../support/memoize.js';
-import { decodePercent } from '../support/percent.js';
+import { decodePercent } from '../support/percent-encoding.js';
 import { spaceAround } from './unsafe-text.js';
 
 /**

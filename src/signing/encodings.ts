@@ -1,3 +1,5 @@
+import { encodeText, percent } from '../support/percent-encoding.js';
+
 export const cases = ['none', 'lower', 'upper'] as const;
 export type Case = (typeof cases)[number];
 
@@ -18,7 +20,7 @@ export const encoders: Readonly<Record<BlockEncoding, (text: string) => string>>
   none: (text) => text,
   form: encodeForm,
   'form-dotnet': encodeFormDotnet,
-  rfc3986: encodeRfc3986,
+  rfc3986: (text) => encodeText(text.toWellFormed()),
   base64: (text) => Buffer.from(text).toString('base64'),
 };
 
@@ -37,18 +39,9 @@ function encodeFormDotnet(text: string): string {
     .replaceAll('%20', '+');
 }
 
-/** RFC 3986: everything except letters, digits and `-._~` is escaped, in upper case. */
-function encodeRfc3986(text: string): string {
-  return encodeComponent(text).replace(/[!'()*]/g, percent);
-}
-
 /** An unpaired surrogate becomes U+FFFD, as in the bytes that a digest takes, where JavaScript throws. */
 function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed());
-}
-
-function percent(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 /** The characters in reverse order; a surrogate pair is one. */

@@ -1,4 +1,4 @@
-import { decodePercent } from '../support/percent.js';
+import { decodePercent } from '../support/percent-encoding.js';
 import { encoders } from './encodings.js';
 import type { Secret } from './secret.js';
 

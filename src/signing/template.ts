@@ -1,4 +1,4 @@
-import { decodePercent } from '../support/percent.js';
+import { decodePercent } from '../support/percent-encoding.js';
 import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
 import { byteLength, dateOf, encoders, folds, reverse, sortPairs } from './encodings.js';
 import { checkLimit, RecipeError } from './recipe.js';

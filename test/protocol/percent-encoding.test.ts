@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodePairs, encodePairs } from '../../src/protocol/percent-encoding.js';
+import { decodePairs, encodePairs } from '../../src/support/percent-encoding.js';
 
 const text = fc.string({ unit: 'grapheme' });
 const pairs = fc.array(fc.tuple(text, text));

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { showParameter } from '../../client/hooks.js';
 import type { WireRequest } from '../../client/wire-request.js';
 import type { Settings } from '../../profiles/settings.js';
-import { encodePairs } from '../../protocol/percent-encoding.js';
+import { encodePairs } from '../../support/percent-encoding.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import type { Call } from '../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../command-line/options.js';

@@ -11,9 +11,9 @@ import {
   type Parameters,
   parameterText,
 } from '../../protocol/parameters.js';
-import { countPairs, type DecodedPair, decodePairs } from '../../protocol/percent-encoding.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import type { Param, SignableRequest } from '../../signing/request.js';
+import { countPairs, type DecodedPair, decodePairs } from '../../support/percent-encoding.js';
 import type { CheckedSettings } from '../settings.js';
 import type { HttpExchange } from './exchange.js';
 

@@ -1,4 +1,4 @@
-import { decodePercent } from '../../support/percent.js';
+import { decodePercent } from '../../support/percent-encoding.js';
 import {
   type CapturedRequest,
   type Header,

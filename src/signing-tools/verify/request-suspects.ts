@@ -7,7 +7,7 @@ import {
   withoutParams,
   withQueryValue,
 } from '../../signing/request.js';
-import { decodePercent } from '../../support/percent.js';
+import { decodePercent } from '../../support/percent-encoding.js';
 import { type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
 /** The most parameters and headers that are changed one by one. */

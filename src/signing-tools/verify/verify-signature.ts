@@ -1,5 +1,5 @@
 import type { Explanation } from '../../signing/signer.js';
-import { decodePercent } from '../../support/percent.js';
+import { decodePercent } from '../../support/percent-encoding.js';
 import { recipeSuspects } from './recipe-suspects.js';
 import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';

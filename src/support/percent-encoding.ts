@@ -14,10 +14,12 @@ const bare = /^[\w.~-]*$/;
 /** Encodes one name or value, as `encodePairs` does. */
 export function encodeText(text: string): string {
   if (bare.test(text)) return text;
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  return encodeURIComponent(text).replace(/[!'()*]/g, percent);
+}
+
+/** The percent escape of an ASCII character. */
+export function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 /** A received name and value: `null` for a broken escape, or bytes that are not UTF-8. */
@@ -56,10 +58,19 @@ function spaced(text: string): string {
   return bytes.toString();
 }
 
+/** The text with its percent escapes decoded; the text itself where they are not UTF-8. */
+export function decodePercent(text: string): string {
+  return text.includes('%') ? (decodeText(text) ?? text) : text;
+}
+
 function decodePart(text: string): string | null {
   if (plain.test(text)) return text;
+  return decodeText(text.includes('+') ? spaced(text) : text);
+}
+
+function decodeText(text: string): string | null {
   try {
-    return decodeURIComponent(text.includes('+') ? spaced(text) : text);
+    return decodeURIComponent(text);
   } catch {
     return null;
   }
