@@ -28,7 +28,7 @@ import { type SignedRequest, type SigningApp, signRequest } from './sign-request
 import { RequestHeaders } from './wire-request.js';
 
 /** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
-const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
+export const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
 
 /** Age from which the value of a function is renewed, in milliseconds, unless it has a life time of its own. */
 const freshMs = 1_000;

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallClient } from '../client/client.js';
 import { NoAnswerError, RejectedError } from '../client/errors.js';
 import { isThrottled, parseRetryAfter } from '../client/retry.js';
+import { randomString } from '../client/sender.js';
 import { msgOf } from '../protocol/envelope.js';
 import { isObject } from '../protocol/fields.js';
 import { randomLength } from '../protocol/limits.js';
@@ -222,7 +222,7 @@ export class Exchange {
     const { client, signers, secret, signal, onSent, maxRequests } = this.#connection;
     if (this.#sent >= maxRequests) throw new StoppedError(null);
     const { tenantCode, appKey, age = 0, sign, short, request } = asked;
-    const fresh = { random: freshRandom(), now: Date.now() + this.skewMs };
+    const fresh = { random: randomString(), now: Date.now() + this.skewMs };
     const { random, now } = (isCopy ? this.#last : null) ?? fresh;
     this.#last = { random, now };
     const sender = client.withOptions({
@@ -275,11 +275,6 @@ async function untilMidSecond(signal: AbortSignal, skewMs: number): Promise<void
   const ms = (((Date.now() + skewMs) % 1000) + 1000) % 1000;
   if (ms < 100) await sleep(100 - ms, undefined, { signal });
   if (ms > 700) await sleep(1100 - ms, undefined, { signal });
-}
-
-/** A random that a copy of the request has too. */
-function freshRandom(): string {
-  return randomUUID().replaceAll('-', '').slice(0, randomLength.max);
 }
 
 function membersOf(body: Uint8Array): Readonly<Record<string, unknown>> {

@@ -117,14 +117,13 @@ export async function* listAll<T, Key = string>(
   readPage: (after: Key, limit: number) => Promise<readonly T[]>,
   keyOf: (item: T) => Key,
   first = '' as Key,
-  limit = pageSize,
 ): AsyncGenerator<T, void, undefined> {
   let after = first;
   for (;;) {
-    const page = await readPage(after, limit);
+    const page = await readPage(after, pageSize);
     yield* page;
     const last = page.at(-1);
-    if (last === undefined || page.length < limit) return;
+    if (last === undefined || page.length < pageSize) return;
     after = keyOf(last);
   }
 }

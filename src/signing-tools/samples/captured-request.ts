@@ -39,8 +39,8 @@ export function withType(type: string | null | undefined, headers: readonly Head
   return isTyped ? [...headers] : [['Content-Type', type], ...headers];
 }
 
-export function withScheme(address: string, scheme = 'http'): string {
-  return /^\w+:\/\//.test(address) ? address : `${scheme}://${address}`;
+export function withScheme(address: string): string {
+  return /^\w+:\/\//.test(address) ? address : `http://${address}`;
 }
 
 export function withQuery(url: string, query: string): string {

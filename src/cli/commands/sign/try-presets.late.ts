@@ -101,12 +101,12 @@ async function search(trial: Trial): Promise<PresetPair> {
   throw noPreset('app_sign', trial);
 }
 
-function noPreset(name: string, { requests }: Trial, known = ''): CheckFailedError {
+function noPreset(name: string, { requests }: Trial): CheckFailedError {
   return new CheckFailedError(
     `no preset gives the ${name} of this deployment: ${requests} requests were sent`,
     {
       hint:
-        `${known}Check the secret, as "userinfo doctor" shows it. Ask the operator for a request that was accepted, and ` +
+        'Check the secret, as "userinfo doctor" shows it. Ask the operator for a request that was accepted, and ' +
         'find its rule: userinfo sign solve --sample request.txt',
     },
   );
