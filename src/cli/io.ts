@@ -1,5 +1,4 @@
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { InvalidInputError, quoteName, UserInfoError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInput, readInputFile } from '../support/input-file.js';
@@ -114,10 +113,9 @@ interface Source {
  * @throws InvalidInputError that names the file, AbortError
  */
 export async function readText({ io, signal }: Source, file: string, what = 'the input'): Promise<string> {
-  const name = inputName(file);
-  if (file !== '-') return readNamedFile(file, name, { signal });
-  await announceWait(io, what);
-  return decodeUtf8(await buffer(addAbortSignal(signal, io.stdin)), name);
+  if (file === '-') await announceWait(io, what);
+  const source = file === '-' ? addAbortSignal(signal, io.stdin) : file;
+  return readNamedFile(source, inputName(file), { signal });
 }
 
 /** Says on a terminal that the program waits for input. */
@@ -126,19 +124,19 @@ export async function announceWait(io: Io, what: string): Promise<void> {
 }
 
 /**
- * Reads the text of a file, or of a pipe as of `<(command)`; messages call it `name`. `hint` is for one that cannot be
- * read; with `isKept` a pipe is refused, which can be read once.
+ * Reads the text of a stream, a file, or a pipe as of `<(command)`; messages call it `name`. `hint` is for one that cannot
+ * be read; with `isKept` a pipe is refused, which can be read once.
  *
  * @throws InvalidInputError, also for a device; AbortError
  */
 export async function readNamedFile(
-  path: string,
+  source: string | Readable,
   name: string,
   { hint, signal, isKept = false }: { hint?: string; signal?: AbortSignal; isKept?: boolean } = {},
 ): Promise<string> {
   let bytes: Buffer;
   try {
-    bytes = isKept ? readInputFile(path) : await readInput(path, signal);
+    bytes = isKept && typeof source === 'string' ? readInputFile(source) : await readInput(source, signal);
   } catch (cause) {
     throw explainUnreadable(cause, name, hint);
   }

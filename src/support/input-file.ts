@@ -20,14 +20,14 @@ export function readInputFile(path: string): Buffer {
 }
 
 /**
- * Reads a regular file, or a pipe to its end, as of `<(command)`; 16 MiB at most.
+ * Reads a stream, a regular file, or a pipe to its end, as of `<(command)`; 16 MiB at most.
  *
  * @throws as `readInputFile` and `openInput`
  */
-export async function readInput(path: string, signal?: AbortSignal): Promise<Buffer> {
+export async function readInput(source: string | Readable, signal?: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of await openInput(path, signal)) {
+  for await (const chunk of typeof source === 'string' ? await openInput(source, signal) : source) {
     size += chunk.length;
     requireSize(size);
     chunks.push(chunk);
