@@ -24,9 +24,11 @@ export function nameHost(host: string, proxy: HttpProxy | null): string {
 export function parseProxy(text: string, label = 'proxy'): HttpProxy {
   const address = text.includes('://') ? text : `http://${text}`;
   const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+  // A "/", "?" or "#" in a password ends the host: what is before it would be looked up as a name.
+  const isWhole = url !== null && /^\/?$/.test(url.pathname + url.search + url.hash);
+  if (!isWhole || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
     throw new InvalidInputError(`${label} is not the address of an http proxy`, {
-      hint: 'Write it as http://host:port; proxies of other kinds are not supported.',
+      hint: 'Write it as http://host:port, or http://user:password@host:port with special characters percent-encoded; proxies of other kinds are not supported.',
     });
   }
   const { origin, host, username, password } = url;

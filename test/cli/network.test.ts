@@ -129,6 +129,9 @@ describe('a proxy', () => {
     ['http://u:never-to-be-seen%zz@127.0.0.1:1', 'has a user name or password that is not percent-encoded'],
     ['socks5://u:never-to-be-seen@127.0.0.1:1', 'is not the address of an http proxy'],
     ['http://u:never-to-be-seen@:1', 'is not the address of an http proxy'],
+    ['http://u:p@never-to-be-seen/x@127.0.0.1:1', 'is not the address of an http proxy'],
+    ['http://u:p@never-to-be-seen#x@127.0.0.1:1', 'is not the address of an http proxy'],
+    ['u:p@never-to-be-seen?x@127.0.0.1:1', 'is not the address of an http proxy'],
   ])('that is invalid is refused with status 2, without its password: %s', async (HTTPS_PROXY, said) => {
     const done = await machine.run([...write, '--base-url', 'https://service.invalid'], {
       env: { HTTPS_PROXY },
