@@ -1,4 +1,5 @@
 import type { Endpoint } from '../protocol/endpoints.js';
+import { certificateFault } from '../support/errors.js';
 import { NoAnswerError, type NoAnswerReason } from './errors.js';
 import type { HttpProxy } from './proxy.js';
 
@@ -78,7 +79,7 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
   },
   {
     reason: 'tls',
-    codes: /CERT|TLS|SSL|SIGNATURE|EPROTO/,
+    codes: new RegExp(`TLS|SSL|EPROTO|${certificateFault.source}`),
     received: false,
     message: (host) => `no secure connection to ${host}`,
     hint: 'Check the certificate of the service, and whether the base URL should be http or https.',

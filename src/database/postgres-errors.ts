@@ -1,3 +1,4 @@
+import { certificateFault } from '../support/errors.js';
 import { DatabaseBusyError, StoreUnavailableError } from './errors.js';
 
 /** The database aborted the transaction in favour of another: it may be run again. */
@@ -102,8 +103,7 @@ function faultOf(error: Error & { code?: unknown; severity?: unknown }): Fault |
   const known = (code === '' || code === '08P01') && byMessage.find(([text]) => text.test(error.message));
   if (known) return known[1];
   if (error.severity !== undefined) return bySqlState[code] ?? null;
-  // Node.js names the fault of a certificate so: CERT_HAS_EXPIRED, UNABLE_TO_VERIFY_LEAF_SIGNATURE.
-  if (/CERT|LEAF_SIGNATURE/.test(code)) return unverified;
+  if (certificateFault.test(code)) return unverified;
   const reason = bySystemError[code] ?? code;
   const message = `the database cannot be reached${reason === '' ? '' : `: ${reason}`}`;
   return [message, ConnectionLostError, 'Check host and port, and that PostgreSQL runs there.'];

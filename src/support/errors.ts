@@ -1,3 +1,7 @@
+/** The codes by which Node names the faults of certificates: CERT_HAS_EXPIRED, INVALID_PURPOSE. It calls newer ones UNSPECIFIED. */
+export const certificateFault =
+  /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH|ISSUER|UNSPECIFIED/;
+
 /** Details of an error in addition to its message. */
 export interface UserInfoErrorOptions {
   /** The next step of the user, in a sentence or two, shown under the message. */

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { toNoAnswerError } from '../../src/client/transport-errors.js';
+import { translatePostgresError } from '../../src/database/postgres-errors.js';
 import { InvalidInputError, UserInfoClient, type UserInfoClientOptions } from '../../src/index.js';
 import { httpProxy } from '../support/http-proxy.js';
 import { httpServer } from '../support/raw-server.js';
@@ -84,6 +86,20 @@ describe('a certificate', () => {
     expect(error).toMatchObject({ code: 'NO_ANSWER', reason: 'tls', received: false });
     expect((error as Error).message).toBe(`no secure connection to ${new URL(server.url).host} (${code})`);
     expect(attempts).toBe(1);
+  });
+
+  const faults = [
+    'INVALID_PURPOSE',
+    'INVALID_CA',
+    'PATH_LENGTH_EXCEEDED',
+    'HOSTNAME_MISMATCH',
+    'UNSPECIFIED',
+  ];
+  it.each(faults)('that has the fault %s is not taken for a lost connection', (code) => {
+    const fault = Object.assign(new Error('refused'), { code });
+    const error = toNoAnswerError(fault, { host: 'h', proxy: null, started: false });
+    expect(error).toMatchObject({ reason: 'tls', message: `no secure connection to h (${code})` });
+    expect(translatePostgresError(fault)).toMatchObject({ message: expect.stringContaining('certificate') });
   });
 
   it.each([
