@@ -212,7 +212,7 @@ export class SqliteConnection {
 function createSqliteFile(path: string, create: boolean): void {
   const stats = statsOf(path);
   // Opening a pipe would block until its other end is opened.
-  if (stats?.isFile() === false) throw new Error('it is not a file');
+  if (stats?.isFile() === false) throw new StoreUnavailableError('it is not a file');
   if (stats !== undefined) return;
   if (!create) {
     throw new StartError(`there is no database at ${path}`, missingDatabase);

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { StartError, StoreUnavailableError } from './errors.js';
 import type { Sql, SqlDriver, SqlParameter, SqlRow } from './sql-driver.js';
 import { SqliteConnection, type SqliteLibrary } from './sqlite-connection.js';
-import { describeSqliteError, isBusy } from './sqlite-errors.js';
+import { isBusy } from './sqlite-errors.js';
 
 export interface SqliteOptions {
   /** Whether a missing file is created. Default: true. */
@@ -53,10 +54,12 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
     const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(library, file, create));
     return new SqliteDriver(connection, busyTimeoutMs);
   } catch (error) {
-    if (error instanceof StartError) throw error;
-    throw new StartError(`cannot open the database ${file}: ${describeSqliteError(error)}`, {
+    const isKnown = error instanceof StoreUnavailableError;
+    if (!isKnown && !isSystemError(error)) throw error;
+    const reason = isKnown ? error.message : describeSystemError(error);
+    throw new StartError(`cannot open the database ${file}: ${reason}`, {
       hint:
-        (error instanceof StoreUnavailableError && error.hint) ||
+        (isKnown && error.hint) ||
         'Its folder must be there and be writable; a file that is there must be an SQLite database.',
       cause: error,
     });

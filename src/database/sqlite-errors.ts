@@ -1,4 +1,3 @@
-import { describeSystemError, isSystemError } from '../support/errors.js';
 import { StoreUnavailableError } from './errors.js';
 
 /**
@@ -18,8 +17,14 @@ const unavailable: Readonly<Record<number, readonly [message: string, fault: str
   26: ['file is not a database', 'the file is not a database'],
 };
 
+/** The next step, by primary code. */
+const hints: Readonly<Record<number, string>> = {
+  5: 'Wait for it, or end it.',
+  11: 'Restore a backup.',
+  13: 'Free space on its disk, or use another database.',
+};
+
 const busy = [5, 6];
-const full = 13;
 
 /** Errors after which the connection may have cached wrong data, or stays read-only. */
 const breaking = [8, 10, 11, 14, 26];
@@ -36,22 +41,9 @@ export function needsReconnect(error: unknown): boolean {
 
 /** Translates an error of the library, unless the statement is at fault. */
 export function translateSqliteError(error: unknown): unknown {
-  const fault = faultOf(error);
-  if (fault === undefined) return error;
-  const hint =
-    primaryCode(error) === full ? { hint: 'Free space on its disk, or use another database.' } : {};
-  return new StoreUnavailableError(fault, { cause: error, ...hint });
-}
-
-/** Describes the error of a database that cannot be opened. */
-export function describeSqliteError(error: unknown): string {
-  const fault = faultOf(error) ?? (isSystemError(error) ? describeSystemError(error) : undefined);
-  return fault ?? (error instanceof Error ? error.message : String(error));
-}
-
-function faultOf(error: unknown): string | undefined {
-  const code = primaryCode(error);
-  return code === undefined ? undefined : unavailable[code]?.[1];
+  const code = primaryCode(error) ?? 0;
+  const fault = unavailable[code]?.[1];
+  return fault === undefined ? error : new StoreUnavailableError(fault, { cause: error, hint: hints[code] });
 }
 
 /** The low byte of an extended code is the primary code. */

@@ -330,24 +330,26 @@ describe('the SQLite driver', () => {
   });
 
   it.each([
-    ['a folder that is not there', '/nonexistent/folder/x.db', 'unable to open|ENOENT|no such'],
-    ['a folder', tmpdir(), 'not a file'],
-  ])('says why it cannot open %s', async (_, file, reason) => {
-    await expect(openSqliteDriver(file)).rejects.toThrow(StartError);
-    await expect(openSqliteDriver(file)).rejects.toThrow(new RegExp(`${file}.*(${reason})`));
-  });
-
-  it.each([
-    ['a file that is no database', 'not a database'],
-    ['a database that another process locks', 'locked'],
-  ])('says why it cannot use %s', async (kind, reason) => {
+    ['a folder that is not there', 'no such file or folder', 'Its folder must be there'],
+    ['a folder', 'not a file', 'a file that is there must be an SQLite database'],
+    ['a file that is no database', 'not a database', 'a file that is there must be an SQLite database'],
+    ['a database that another process locks', 'locked', 'Wait for it, or end it.'],
+    ['a database with a damaged schema', 'the database file is damaged', 'Restore a backup.'],
+    ['a database with a damaged table', 'the database file is damaged', 'Restore a backup.'],
+  ])('says why it cannot use %s', async (kind, reason, hint) => {
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-odd-'));
-    const file = join(folder, 'odd.db');
-    if (kind.includes('no database')) await writeFile(file, 'a text '.repeat(1000));
+    const file =
+      kind === 'a folder' ? folder : join(folder, kind.includes('not there') ? 'no/x.db' : 'odd.db');
+    if (kind.includes('damaged')) {
+      await (await createStore(await openSqliteDriver(file))).close();
+      const bytes = await readFile(file);
+      await writeFile(file, bytes.fill(0xff, kind.includes('schema') ? 100 : 4096 * 2, 4096 * 3));
+    } else if (kind.includes('no database')) await writeFile(file, 'a text '.repeat(1000));
     const holder = kind.includes('locks') ? new DatabaseSync(file) : null;
     holder?.exec('PRAGMA locking_mode = EXCLUSIVE; CREATE TABLE x (y); BEGIN EXCLUSIVE');
     const opening = (async () => await createStore(await openSqliteDriver(file, { busyTimeoutMs: 50 })))();
-    await expect(opening).rejects.toThrow(reason);
+    await expect(opening).rejects.toMatchObject({ hint: expect.stringContaining(hint) });
+    await expect(opening).rejects.toThrow(new RegExp(`${file}.*${reason}|^${reason}`));
     holder?.close();
     await rm(folder, { recursive: true });
   });
