@@ -16,13 +16,13 @@ const maxCodes = 500;
 /** Maximum size of a body, in bytes: so many union IDs of the maximum length fit. */
 const maxBytes = 1_048_576;
 
-/** A shorter token could be guessed. */
-const minTokenLength = 16;
+/** A shorter token could be guessed; clients encode other characters of a header in different ways. */
+const possibleToken = /^[\x20-\x7e]{16,}$/;
 
 /**
  * Answers `POST /codes` on an address: issues codes to the users that its body names, if it carries one of the tokens.
  *
- * @throws InvalidInputError for a token that is too short
+ * @throws InvalidInputError for a token that is too short, or that a header cannot carry
  */
 export function answerCodes(
   tokens: readonly Secret[],
@@ -30,8 +30,8 @@ export function answerCodes(
   { issueCodes }: Pick<CodeOperations, 'issueCodes'>,
   log: Log,
 ) {
-  if (tokens.some((token) => token.reveal().length < minTokenLength)) {
-    throw new InvalidInputError(`an admin token has less than ${minTokenLength} characters`, {
+  if (tokens.some((token) => !possibleToken.test(token.reveal()))) {
+    throw new InvalidInputError('an admin token has less than 16 characters, or some that are not ASCII', {
       hint: 'Create one:',
       commands: ['openssl rand -hex 32'],
     });

@@ -116,9 +116,11 @@ it('is not there without a token, nor on the port of the service', async () => {
   await service.close();
   await start();
   expect((await post(wanted)).status).toBe(404);
-  await expect(
-    createService({ adminPort: 0, adminTokens: [new Secret(token), new Secret('short')] }),
-  ).rejects.toThrow('less than 16 characters');
+  for (const wrong of ['short', '令'.repeat(20), `${token}\n${token}`]) {
+    await expect(
+      createService({ adminPort: 0, adminTokens: [new Secret(token), new Secret(wrong)] }),
+    ).rejects.toThrow('an admin token has less than 16 characters, or some that are not ASCII');
+  }
 });
 
 it('warns where the token can come unencrypted from another machine', async () => {
