@@ -159,12 +159,15 @@ const refused: readonly Slip[] = [
     next: 'Corrected:\n',
     paste: { sends: '{"a":"b"}' },
   })),
-  ...['"acme_level": "gold",', 'acme_level: gold', 'acme_level＝gold', '{acme_level: gold}'].map((pair) => ({
-    typed: `userinfo passback '${pair}' ${to}`,
-    cause: 'is not a pair with a key',
-    next: 'As a pair:\n',
-    paste: { sends: '{"acme_level":"gold"}' },
-  })),
+  ...['"acme_level": "?",', 'acme_level: ?', 'acme_level：?', 'acme_level＝?', '{acme_level: ?}'].flatMap(
+    (pair) =>
+      ['gold', '0123'].map((value) => ({
+        typed: `userinfo passback '${pair.replace('?', value)}' ${to}`,
+        cause: 'is not a pair with a key',
+        next: 'As a pair:\n',
+        paste: { sends: `{"acme_level":"${value}"}` },
+      })),
+  ),
   {
     typed: `userinfo passback '"union_id":"u001"' a=b`,
     cause: 'is not a pair with a key',

@@ -123,13 +123,14 @@ function splitPair(
 
 /** The arguments for a member of JSON or YAML, or for a pair with the equals sign of another script. */
 function asPair(text: string): string[] | null {
-  const [, key = '', rest = ''] =
-    /^[{\s]*["']?([A-Za-z_][\w.-]*)["']?\s?[:=]([^{}]*)\}?$/.exec(text.normalize('NFKC').trim()) ?? [];
+  const [, key = '', sign, rest = ''] =
+    /^[{\s]*["']?([A-Za-z_][\w.-]*)["']?\s?([:=])([^{}]*)\}?$/.exec(text.normalize('NFKC').trim()) ?? [];
   const value = rest.trim().replace(/,$/, '');
   const bare = value.replace(/^(["'])(.*)\1$/s, '$2');
   if (bare === '' || /[:,]/.test(bare)) return null;
   if (key === 'union_id') return ['--union-id', bare];
-  return [/^(?:true|false|-?\d+(?:\.\d+)?)$/.test(value) ? `${key}:=${value}` : `${key}=${bare}`];
+  const isJson = sign === ':' && /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/.test(value);
+  return [isJson ? `${key}:=${value}` : `${key}=${bare}`];
 }
 
 /** The probable mistake in an argument that is not a pair, by its neighbours. */
