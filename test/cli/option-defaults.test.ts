@@ -31,8 +31,6 @@ it('a command line without options has the defaults of all options with a value'
     passback: { '--concurrency': 32 },
     worker: { '--concurrency': 32, '--log-format': 'pretty', '--log-level': 'info' },
     probe: { '--pause': 250 },
-    'sign explain read': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
-    'sign explain passback': { '--timestamp': '1700000000', '--random': 'fixed-for-explain' },
     'sign solve': { '--max-time': 20_000 },
     'sign try': { '--rate': 1 },
     serve: {

@@ -1,8 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import type { PlainRequest } from '../../../client/request.js';
 import { endpoints, type OperationName } from '../../../protocol/endpoints.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
-import { randomLength, timestampDigits } from '../../../protocol/limits.js';
 import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
 import type { Explanation } from '../../../signing/signer.js';
 import type { Difference } from '../../../signing-tools/verify/compare-messages.js';
@@ -35,7 +34,7 @@ const declareOperations = endpoints.map(({ operation }) => {
     name: operation,
     common: ['profile', 'output'],
     summary: `show how a ${operation} would be signed`,
-    takes: (command) => addConnectionOptions(addMomentOptions(takes(command))),
+    takes: (command) => addConnectionOptions(takes(command)),
     run: async (call: Call<ExplainedOptions>, ...args: never[]) =>
       explainRequest(call, await request(call as Call<never>, ...args)),
   });
@@ -66,33 +65,9 @@ async function explainSample(call: Call<ExplainOptions>, request?: string): Prom
 }
 
 /** Values that differ in every request: fixed, so that signatures can be compared. */
-interface MomentOptions {
-  readonly timestamp: string;
-  readonly random: string;
-}
+const moment = { random: 'fixed-for-explain', timestamp: 1_700_000_000 };
 
-function addMomentOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--timestamp <seconds>', 'timestamp of the request')
-        .default('1700000000')
-        .argParser((text) => {
-          if (new RegExp(`^\\d{${timestampDigits}}$`).test(text)) return text;
-          throw new InvalidArgumentError(`Give Unix seconds, ${timestampDigits} digits.`);
-        }),
-    )
-    .addOption(
-      new Option('--random <text>', 'random string of the request')
-        .default('fixed-for-explain')
-        .argParser((text) => {
-          const { min, max } = randomLength;
-          if (text.length >= min && text.length <= max) return text;
-          throw new InvalidArgumentError(`Give ${min} to ${max} characters.`);
-        }),
-    );
-}
-
-type ExplainedOptions = ExplainOptions & ConnectionOptions & MomentOptions;
+type ExplainedOptions = ExplainOptions & ConnectionOptions;
 
 /** Shows how a request would be signed, stage by stage. Sends nothing. */
 async function explainRequest(call: Call<ExplainedOptions>, request: PlainRequest): Promise<void> {
@@ -119,7 +94,7 @@ async function explainRequest(call: Call<ExplainedOptions>, request: PlainReques
       appKey: settings.app_key.value,
       channel: settings.channel.value,
     },
-    { random: options.random, timestamp: Number(options.timestamp) },
+    moment,
   );
   const secret = await readSecretOf(context, settings);
   await printExplanation(call, explainBoth(signing.signers, signable, secret));
