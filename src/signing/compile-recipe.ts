@@ -36,7 +36,8 @@ export function compileComplete(recipe: Recipe): Signer {
   return signerOf(partsOf(recipe));
 }
 
-function signerOf(compiled: RecipeParts): Signer {
+/** Signs by the parts of a recipe. */
+export function signerOf(compiled: RecipeParts): Signer {
   const { message: template, steps, allTokens } = compiled;
   const { encode } = compiled.recipe;
   const encodeMessage = compileMessageEncoding(encode);

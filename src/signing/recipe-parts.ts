@@ -20,6 +20,15 @@ export interface RecipeParts extends KeyedMessage {
  * @throws RecipeError for an unknown token or step, one in the wrong place, or a digest of a part of the secret
  */
 export function partsOf(recipe: Recipe, field = ''): RecipeParts {
+  const parts = parseParts(recipe, field);
+  const tokens = 'tokens, with those of steps, key, sub and params.add';
+  checkLimit(parts.allTokens.length, 'tokens', fieldPath(field, 'message'), tokens);
+  checkSecretFlow(recipe, parts, parts.subs, parts.params, field);
+  return parts;
+}
+
+/** As `partsOf`, without a check of how many tokens there are, and of what the recipe gives away. */
+export function parseParts(recipe: Recipe, field = ''): RecipeParts {
   const at = (name: string) => fieldPath(field, name);
   if (recipe.message.length === 0) throw new RecipeError(at('message'), 'is empty', 'Add $params.');
   const main = keyedMessage({
@@ -46,15 +55,7 @@ export function partsOf(recipe: Recipe, field = ''): RecipeParts {
   }
   checkSubs(main.tokens, subs, at('sub'));
   const params = compileParams(recipe.params, at('params'));
-  const allTokens = allTokensOf(main, subs, params);
-  checkLimit(
-    allTokens.length,
-    'tokens',
-    at('message'),
-    'tokens, with those of steps, key, sub and params.add',
-  );
-  checkSecretFlow(recipe, main, subs, params, field);
-  return { ...main, recipe, params, subs, allTokens };
+  return { ...main, recipe, params, subs, allTokens: allTokensOf(main, subs, params) };
 }
 
 /** A digest takes those before it: none can be a part of itself. */

@@ -202,6 +202,16 @@ export class RecipeError extends UserInfoError {
   }
 }
 
+/** Null where a recipe, or the secret as its key, is refused: a key that is not base64, for example. */
+export function unlessRefused<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof RecipeError) return null;
+    throw error;
+  }
+}
+
 /** @throws RecipeError for more than `recipeLimits` allows; `what` is what is counted */
 export function checkLimit(
   count: number,

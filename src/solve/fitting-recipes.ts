@@ -1,9 +1,9 @@
 import { compileComplete, compileRecipe } from '../signing/compile-recipe.js';
 import { compileParams } from '../signing/params.js';
-import { type Recipe, RecipeError, recipeDefaults } from '../signing/recipe.js';
+import { type Recipe, recipeDefaults, unlessRefused } from '../signing/recipe.js';
 import type { SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import type { Signature, Signer } from '../signing/signer.js';
+import type { Signer } from '../signing/signer.js';
 import { entriesOf } from '../signing-tools/recipe-changes.js';
 import { addedEntries } from './candidates/arrangements.js';
 import { type RecipeCandidate, sortByBits } from './candidates/cost.js';
@@ -119,16 +119,6 @@ function combine(base: RecipeCandidate, changes: readonly Change[], bound: numbe
   return all;
 }
 
-/** What a recipe makes of a sample; null, if it is no recipe, or another secret cannot be its key. */
-export function signatureBy(recipe: Recipe, { request, secret }: SolveTask): Signature | null {
-  try {
-    return compileComplete(recipe).sign(request, secret);
-  } catch (error) {
-    if (error instanceof RecipeError) return null;
-    throw error;
-  }
-}
-
-export function signs(recipe: Recipe, task: SolveTask): boolean {
-  return signatureBy(recipe, task)?.digest === task.signature;
+export function signs(recipe: Recipe, { request, secret, signature }: SolveTask): boolean {
+  return unlessRefused(() => compileComplete(recipe).sign(request, secret))?.digest === signature;
 }

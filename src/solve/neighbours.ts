@@ -1,14 +1,17 @@
+import { signerOf } from '../signing/compile-recipe.js';
 import { digestName, parseDigest } from '../signing/digest-steps.js';
+import { compileParams } from '../signing/params.js';
 import { presets } from '../signing/presets.js';
-import type { Recipe } from '../signing/recipe.js';
+import { type Recipe, unlessRefused } from '../signing/recipe.js';
+import { parseParts, type RecipeParts } from '../signing/recipe-parts.js';
 import { paramOf } from '../signing/request.js';
-import type { Signature } from '../signing/signer.js';
+import { memoize } from '../support/memoize.js';
 import { sortByBits, type Weighted } from './candidates/cost.js';
 import { roleOf } from './candidates/parameter-roles.js';
 import { namedToken } from './candidates/pieces.js';
 import { readSignature, type SignatureReading } from './candidates/signature-reading.js';
 import { type Change, changesOf } from './changes.js';
-import { type Pause, signatureBy, signs } from './fitting-recipes.js';
+import { type Pause, signs } from './fitting-recipes.js';
 import type { Found, SolveTask } from './tasks.js';
 
 /** The cost of a preset, in bits. */
@@ -27,38 +30,63 @@ export async function findNeighbour(tasks: readonly SolveTask[], pause: Pause): 
   const [task] = tasks;
   if (task === undefined) return { tried: 0, hit: null };
   const known = presets.flatMap(({ recipe }) => presetsFor(recipe, task));
-  const plain = new Map<Recipe, Signature | null>();
+  const partsOf = partsOfNeighbours();
+  /** What the bases make of the first sample. */
+  const plain = new Map<Recipe, string>();
   const silent = new Set<Change>();
   /** Changes that give the signature of the first sample, but not those of the others. */
   const fitting = new Set<Change>();
   const addsNothing = (one: Change, other: Change) =>
     silent.has(one) && !isOfParams(other) && !fitting.has(other);
   let tried = 0;
-  for (const { base, changes, bits } of sortByBits(known.flatMap(neighboursOf))) {
+  for (const neighbour of sortByBits(known.flatMap(neighboursOf))) {
+    const { base, changes, bits } = neighbour;
     const [one, other] = changes;
     if (one && other && (addsNothing(one, other) || addsNothing(other, one))) continue;
     if (tried === maxTried) break;
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
-    const recipe = changes.reduce((changed, { apply }) => apply(changed), base);
-    const signed = signatureBy(recipe, task);
+    const signed = unlessRefused(() => signerOf(partsOf(neighbour)).sign(task.request, task.secret));
     const isFit = signed?.digest === task.signature;
+    const recipe = isFit ? changed(base, changes) : base;
     if (isFit && tasks.every((sample) => signs(recipe, sample))) return { tried, hit: { recipe, bits } };
-    if (one === undefined) plain.set(base, signed);
-    else if (other === undefined) {
-      if (isFit) fitting.add(one);
-      else if (isOfParams(one) && signed !== null && isSame(signed, plain.get(base))) silent.add(one);
-    }
+    if (signed === null || other !== undefined) continue;
+    const texts = `${signed.params}\0${signed.digest}`;
+    if (one === undefined) plain.set(base, texts);
+    else if (isFit) fitting.add(one);
+    else if (isOfParams(one) && texts === plain.get(base)) silent.add(one);
   }
   return { tried, hit: null };
 }
 
-function isOfParams({ place }: Change): boolean {
-  return /^(?:params\.|exclude )/.test(place);
+function changed(base: Recipe, changes: readonly Change[]): Recipe {
+  return changes.reduce((recipe, { apply }) => apply(recipe), base);
 }
 
-function isSame({ params, digest }: Signature, other: Signature | null | undefined): boolean {
-  return params === other?.params && digest === other.digest;
+/**
+ * Parses neighbours: the rule of the parameters, and what is outside of it, each once for all neighbours that have no
+ * or one change there. Whether the language takes it is checked where one fits.
+ */
+function partsOfNeighbours(): (neighbour: KnownRecipe) => RecipeParts {
+  const parsedOnce = <T>(parse: (recipe: Recipe) => T) => {
+    const known = memoize((base: Recipe) =>
+      memoize((change?: Change) => parse(changed(base, change ? [change] : []))),
+    );
+    return (base: Recipe, changes: readonly Change[]) =>
+      changes.length < 2 ? known(base)(changes[0]) : parse(changed(base, changes));
+  };
+  const rules = parsedOnce(({ params }) => ({ rule: params, params: compileParams(params) }));
+  const others = parsedOnce((recipe) => parseParts(recipe));
+  return ({ base, changes }) => {
+    const { rule, params } = rules(base, changes.filter(isOfParams));
+    const outside = changes.filter((change) => !isOfParams(change));
+    const parts = others(base, outside);
+    return { ...parts, params, recipe: { ...parts.recipe, params: rule } };
+  };
+}
+
+function isOfParams({ place }: Change): boolean {
+  return /^(?:params\.|exclude )/.test(place);
 }
 
 /** Minimum cost of a change, in bits: an unlikely recipe does not become likely by one. */

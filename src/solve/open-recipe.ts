@@ -1,5 +1,5 @@
 import { digestName, parseDigest } from '../signing/digest-steps.js';
-import { type Recipe, RecipeError, type RecipeJson } from '../signing/recipe.js';
+import { type Recipe, RecipeError, type RecipeJson, unlessRefused } from '../signing/recipe.js';
 import { parseRecipe } from '../signing/recipe-json.js';
 import { withValueAt } from '../signing-tools/recipe-changes.js';
 import { selections, sentLists } from './candidates/arrangements.js';
@@ -23,7 +23,6 @@ import { readSignature } from './candidates/signature-reading.js';
 import { fieldChoices, tokensOf } from './changes.js';
 import { type Pause, signs } from './fitting-recipes.js';
 import { withReading } from './neighbours.js';
-import { validRecipe } from './search/assemble-recipe.js';
 import type { Found, Hints, SolveTask, TaskHints } from './tasks.js';
 
 /** A recipe in JSON, in which a value, an entry of a list, or a whole list may be open: `"?"`. */
@@ -215,7 +214,7 @@ export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pau
   for (const { value: filledIn, bits } of await fill(wanted, space, hints, pause)) {
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
-    const recipe = validRecipe(filledIn(wanted) as unknown as RecipeJson);
+    const recipe = unlessRefused(() => parseRecipe(filledIn(wanted) as unknown as RecipeJson));
     if (recipe === null) continue;
     const read = [
       ...(isLabelled(recipe) ? [recipe] : []),

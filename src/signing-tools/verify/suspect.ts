@@ -1,4 +1,4 @@
-import { type Recipe, RecipeError } from '../../signing/recipe.js';
+import type { Recipe } from '../../signing/recipe.js';
 import type { Param, SignableRequest } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import type { Signer } from '../../signing/signer.js';
@@ -31,16 +31,6 @@ export function suspects(
   rows: readonly (readonly [how: string, change: Suspect['change']])[],
 ): Suspect[] {
   return rows.map(([how, change]) => ({ id, says: `It was signed ${how}.`, advice, change }));
-}
-
-/** Null where the recipe, or the secret as its key, is refused: a key that is not base64, for example. */
-export function unlessRefused<T>(make: () => T): T | null {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof RecipeError) return null;
-    throw error;
-  }
 }
 
 /** Inputs that a wrong signature may have been made with, besides the right ones. */

@@ -1,9 +1,9 @@
 import { compileRecipe } from '../../signing/compile-recipe.js';
 import { parseDigest } from '../../signing/digest-steps.js';
-import type { KeyRule, Recipe } from '../../signing/recipe.js';
+import { type KeyRule, type Recipe, unlessRefused } from '../../signing/recipe.js';
 import { parseTemplate } from '../../signing/template.js';
 import { entriesOf, withValueAt } from '../recipe-changes.js';
-import { type Suspect, suspects, unlessRefused } from './suspect.js';
+import { type Suspect, suspects } from './suspect.js';
 
 export type Variant = readonly [how: string, recipe: Recipe];
 

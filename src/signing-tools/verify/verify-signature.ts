@@ -1,15 +1,10 @@
+import { unlessRefused } from '../../signing/recipe.js';
 import type { Explanation } from '../../signing/signer.js';
 import { decodePercent } from '../../support/percent-encoding.js';
 import { recipeSuspects } from './recipe-suspects.js';
 import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
-import {
-  type Mistake,
-  type ReceivedSignature,
-  type SignatureInputs,
-  type Suspect,
-  unlessRefused,
-} from './suspect.js';
+import type { Mistake, ReceivedSignature, SignatureInputs, Suspect } from './suspect.js';
 
 export type Finding = readonly Mistake[];
 

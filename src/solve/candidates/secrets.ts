@@ -1,5 +1,5 @@
 import { decodeKey } from '../../signing/digest-steps.js';
-import { type KeyDecoding, type KeyRule, type Recipe, RecipeError } from '../../signing/recipe.js';
+import { type KeyDecoding, type KeyRule, type Recipe, unlessRefused } from '../../signing/recipe.js';
 import type { Param } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import { type Choice, choice, choices, combined, distinctBy, sortByBits, type Weighted } from './cost.js';
@@ -142,11 +142,6 @@ export function keyForms(forms: readonly Piece[], pieces: RequestPieces): KeyFor
 
 function asKey({ tokens, text, sub }: Piece, decode: KeyDecoding, bits: number, shape = /^/): KeyForm[] {
   if (!shape.test(text)) return [];
-  try {
-    const bytes = decodeKey(text, decode);
-    return [{ rule: { tokens, decode }, bytes, bits, ...(sub !== undefined && { sub }) }];
-  } catch (error) {
-    if (error instanceof RecipeError) return [];
-    throw error;
-  }
+  const bytes = unlessRefused(() => decodeKey(text, decode));
+  return bytes === null ? [] : [{ rule: { tokens, decode }, bytes, bits, ...(sub !== undefined && { sub }) }];
 }

@@ -1,4 +1,4 @@
-import { type ParamsRule, type Recipe, RecipeError, type RecipeJson } from '../../signing/recipe.js';
+import { type ParamsRule, type Recipe, unlessRefused } from '../../signing/recipe.js';
 import { parseRecipe } from '../../signing/recipe-json.js';
 import type { MessageChange } from '../candidates/block-changes.js';
 import { type Chain, stepsOf, subOf } from '../candidates/chains.js';
@@ -28,7 +28,7 @@ export function assembleRecipe({ params, message, join, block, change, chain }: 
   );
   if (subs.size > 1 || basePaths.size > 1) return null;
   const tokens = message.flatMap((piece) => piece.tokens);
-  return validRecipe({
+  const recipe = {
     params: message.find((piece) => piece.params !== undefined)?.params ?? params,
     message: tokens.length === 0 ? [''] : join === '' ? mergeLiterals(tokens) : tokens,
     join,
@@ -38,17 +38,8 @@ export function assembleRecipe({ params, message, join, block, change, chain }: 
     steps: stepsOf(chain),
     key: chain.key?.rule ?? { tokens: ['$secret'], decode: 'utf8' },
     output: chain.reading.output,
-  });
-}
-
-/** The recipe, if the language takes it; else null. */
-export function validRecipe(json: RecipeJson): Recipe | null {
-  try {
-    return parseRecipe(json);
-  } catch (error) {
-    if (error instanceof RecipeError) return null;
-    throw error;
-  }
+  };
+  return unlessRefused(() => parseRecipe(recipe));
 }
 
 function usesPath(tokens: readonly string[]): boolean {
