@@ -15,3 +15,9 @@ export function entriesOf({ message, join }: Pick<Recipe, 'message' | 'join'>): 
   const { parts } = parseTemplates(message, 'message');
   return parts.map((part) => (typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written));
 }
+
+/** The entries with another separator in their texts; null where they do not have it. */
+export function withSeparator(entries: readonly string[], separator: string, other: string): string[] | null {
+  const isInside = separator !== '' && entries.some((entry) => entry.includes(separator));
+  return isInside ? entries.map((entry) => entry.replaceAll(separator, other)) : null;
+}

@@ -33,12 +33,14 @@ const open = '?';
 /** The recipe of the hints: without one, all is open that they do not say. */
 function openRecipe({ recipe, steps, join }: Hints): OpenRecipe {
   const given = (recipe ?? {}) as OpenRecipe;
-  const isOpen = given.message === undefined || given.message === open;
+  const isUnknown = isOpen(given.message ?? open);
+  // Of a message with known parameters, what is around them is open.
+  const isBlock = isUnknown && !isOpen(given.params ?? open);
   return {
-    ...(isOpen && { join: open, params: open }),
-    message: open,
+    ...(isUnknown && !isBlock && { join: open, params: open }),
     steps: open,
     ...given,
+    message: isBlock ? [open, '$params', open] : (given.message ?? open),
     ...(steps !== undefined && { steps }),
     ...(join !== undefined && { join }),
   };
@@ -214,7 +216,10 @@ export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pau
   for (const { value: filledIn, bits } of await fill(wanted, space, hints, pause)) {
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
-    const recipe = unlessRefused(() => parseRecipe(filledIn(wanted) as unknown as RecipeJson));
+    const json = filledIn(wanted) as unknown as RecipeJson;
+    // Without a joiner, an empty entry is nothing.
+    const message = json.message.filter((entry) => entry !== '' || json.join);
+    const recipe = unlessRefused(() => parseRecipe(message.length === 0 ? json : { ...json, message }));
     if (recipe === null) continue;
     const read = [
       ...(isLabelled(recipe) ? [recipe] : []),
@@ -289,7 +294,7 @@ function openEntries(task: SolveTask, { constants, isBlockOpen, isAlone, join }:
   const single = [
     ...own,
     ...secretForms,
-    ofToken('', 6),
+    ofToken('', isAlone ? 6 : 1.5),
     ...constants.map((text) => literal(text, 2)),
     ...named,
   ];

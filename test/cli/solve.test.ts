@@ -92,6 +92,14 @@ describe('sign solve', () => {
     },
   );
 
+  it('takes the line ends of a text that joins the parts', patient, async () => {
+    const signature = createHash('md5').update('2\r\n1\r\nk').digest('hex');
+    const sample = file('lines.json', { params: { a: '1', b: '2' }, secret: 'k', signature });
+    const args = ['--sample', sample, '--join', '\\r\\n', '--headers', 'b,a', '--json', ...unhurried];
+    const { stdout } = await machine.run(['sign', 'solve', ...args]);
+    expect(JSON.parse(stdout).fits[0].recipe).toMatchObject({ join: '\r\n' });
+  });
+
   it(
     'finds a rule that needs many threads, and "explain" accepts the recipe unchanged',
     patient,

@@ -232,13 +232,18 @@ describe('the signature', () => {
     ],
     ['QBox key:abc=', 'X-Sign.3', { 1: 'QBox', 2: 'key' }],
     ['17-0-abc', 'X-Sign.3', { 1: '17', 2: '0' }],
-  ])('is a part of a header or a parameter: %s', (value, signParam, parts) => {
+    ['{"v":1,"sig":"abc%3D"}', 'X-Sign.sig', { v: '1' }],
+    ['v%3D1%26sig%3Dabc%3D', 'X-Sign.sig', { v: '1' }],
+  ])('is a part of a header, a parameter or a JSON member: %s', (value, signParam, parts) => {
     const [name = ''] = signParam.split('.');
     const extra = Object.fromEntries(Object.entries(parts).map(([part, one]) => [`${name}.${part}`, one]));
     const sent = { params: [['a', '1']], query: 'a=1', extra, signature: expect.stringMatching(/^ab/) };
     expect(readSample(`curl 'https://e.com/x?a=1' -H 'X-Sign: ${value}'`, { signParam })).toMatchObject(sent);
     const query = new URLSearchParams({ a: '1', [name]: value });
     expect(readSample(`https://e.com/x?${query}`, { signParam })).toMatchObject(sent);
+    const json = JSON.stringify({ a: '1', [name]: value });
+    const inJson = readSample(`${post}\n${json}`, { signParam });
+    expect({ ...inJson, query: 'a=1' }).toMatchObject(sent);
   });
 
   it('in a header signs the members of a JSON body only where there are no other parameters', () => {

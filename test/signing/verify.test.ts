@@ -275,6 +275,12 @@ describe('of a rule that signs headers, a body and a path', () => {
       /"\$url" in the place of "\$path"/,
     ],
     ['another separator and no body', { body: '' }, { join: '|' }, /without the body.*"\|" between/],
+    [
+      'a space and a line break too many',
+      { extra: { 'X-Time': '1700000000 ' }, body: '{"a":1}\n' },
+      {},
+      /space behind the value of X-Time.*line break at the end of the body/,
+    ],
   ])('signed with %s, the cause is named', (_, request, change, words) => {
     const received = compileRecipe(withRecipe(change)).sign(
       { ...sent, ...request },
@@ -307,6 +313,21 @@ it.each<[RegExp, Partial<RecipeJson>, Partial<RecipeJson>]>([
     /"\\n" between pairs and parts/,
     { params: { pairSep: '|' }, message: ['$params', '$secret'], join: '|' },
     { params: { pairSep: '\n' }, join: '\n' },
+  ],
+  [
+    /" " between pairs and parts/,
+    { message: ['$params&$secret'] },
+    { params: { pairSep: ' ' }, message: ['$params $secret'] },
+  ],
+  [
+    /" " between the parts of the message, and in them/,
+    { message: ['$method', '$path\n'], join: '\n' },
+    { message: ['$method', '$path '], join: ' ' },
+  ],
+  [
+    /"\$\{url\}.rfc3986.rfc3986" in the place/,
+    { message: ['$url.rfc3986', '&'] },
+    { message: ['$url.rfc3986.rfc3986', '&'] },
   ],
   [
     /random in lower case/,

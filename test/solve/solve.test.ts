@@ -238,6 +238,11 @@ it.each<[string, RecipeJson, ...string[]]>([
     'steps.0',
   ],
   [
+    'what is around known parameters',
+    { params: { exclude: ['c'], names: false }, message: ['$params', '$secret'], steps: ['md5'] },
+    'message',
+  ],
+  [
     'both separators',
     {
       params: { pairSep: '{up}', names: false },
@@ -333,24 +338,6 @@ it('with what a document says, a message of ten parts is found', { timeout: 120_
   }
 });
 
-it('with the joiner of a document, values are found that were sent behind each other', async () => {
-  const names = ['tenant_code', 'app_key', 'channel', 'code', 'random'];
-  const message = [...names.map((name) => `$param:${name}`), '$secret'];
-  const rule = compileRecipe(completeRecipe({ message, join: '~~', steps: ['sha1'] }));
-  const task = { request: read, secret, signature: rule.sign(read, secret).digest, otherParams: [] };
-  const found = await solve([task], searchUpTo(300_000), noPause, { steps: ['sha1'], join: '~~' });
-  expect(rankOf(rule, secret, read, found)).toBeGreaterThan(0);
-});
-
-it('a constant that separates parts may join all of them', async () => {
-  const message = ['$param:code', '$method', '$param:random', '$param:channel', '$secret'];
-  const rule = compileRecipe(completeRecipe({ message, join: '#', steps: ['md5'] }));
-  const task = { request: read, secret, signature: rule.sign(read, secret).digest, otherParams: [] };
-  const hints = { steps: ['md5'], headers: ['code', 'random', 'channel'], constants: ['#'] };
-  const found = await solve([task], searchUpTo(300_000), noPause, hints);
-  expect(rankOf(rule, secret, read, found)).toBeGreaterThan(0);
-});
-
 it('one request without a body or a query leaves open whether these are signed', async () => {
   const request = { ...read, params: [], extra: { 'X-Time': '1795283538' } };
   const rule = compileRecipe({ message: ['$extra:X-Time', '$method', '$path'], steps: ['hmac-sha256'] });
@@ -381,6 +368,7 @@ describe('with what a document says, the rule is found', () => {
   const [key, type, time] = headers.map((name) => `\${extra:${name}}`);
   const names = ['random', 'code', 'app_key', 'channel', 'timestamp'];
   const values = names.map((name) => `$param:${name}`);
+  const sent = read.params.slice(0, -1).map(([name]) => `$param:${name}`);
   it.each<[string, Partial<RecipeJson> & { message: string[] }, Hints]>([
     [
       'of a header behind its name',
@@ -401,6 +389,16 @@ describe('with what a document says, the rule is found', () => {
       'of a label of the signature',
       { message: values.slice(0, 2), join: '&', steps: ['hmac-sha256', 'prepend:v1='] },
       { headers: names.slice(0, 2), constants: ['v1='] },
+    ],
+    [
+      'of fields that are reserved',
+      { message: [...values.slice(0, 2), '', '', '$secret'], join: '|', steps: ['md5'] },
+      { headers: names.slice(0, 2) },
+    ],
+    [
+      'of constants without a text',
+      { message: ['$method', '', '$path', `${time}`], join: '-' },
+      { headers: ['X-Time'], constants: [''] },
     ],
     [
       'of a label before a part',
@@ -430,6 +428,16 @@ describe('with what a document says, the rule is found', () => {
         steps: ['sha1'],
       },
       { headers: ['code', 'random'] },
+    ],
+    [
+      'of values that were sent behind each other',
+      { message: [...sent, '$secret'], join: '~~', steps: ['sha1'] },
+      {},
+    ],
+    [
+      'of a constant that joins all parts',
+      { message: [...values.toSpliced(1, 0, '$method'), '$secret'], join: '#', steps: ['md5'] },
+      { join: undefined, headers: names, constants: ['#'] },
     ],
   ])('%s', async (_, { steps = ['hmac-sha256'], join, message }, hints) => {
     const request = { ...read, extra };

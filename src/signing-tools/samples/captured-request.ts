@@ -1,4 +1,5 @@
 import { type Param, queryWithout, type Sample } from '../../signing/request.js';
+import { decodePercent } from '../../support/percent-encoding.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { jsonPairs } from './literal.js';
 import { SampleError } from './sample-error.js';
@@ -61,7 +62,7 @@ export function toSample(captured: CapturedRequest, signParam: string): Omit<Sam
   const query = queryOf(url);
   const sent = parametersOf(request);
   if (sent.length > maxParams) throw new SampleError(`the request has ${sent.length} parameters`);
-  const members = jsonMembersOf(request);
+  const members = jsonMembersOf(request).filter(([name]) => !signParam.startsWith(`${name}.`));
   const isNamed = ([name]: Param) => name === signParam;
   const inHeaders = request.headers.filter(([name]) => isHeader(name, signParam));
   const signatures = [...sent.filter(isNamed), ...members.filter(isNamed), ...inHeaders];
@@ -109,23 +110,29 @@ function queryOf(url: string): string {
   return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
 }
 
-/** The request with a header, or a parameter of the query, in parts if one of them is the signature: `NAME.PART`. */
+/** The request with a header, parameter of the query or JSON member in parts if one is the signature: `NAME.PART`. */
 function withParts(request: CapturedRequest, signParam: string): CapturedRequest {
   const [, name = ''] = /^(.+)\.[\w-]+$/.exec(signParam) ?? [];
   const { url, headers } = request;
   const carriers = headers.filter(([known]) => isHeader(known, name));
   const query = queryOf(url);
-  const given = carriers.length > 0 ? carriers : decodePairs(query).filter(([known]) => known === name);
+  const values = [...decodePairs(query), ...jsonMembersOf(request)];
+  const given = carriers.length > 0 ? carriers : values.filter(([known]) => known === name);
   if (given.length === 0) return request;
   const others = headers.filter((header) => !carriers.includes(header));
-  const parts = given.flatMap(([, value]) => partsOf(name, value));
+  const parts = given
+    .flatMap(([, value]) => partsOf(name, value))
+    .map(([part, text]): Header => [part, isHeader(part, signParam) ? decodePercent(text) : text]);
   const [base = ''] = url.split('?', 1);
   return { ...request, url: withQuery(base, queryWithout(query, [name])), headers: [...others, ...parts] };
 }
 
-/** The parts of `a=1, b="2"` by their names; those of `SCHEME key:3`, and of `time-random-3`, by their numbers. */
+/** The parts of JSON, or `a=1, b="2"`, by their names; those of `SCHEME key:3`, or `time-random-3`, by their numbers. */
 function partsOf(name: string, value: string): Header[] {
-  const pieces = value.match(/(?:[^\s,;&"]|"[^"]*")+/g) ?? [];
+  const members = jsonPairs(value);
+  if (members.length > 0) return members.map(([part, text]) => [`${name}.${part}`, text]);
+  const whole = /[\s=,;&]/.test(value) ? value : decodePercent(value);
+  const pieces = whole.match(/(?:[^\s,;&"]|"[^"]*")+/g) ?? [];
   let number = 0;
   return pieces.flatMap((piece): Header[] => {
     const [, part, text = ''] = /^([A-Za-z][\w-]*)=(?!=*$)(.+)$/.exec(piece) ?? [];

@@ -13,7 +13,7 @@ import {
 } from '../../signing/recipe.js';
 import { formatRecipe } from '../../signing/recipe-json.js';
 import type { SignableRequest } from '../../signing/request.js';
-import { withValueAt } from '../recipe-changes.js';
+import { withSeparator, withValueAt } from '../recipe-changes.js';
 import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
 import { joiners, joinWords, kind, maxEntries, messageVariants, type Variant } from './text-suspects.js';
 
@@ -83,8 +83,12 @@ function variantsOf(recipe: Recipe): Suspect[] {
         .filter((text) => text !== params.pairSep)
         .flatMap((text): Variant[] => {
           const [how, changed] = at(`with ${joinWords(text)} pairs`, 'params.pairSep', text);
-          const whole = { ...changed, join: text };
-          return [[how, changed], ...(recipe.join === '' ? [] : [[`${how} and parts`, whole] as const])];
+          const inside = withSeparator(recipe.message, params.pairSep, text);
+          const whole = recipe.join !== '' ? { join: text } : inside && { message: inside };
+          return [
+            [how, changed],
+            ...(whole ? [[`${how} and parts`, { ...changed, ...whole }] as const] : []),
+          ];
         }),
     ]),
     ...kind(

@@ -2,7 +2,7 @@ import { compileRecipe } from '../../signing/compile-recipe.js';
 import { parseDigest } from '../../signing/digest-steps.js';
 import { type KeyRule, type Recipe, unlessRefused } from '../../signing/recipe.js';
 import { parseTemplate } from '../../signing/template.js';
-import { entriesOf, withValueAt } from '../recipe-changes.js';
+import { entriesOf, withSeparator, withValueAt } from '../recipe-changes.js';
 import { type Suspect, suspects } from './suspect.js';
 
 export type Variant = readonly [how: string, recipe: Recipe];
@@ -112,7 +112,11 @@ function entryVariants(entries: readonly string[], join: string, where = 'the me
   const variants: MessageVariant[] = [
     ...joiners
       .filter((other) => entries.length > 1 && other !== join)
-      .map((other): MessageVariant => [`with ${joinWords(other)} the parts of ${where}`, entries, other]),
+      .flatMap((other): MessageVariant[] => {
+        const how = `with ${joinWords(other)} the parts of ${where}`;
+        const inside = withSeparator(entries, join, other);
+        return [[how, entries, other], ...(inside ? [[`${how}, and in them`, inside, other] as const] : [])];
+      }),
     [`with a line break at the end of ${where}`, entries.with(last, `${entries[last]}\n`)],
     [`with ${joinWords(join)} the last part and nothing behind it`, [...entries, '']],
   ];
@@ -166,8 +170,8 @@ function replacementsIn(entry: string): (readonly [how: string, entry: string])[
 }
 
 /**
- * A token that may be taken for another one; without each of its modifiers; with a digest in hex, or in base64 of hex; and
- * always there, if it is optional.
+ * A token that may be taken for another one; without each of its modifiers, and with it twice; with a digest in hex, or in
+ * base64 of hex; and always there, if it is optional.
  */
 function lessChanged(text: string): string[] {
   return parseTemplate(text, 'message').tokens.flatMap(({ source, name, modifiers, written, optional }) => {
@@ -178,6 +182,7 @@ function lessChanged(text: string): string[] {
     const always = `${before}${inner}${after.split('|', 1)[0]}`;
     const changed = modifiers.flatMap((modifier, index) => [
       write(modifiers.toSpliced(index, 1)),
+      write(modifiers.toSpliced(index, 0, modifier)),
       ...(modifier.endsWith(':base64')
         ? [[], ['base64']].map((more) =>
             write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), ...more)),

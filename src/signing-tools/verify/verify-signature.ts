@@ -107,16 +107,20 @@ function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
   for (const kind of suspectsOf(wrong)) for (const suspect of kind) yield [suspect];
 }
 
-/** The most suspects of a kind that are tried together with others. */
+/** The most suspects of a kind that are tried together with others, and with others of their own kind. */
 const maxPaired = 300;
+const maxAlike = 100;
 
 function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
-  const kinds = suspectsOf(wrong).map((kind) => [...kind].slice(0, maxPaired));
-  for (const [index, kind] of kinds.entries()) {
-    for (const one of kind) {
-      for (const other of kinds.slice(index + 1).flat()) yield [one, other];
-    }
-  }
+  const ofRequest = [...requestSuspects(wrong)].slice(0, maxPaired);
+  const ofRecipe = recipeSuspects(wrong).slice(0, maxPaired);
+  for (const one of secretSuspects(wrong))
+    for (const other of [...ofRequest, ...ofRecipe]) yield [one, other];
+  // The second is made in the request that the first left.
+  for (const one of ofRequest.slice(0, maxAlike))
+    for (const other of [...requestSuspects({ ...wrong, ...one.change })].slice(0, maxAlike))
+      yield [one, other];
+  for (const one of ofRequest) for (const other of ofRecipe) yield [one, other];
 }
 
 /** The mistakes, with that of the digest's format where there is one; null where they do not explain the signature. */

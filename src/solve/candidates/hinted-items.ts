@@ -24,7 +24,7 @@ export function listItems(space: SearchSpace, { items }: HintedItems): Grouped<I
       ...itemsIn('list', { ...space, pieces: unnamed }),
       ...items,
       ...(steps === undefined ? [] : blockItems(task)),
-      ...(task.hints?.join ? [blank] : []),
+      ...(task.hints?.join ? blanks : []),
       ...labelOf(task).map((label) => choice([label], 3)),
     ],
     ({ value, group = '' }) =>
@@ -34,8 +34,12 @@ export function listItems(space: SearchSpace, { items }: HintedItems): Grouped<I
   );
 }
 
-/** An entry without a text: an empty line. */
-const blank: Choice<Item> = choice([{ tokens: [''], text: '', bits: 0 }], 5);
+/** An entry without a text, as an empty line is. */
+const blank: Piece = { tokens: [''], text: '', bits: 0 };
+/** One of them, or several: fields that a document reserves. */
+const blanks = [1, 2, 3, 4, 5].map((count): Grouped<Item> => {
+  return { ...choice(Array<Piece>(count).fill(blank), 4 + count), group: 'blank' };
+});
 
 /** What hints name: a list has to have all of it. */
 interface HintedItems {
@@ -79,7 +83,7 @@ export function hintedItems({ task }: SearchSpace): HintedItems {
 
 /** A text as an entry of the message, or in front of one, as a label is. */
 function constantItems(text: string): Choice<Item>[] {
-  const piece = literal(text);
+  const piece = text === '' ? blank : literal(text);
   return [choice([piece], 0), choice([{ ...piece, leads: true }], 1)];
 }
 

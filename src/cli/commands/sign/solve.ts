@@ -78,5 +78,5 @@ function parseDigests(text: string): string[] {
 }
 
 function parseText(text: string): string {
-  return text.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
+  return text.replaceAll('\\r', '\r').replaceAll('\\n', '\n').replaceAll('\\t', '\t');
 }
