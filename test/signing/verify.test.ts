@@ -162,6 +162,8 @@ describe('the reported cause of a wrong signature is', () => {
   const long = completeRecipe({ ...right, steps: ['sha512'], output: 'base64' });
   it.each<[string, Recipe, (digest: string) => string, string]>([
     ['a line break behind the digest', right, (digest) => `${digest}\n`, 'signature-space'],
+    ['an invisible character behind the digest', right, (digest) => `${digest}\u200b`, 'signature-space'],
+    ['quotes around the digest', right, (digest) => `“${digest}”`, 'signature-space'],
     ['base64 without padding', long, (digest) => digest.replace('==', ''), 'signature-padding'],
     [
       'base64url',
@@ -458,6 +460,7 @@ describe('each value that a rule signs, each way to spoil it', () => {
       ['a', ' Be/e '],
       ['t', '1700000000'],
       ['u', 'x%2Fy'],
+      ['p', '“ｐ\u200b”'],
     ],
     {
       method: 'POST',
@@ -471,6 +474,7 @@ describe('each value that a rule signs, each way to spoil it', () => {
     a: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 'a' ? change(v) : v]) }),
     u: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 'u' ? change(v) : v]) }),
     t: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 't' ? change(v) : v]) }),
+    p: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 'p' ? change(v) : v]) }),
     'X-Time': (change) => ({ extra: { ...sent.extra, 'X-Time': change(sent.extra['X-Time'] ?? '') } }),
     'X-Key': (change) => ({ extra: { ...sent.extra, 'X-Key': change(sent.extra['X-Key'] ?? '') } }),
     'the body': (change) => ({ body: change(sent.body ?? '') }),
@@ -492,6 +496,8 @@ describe('each value that a rule signs, each way to spoil it', () => {
     ],
     ['decoded', decodeURIComponent, ['u', 'X-Key', 'the path'], /encoded twice|decoded/],
     ['with a line break', (text) => `${text}\n`, [...texts, 'u'], /line break/],
+    ['without a paste', (text) => text.slice(1, -1).replace('\u200b', ''), ['p'], /quotes or invisible/],
+    ['in ASCII', (text) => text.replace('ｐ', 'p'), ['p'], /full-width/],
   ];
   const cells = changes.flatMap(([how, change, of, words]) =>
     of.map((name) => [name, how, change, words] as const),

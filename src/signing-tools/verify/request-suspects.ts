@@ -8,7 +8,7 @@ import {
   withQueryValue,
 } from '../../signing/request.js';
 import { decodePercent } from '../../support/percent-encoding.js';
-import { type ReceivedSignature, type Suspect, suspects } from './suspect.js';
+import { type ReceivedSignature, type Suspect, suspects, withoutPaste } from './suspect.js';
 
 /** The most parameters and headers that are changed one by one. */
 const maxReadings = 200;
@@ -203,6 +203,10 @@ const valueMistakes: readonly TextMistake[] = [
     ['without the white space around the value of NAME', (text) => text.trim()],
     ['with a space behind the value of NAME', (text) => `${text} `],
     ['with a space before the value of NAME', (text) => ` ${text}`],
+  ]),
+  ...textMistakes('value-paste', 'Correct the value where it was pasted, and send what is signed.', [
+    ['without the quotes or invisible characters in NAME', withoutPaste],
+    ['with ASCII in NAME where the request has full-width characters', (text) => text.normalize('NFKC')],
   ]),
   ...textMistakes(
     'line-end',

@@ -3,6 +3,14 @@ import type { Param, SignableRequest } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import type { Signer } from '../../signing/signer.js';
 
+/** A text without what comes along when it is copied: invisible characters, white space and quotes around it. */
+export function withoutPaste(text: string): string {
+  return text
+    .replace(/\p{Cf}/gu, '')
+    .trim()
+    .replace(/^["'“‘`](.*)["'”’`]$/s, '$1');
+}
+
 /** A mistake that explains a wrong signature. */
 export interface Mistake {
   /** Stable, for programs: `secret-space`. */

@@ -4,7 +4,13 @@ import { decodePercent } from '../../support/percent-encoding.js';
 import { recipeSuspects } from './recipe-suspects.js';
 import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
-import type { Mistake, ReceivedSignature, SignatureInputs, Suspect } from './suspect.js';
+import {
+  type Mistake,
+  type ReceivedSignature,
+  type SignatureInputs,
+  type Suspect,
+  withoutPaste,
+} from './suspect.js';
 
 export type Finding = readonly Mistake[];
 
@@ -175,9 +181,9 @@ const writtenMistakes: readonly (readonly [
   ],
   [
     'signature-space',
-    'It is the right digest with white space around it.',
+    'It is the right digest with white space, quotes or invisible characters around it.',
     'Trim the digest: a command that prints it adds a line break.',
-    (expected, received) => received.trim() === expected,
+    (expected, received) => withoutPaste(received) === expected,
   ],
   [
     'signature-padding',
