@@ -94,7 +94,10 @@ function checkForm({ name, length, digits, isList }: Parameter, value: string): 
     }
   }
   if (digits !== undefined && !(value.length === digits && /^\d+$/.test(value))) {
-    throw malformed(`${name} is not a whole number of ${digits} digits`);
+    throw malformed(
+      `${name} is not a whole number of ${digits} digits`,
+      'Look at the clock that it comes from.',
+    );
   }
   if (isList && splitInfoNames(value).length === 0) throw malformed(`${name} holds no name`);
 }
@@ -118,6 +121,6 @@ export function checkSignatureLength(
   if (length !== null && found !== length) throw malformed(`${name} has ${found} characters, not ${length}`);
 }
 
-function malformed(message: string): InvalidInputError {
-  return new InvalidInputError(message, { resultCode: resultCode.malformedParameter });
+function malformed(message: string, hint?: string): InvalidInputError {
+  return new InvalidInputError(message, { resultCode: resultCode.malformedParameter, hint });
 }

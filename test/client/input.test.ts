@@ -112,12 +112,16 @@ describe('an option of a client is refused by name', () => {
     expect(server.requests[0]?.path).toMatch(/^\/prefix\/api/);
   });
 
-  it('and a random that is not text is reported by the call', async () => {
+  it('and a random that is not text, or a clock that was never set, is reported by the call', async () => {
     for (const random of [() => 12345678, () => undefined, async () => 'abcdefgh']) {
       await using client = new UserInfoClient({ ...options(), random: random as never });
       const error = await fault(() => client.read({ code: 'c' }));
       expect(error.message).toBe('what the option random returns is not text');
     }
+    await using early = new UserInfoClient({ ...options(), now: () => 86_400_000 });
+    expect(await fault(() => early.read({ code: 'c' }))).toMatchObject({
+      hint: expect.stringContaining('clock'),
+    });
   });
 
   it('and a dispatcher that accepts no request is reported by the call', async () => {
