@@ -13,7 +13,6 @@ const operation = passbackOperation({ by: 'union_id', column: 'union_id' });
 const types = new Map([['n', 'number'] as const]);
 const formats = {
   csv: csv({ checkColumns: (columns) => checkColumns(columns, operation.columns) }),
-  'csv of tabs': csv({ delimiter: '\t' }),
   ndjson: parseNdjson,
 };
 type Parse = (typeof formats)[keyof typeof formats];
