@@ -8,7 +8,7 @@ import {
   withQueryValue,
 } from '../../signing/request.js';
 import { decodePercent } from '../../support/percent-encoding.js';
-import { type ReceivedSignature, type Suspect, suspects, withoutPaste } from './suspect.js';
+import { paste, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
 /** The most parameters and headers that are changed one by one. */
 const maxReadings = 200;
@@ -199,13 +199,11 @@ const valueMistakes: readonly TextMistake[] = [
     ['with NAME percent-encoded once more', encoders.rfc3986],
     ['with NAME form-encoded once more', encoders.form],
   ]),
-  ...textMistakes('value-space', 'Trim the value before it is signed and sent, or not at all.', [
+  ...textMistakes('value-space', 'Clean the value before it is signed and sent, or not at all.', [
     ['without the white space around the value of NAME', (text) => text.trim()],
     ['with a space behind the value of NAME', (text) => `${text} `],
     ['with a space before the value of NAME', (text) => ` ${text}`],
-  ]),
-  ...textMistakes('value-paste', 'Correct the value where it was pasted, and send what is signed.', [
-    ['without the quotes or invisible characters in NAME', withoutPaste],
+    ['without the quotes or invisible characters in NAME', (text) => text.replace(paste, '')],
     ['with ASCII in NAME where the request has full-width characters', (text) => text.normalize('NFKC')],
   ]),
   ...textMistakes(

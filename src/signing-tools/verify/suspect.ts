@@ -3,13 +3,8 @@ import type { Param, SignableRequest } from '../../signing/request.js';
 import type { Secret } from '../../signing/secret.js';
 import type { Signer } from '../../signing/signer.js';
 
-/** A text without what comes along when it is copied: invisible characters, white space and quotes around it. */
-export function withoutPaste(text: string): string {
-  return text
-    .replace(/\p{Cf}/gu, '')
-    .trim()
-    .replace(/^["'“‘`](.*)["'”’`]$/s, '$1');
-}
+/** What comes along when a text is copied: invisible characters, and quotes around it. */
+export const paste = /\p{Cf}|^["'“‘`]|["'”’`]$/gu;
 
 /** A mistake that explains a wrong signature. */
 export interface Mistake {

@@ -6,10 +6,10 @@ import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
 import {
   type Mistake,
+  paste,
   type ReceivedSignature,
   type SignatureInputs,
   type Suspect,
-  withoutPaste,
 } from './suspect.js';
 
 export type Finding = readonly Mistake[];
@@ -183,7 +183,7 @@ const writtenMistakes: readonly (readonly [
     'signature-space',
     'It is the right digest with white space, quotes or invisible characters around it.',
     'Trim the digest: a command that prints it adds a line break.',
-    (expected, received) => withoutPaste(received) === expected,
+    (expected, received) => received.trim().replace(paste, '') === expected,
   ],
   [
     'signature-padding',
