@@ -893,6 +893,9 @@ describe('what a profile would store', () => {
     ['--app-key', 'app_key=k1', 'begins with its name'],
     ['--app-key', 'App key: k1', 'begins with its name'],
     ['--app-key', '$env:APP_KEY', 'stands for a missing value'],
+    ['--header', 'X-Trace=command:', 'X-Trace is neither a value nor the name of a variable or a command'],
+    ['--header', 'X-Trace=env:a b', 'X-Trace is neither a value nor the name of a variable or a command'],
+    ['--header', 'X-Trace=command,expires=0:t', 'X-Trace: expires is not the seconds from 1 to '],
   ])('is refused: %s %j', async (option, text, says) => {
     const { env } = newRow();
     const args = [...rest(option).trim().split(/ +/), option, text, '--app-secret-env', 'S'];

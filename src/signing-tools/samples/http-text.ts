@@ -253,9 +253,7 @@ function undump(text: string): string {
     const [, offset, content = ''] = /^([\da-f]{4,8}): (.*)$/.exec(line) ?? [];
     if (offset === undefined) {
       finish();
-      const [, way] = /^(?:[\d:.]{8,15} )?(=> Send|<= Recv) (?:header|data)/.exec(line) ?? [];
-      if (way === '<= Recv') sent += '\nHTTP/1.1 200 follows\n';
-      isSent = way === '=> Send';
+      isSent = /^(?:[\d:.]{8,15} )?=> Send (?:header|data)/.test(line);
     } else if (isSent) {
       const hex = content.slice(0, 48).trimEnd();
       if (/^[\da-f]{2}(?: [\da-f]{2})*$/.test(hex) && (content.length > 48 || bytes.length > 0)) {
