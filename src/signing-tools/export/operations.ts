@@ -1,10 +1,20 @@
-import type { Algorithm, Output } from '../../signing/digest-algorithms.js';
 import type { KeyedMessage, Step } from '../../signing/digest-steps.js';
-import type { BlockEncoding, Case } from '../../signing/encodings.js';
 import type { Order, ParamsRule } from '../../signing/recipe.js';
 import type { RecipeParts } from '../../signing/recipe-parts.js';
 import type { Modifier, Template, Token } from '../../signing/template.js';
 import { memoize } from '../../support/memoize.js';
+import {
+  call,
+  changeOf,
+  cutOf,
+  digestOf,
+  type Expression,
+  ifFilled,
+  literalOf,
+  sumOf,
+  textsOf,
+  variable,
+} from './expressions.js';
 
 /** A signing rule as the statements of one function, in order; the last one returns the signature. */
 export type Operations = readonly Operation[];
@@ -19,30 +29,6 @@ export type Operation =
       readonly value: Expression;
     }
   | { readonly set: 'signature'; readonly value: Expression };
-
-/**
- * A value: text, or bytes where `isBytes` says so. `isAscii`: a text that certainly has no other characters. A sum is
- * the whole of a statement, never a part of an expression.
- */
-export type Expression = (
-  | { readonly is: 'literal'; readonly text: string }
-  | { readonly is: 'number'; readonly value: number }
-  | { readonly is: 'texts'; readonly texts: readonly string[] }
-  | { readonly is: 'table'; readonly rows: readonly (readonly [from: string, to: string])[] }
-  | { readonly is: 'algorithm'; readonly algorithm: Algorithm; readonly isKeyed: boolean }
-  /** A parameter of the function, or what a statement before has set. */
-  | { readonly is: 'variable'; readonly name: string }
-  /** A call of a function that the template of each language has. */
-  | { readonly is: 'call'; readonly name: string; readonly given: readonly Expression[] }
-  | { readonly is: 'apply'; readonly name: string; readonly given: readonly Expression[] }
-  | { readonly is: 'sum'; readonly parts: readonly Expression[] }
-) &
-  TypeOfValue;
-
-interface TypeOfValue {
-  readonly isBytes?: boolean | undefined;
-  readonly isAscii?: boolean | undefined;
-}
 
 /** The operations of a recipe; `usesQuery` is whether its URL comes with the query. */
 export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations {
@@ -78,7 +64,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
   const writtenName = () => writeJson(pairName, rule.json === 'both');
   const writtenValue = () => {
     const value = writeJson(pairValue, rule.json !== 'none');
-    return rule.lengths ? sumOf([changed(value, 'length'), value]) : value;
+    return rule.lengths ? sumOf([changeOf(value, 'length'), value]) : value;
   };
   /** A pair without its end: the sort key of `pair`. */
   const sortedPair = () =>
@@ -93,14 +79,14 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
       case 'name':
         return define('sort_key', 'pair', pairName);
       case 'name-nocase':
-        return define('sort_key', 'pair', changed(pairName, 'lower'));
+        return define('sort_key', 'pair', changeOf(pairName, 'lower'));
       case 'value':
         return define('sort_key', 'pair', pairValue);
       case 'pair':
         return pairText();
       case 'pair-nocase': {
         const written: Expression = { is: 'apply', name: pairText(), given: [pairName, pairValue] };
-        return define('sort_key', 'pair', changed(written, 'lower'));
+        return define('sort_key', 'pair', changeOf(written, 'lower'));
       }
     }
   };
@@ -136,7 +122,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
   };
   const block = once(() => {
     const pair = () => sumOf([sortedPair(), text(parts.params.pairEnd)]);
-    return set('block', changed(list('pair', pair), encode.block));
+    return set('block', changeOf(list('pair', pair), encode.block));
   });
 
   const query = once(() => set('query', call('query_of', [variable('url')])));
@@ -207,7 +193,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
       case 'slice':
         return cutOf(before, step.from, Math.max(step.from, step.to));
       default:
-        return changed(before, step.kind);
+        return changeOf(before, step.kind);
     }
   };
   const subDigest = memoize((name: string): Expression => {
@@ -217,8 +203,8 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     return set('sub', digested(argument('sub_message', text(sub.message)), sub.steps, keyOf));
   });
 
-  const encoded = changed(set('message', text(parts.message)), encode.message);
-  const message = encode.lower ? changed(encoded, 'lower') : encoded;
+  const encoded = changeOf(set('message', text(parts.message)), encode.message);
+  const message = encode.lower ? changeOf(encoded, 'lower') : encoded;
   operations.push({ set: 'signature', value: digested(message, parts.steps, keyBytes) });
   return operations;
 }
@@ -226,111 +212,13 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
 const pairName = variable('name');
 const pairValue = variable('value');
 
-export function literalOf(text: string): Expression {
-  return { is: 'literal', text, isAscii: /^[\0-\x7f]*$/.test(text) };
-}
-
-function textsOf(texts: readonly string[]): Expression {
-  return { is: 'texts', texts: [...new Set(texts)] };
-}
-
-function variable(name: string, { isBytes = false, isAscii = false }: TypeOfValue = {}): Expression {
-  return { is: 'variable', name, isBytes, isAscii };
-}
-
-function call(
-  name: string,
-  given: readonly Expression[],
-  { isBytes = false, isAscii = false }: TypeOfValue = {},
-): Expression {
-  return { is: 'call', name, given, isBytes, isAscii };
-}
-
-/** Parts one after the other, in bytes if one of them is; adjacent literals are one. */
-function sumOf(parts: readonly Expression[]): Expression {
-  const joined: Expression[] = [];
-  for (const part of parts.flatMap((one) => (one.is === 'sum' ? one.parts : [one]))) {
-    const last = joined.at(-1);
-    if (part.is === 'literal' && last?.is === 'literal')
-      joined[joined.length - 1] = literalOf(last.text + part.text);
-    else if (part.is !== 'literal' || part.text !== '') joined.push(part);
-  }
-  const [first = literalOf('')] = joined;
-  if (joined.length < 2) return first;
-  const isBytes = joined.some((part) => part.isBytes);
-  const isAscii = joined.every((part) => part.isAscii);
-  return { is: 'sum', parts: isBytes ? joined.map(bytes) : joined, isBytes, isAscii };
-}
-
-function bytes(of: Expression): Expression {
-  return of.isBytes ? of : call('utf8', [of], { isBytes: true });
-}
-
-/** A part of an ASCII text. */
-function cutOf(of: Expression, from: number, to: number): Expression {
-  const ends = [from, to].map((value) => ({ is: 'number', value }) as const);
-  return call('cut', [of, ...ends], { isAscii: true });
-}
-
-type Change = Case | BlockEncoding | Extract<Modifier['does'], string>;
-
-function changed(of: Expression, change: Change): Expression {
-  switch (change) {
-    case 'none':
-      return of;
-    case 'upper':
-    case 'lower':
-      return call(of.isAscii ? `${change}_ascii` : change, [of], of);
-    case 'reverse':
-      return call('reverse', [of], of);
-    case 'sorted':
-      return call('sorted_pairs', [of], of);
-    case 'base64':
-      return call('to_base64', [bytes(of)], { isAscii: true });
-    case 'date':
-      return cutOf(call('digits', [of]), 0, 8);
-    case 'length':
-      return call('length_of', [bytes(of)], { isAscii: true });
-    default:
-      return call(change.replace('-', '_'), [of], { isAscii: true });
-  }
-}
-
-function digestOf(
-  of: Expression,
-  algorithm: Algorithm,
-  format: Output | 'raw',
-  key: Expression | null,
-): Expression {
-  const name: Expression = { is: 'algorithm', algorithm, isKeyed: key !== null };
-  const digest =
-    key === null ? call('digest', [name, bytes(of)]) : call('keyed_digest', [name, key, bytes(of)]);
-  const written = (as: string) => call(as, [digest], { isAscii: true });
-  switch (format) {
-    case 'raw':
-      return { ...digest, isBytes: true };
-    case 'HEX':
-      return changed(written('to_hex'), 'upper');
-    case 'base64-of-hex':
-      return changed(written('to_hex'), 'base64');
-    default:
-      return written(`to_${format}`);
-  }
-}
-
-/** The other text where a value is empty, else the text. */
-function ifFilled(value: Expression, text: Expression, other: string): Expression {
-  const instead = literalOf(other);
-  return call('if_filled', [value, text, instead], { isAscii: text.isAscii && instead.isAscii });
-}
-
 function textOf(
   template: Template,
   read: (token: Token) => Expression,
   set: (wanted: string, value: Expression) => Expression,
 ): Expression {
   const modified = (of: Expression, { does }: Modifier) =>
-    typeof does === 'string' ? changed(of, does) : digestOf(of, does.algorithm, does.format, null);
+    typeof does === 'string' ? changeOf(of, does) : digestOf(of, does.algorithm, does.format, null);
   return sumOf(
     template.parts.map((part) => {
       if (typeof part === 'string') return literalOf(part);
@@ -349,9 +237,9 @@ function textWriter(rule: ParamsRule, define: (value: Expression) => string): (o
   const { '': empty = '', ...table } = rule.escape;
   const rows = Object.entries(table).sort(([a], [b]) => b.length - a.length);
   const write = (of: Expression) => {
-    const encoded = changed(of, rule.encode);
+    const encoded = changeOf(of, rule.encode);
     const escaped = rows.length === 0 ? encoded : call('replace_all', [encoded, { is: 'table', rows }]);
-    return changed(empty === '' ? escaped : ifFilled(of, escaped, empty), rule.case);
+    return changeOf(empty === '' ? escaped : ifFilled(of, escaped, empty), rule.case);
   };
   const value = write(variable('text'));
   if (value.is !== 'call' || value.given.every(({ is }) => is !== 'call')) return write;

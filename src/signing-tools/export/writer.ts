@@ -1,7 +1,8 @@
 import { algorithmFacts, type LanguageName } from '../../signing/digest-algorithms.js';
+import type { Expression } from './expressions.js';
 import { type Language, languages, type StatementName } from './languages.js';
 import { flat, group, type SourceCode, written } from './layout.js';
-import type { Expression, Operation, Operations } from './operations.js';
+import type { Operation, Operations } from './operations.js';
 import { bareCode, headerMark, readTemplate, ruleMark, type TemplateFile, withImports } from './template.js';
 
 /** A signature that is exported: the parameter that carries it, such as `app_sign`, and its operations. */
