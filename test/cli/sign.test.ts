@@ -238,6 +238,7 @@ describe('sign verify', () => {
 
   it.each([
     [['sign', 'verify'], 2, 'no request is given'],
+    [['sign', 'verify', 'https://e.com?a=1', '--sample', 'f'], 2, 'a request and --sample are both given'],
     [['sign', 'verify', 'https://e.com?a=1'], 2, 'the request has no app_sign and no sign'],
     [
       ['sign', 'verify', '--sample', 'no-such-file'],

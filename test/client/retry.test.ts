@@ -163,7 +163,7 @@ describe('Retry-After', () => {
     expect(sent).toBe(1);
   });
 
-  it.each(['-1', '1.5', '1e3', 'soon', 'Sat, 21 Nov 2026 08:00:00 CET', '2026-11-21T08:00:00Z'])(
+  it.each(['-1', '1.5', '1e3', 'soon', 'Sat, 21 Nov 2099 08:00:00 CET', '2099-11-21T08:00:00Z'])(
     'that is invalid is not waited for: %s',
     async (text) => {
       proxy.faults.push(throttled(`Retry-After: ${text}`));

@@ -73,6 +73,12 @@ async function stopAfterRow(stopped: ChildProcess, countSent: () => Promise<numb
 }
 
 describe('a run over a queue', { timeout: 180_000 }, () => {
+  it('is not made by a dry run', async () => {
+    write('dry.csv', ['u001,1,a@b.c']);
+    expect(await handOver('dry.csv', '--dry-run', '--json')).toContain('"rows":1');
+    expect((await runs('list', '--json')).stdout).toBe('[]\n');
+  });
+
   it('comes to the results of a run from here, though a worker is killed', async () => {
     const unionIds = Array.from({ length: 200 }, (_, i) => `u${i}`);
     await machine.putUsers(unionIds);
