@@ -69,9 +69,7 @@ function changed(base: Recipe, changes: readonly Change[]): Recipe {
  */
 function partsOfNeighbours(): (neighbour: KnownRecipe) => RecipeParts {
   const parsedOnce = <T>(parse: (recipe: Recipe) => T) => {
-    const known = memoize((base: Recipe) =>
-      memoize((change?: Change) => parse(changed(base, change ? [change] : []))),
-    );
+    const known = memoize((base: Recipe) => memoize((change?: Change) => parse(change?.apply(base) ?? base)));
     return (base: Recipe, changes: readonly Change[]) =>
       changes.length < 2 ? known(base)(changes[0]) : parse(changed(base, changes));
   };
