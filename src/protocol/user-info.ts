@@ -251,6 +251,12 @@ export function toUserInfo(entries: Iterable<readonly [key: string, value: unkno
   return checkUserInfo(flat);
 }
 
+/** Whether a received `user_info` escapes non-ASCII characters or slashes, against §4.2 rule 7. */
+export function hasNeedlessEscapes(text: string): boolean {
+  const escapes = text.match(/\\(?:u[0-9a-fA-F]{4}|.)/gs) ?? [];
+  return escapes.some((found) => found === '\\/' || /^\\u(?!00[0-7])/.test(found));
+}
+
 function toFlatValue(key: string, value: unknown): FlatValue {
   switch (typeof value) {
     case 'string':

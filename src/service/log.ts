@@ -15,6 +15,8 @@ export type LogEvent =
   | ({ readonly event: 'faults' } & FaultSettings)
   | AnsweredEvent
   | SignatureRejectedEvent
+  /** A `user_info` escapes non-ASCII text or slashes, against §4.2 rule 7. */
+  | { readonly event: 'needless_escapes'; readonly app_key: string; readonly tenant_code: string }
   | { readonly event: 'log_dropped'; readonly events: number }
   | ProblemEvent;
 
@@ -160,6 +162,13 @@ const kinds: EventKinds<LogEvent> = {
       `message   ${event.message}`,
       `expected  ${event.expected}`,
       `received  ${event.received}`,
+    ],
+  ],
+  needless_escapes: [
+    'warn',
+    ({ app_key, tenant_code }) => [
+      `warning: app ${app_key} of tenant ${tenant_code} escapes characters of user_info` +
+        ' that it should write as they are (§4.2 rule 7)',
     ],
   ],
   log_dropped: [

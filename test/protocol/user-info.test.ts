@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/protocol/errors.js';
-import { formatFlatJson, JsonNumber, parseUserInfo, toUserInfo } from '../../src/protocol/user-info.js';
+import {
+  formatFlatJson,
+  hasNeedlessEscapes,
+  JsonNumber,
+  parseUserInfo,
+  toUserInfo,
+} from '../../src/protocol/user-info.js';
 
 function fault(act: () => unknown): InvalidInputError {
   try {
@@ -51,5 +57,16 @@ describe('user_info', () => {
     expect(fault(() => parseUserInfo('{"a":"\\u0000"}')).message).toContain('holds U+0000');
     expect(fault(() => parseUserInfo('{"a":"\\ud83d"}')).message).toContain('unpaired surrogate');
     expect(fault(() => parseUserInfo('{"a":"secret value"')).message).not.toContain('secret value');
+  });
+
+  it.each([
+    ['{"a":"\\u4e2d"}', true],
+    ['{"a":"a\\/b"}', true],
+    ['{"a":"\\u00e9"}', true],
+    ['{"a":"中/é"}', false],
+    ['{"a":"\\n\\u001f\\u007f"}', false],
+    ['{"a":"\\\\u4e2d"}', false],
+  ])('knows whether %s escapes what must not be escaped', (text, expected) => {
+    expect(hasNeedlessEscapes(text)).toBe(expected);
   });
 });

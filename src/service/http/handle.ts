@@ -6,7 +6,7 @@ import { maxPassbackKeys } from '../../protocol/limits.js';
 import { type Parameters, parameterText } from '../../protocol/parameters.js';
 import { checkPassback } from '../../protocol/passback.js';
 import { resultCode } from '../../protocol/result-codes.js';
-import { parseUserInfo } from '../../protocol/user-info.js';
+import { hasNeedlessEscapes, parseUserInfo } from '../../protocol/user-info.js';
 import { applyPassback, checkRecordSize } from '../../protocol/user-record.js';
 import { randomHex } from '../admin/admin-context.js';
 import type { ServiceContext } from '../context.js';
@@ -36,8 +36,7 @@ export async function handle(
     let app = await identify(checked, info, context);
     // Its client is gone.
     if (exchange.request.socket.destroyed) return;
-    const retryAfter = context.appLimit?.take(app.app_key) ?? 0;
-    if (retryAfter > 0) throw new RefusedError(resultCode.tooManyRequests, { retryAfter });
+    admit(app, parameters, context);
     for (;;) {
       const data = await operations[operation](info, parameters, app, context);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
@@ -72,6 +71,15 @@ async function identify(
     if (!(error instanceof UserInfoError)) throw error;
   }
   return check(await store.findApp(parameterText(request.parameters, 'app_key')));
+}
+
+/** @throws RefusedError (42901) */
+function admit({ app_key, tenant_code }: App, parameters: Parameters, context: ServiceContext): void {
+  const seconds = context.appLimit?.take(app_key) ?? 0;
+  if (seconds > 0) throw new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
+  if (hasNeedlessEscapes(parameterText(parameters, 'user_info'))) {
+    context.log({ event: 'needless_escapes', app_key, tenant_code });
+  }
 }
 
 /** Size of what stands for a random, and of the ID of a user that a passback creates. */
