@@ -295,6 +295,8 @@ function openEntries(task: SolveTask, { constants, isBlockOpen, isAlone, join }:
     ...own,
     ...secretForms,
     ofToken('', isAlone ? 6 : 1.5),
+    ofToken('$path$[?$query.sorted]', 5),
+    ofToken('$query.sorted', 6),
     ...constants.map((text) => literal(text, 2)),
     ...named,
   ];

@@ -217,6 +217,7 @@ it.each<[string, RecipeJson, ...string[]]>([
     'message.2',
   ],
   ['the query', { message: ['$method', '$query', '$host'], join: '\n', steps: ['hmac-md5'] }, 'message.1'],
+  ['the sorted query', { message: ['$path$[?$query.sorted]', '$host'], steps: ['hmac-md5'] }, 'message.0'],
   [
     'a block and how it is written',
     { params: { encode: 'rfc3986' }, message: ['$method', '$path?$params'], join: '\n', steps: ['hmac-md5'] },
@@ -394,6 +395,11 @@ describe('with what a document says, the rule is found', () => {
       'of fields that are reserved',
       { message: [...values.slice(0, 2), '', '', '$secret'], join: '|', steps: ['md5'] },
       { headers: names.slice(0, 2) },
+    ],
+    [
+      'of headers that the request lacks',
+      { message: ['$method', '$[$extra:X-A]', `${time}`, '$[$extra:X-B]', '$path'], join: '\n' },
+      { headers: ['X-A', 'X-Time', 'X-B'] },
     ],
     [
       'of constants without a text',

@@ -79,21 +79,21 @@ export function headerLists({ extra }: SignableRequest): Choice<readonly Piece[]
   return distinctBy(lists, ({ value }) => value.map(({ tokens }) => tokens).join('\0'));
 }
 
-/** A header that a document names, in any letter case, or else a parameter. */
+/** A header that a document names, in any letter case, or else a parameter; or a header that is missing, between joiners. */
 interface NamedValue {
   readonly name: string;
   readonly piece: Piece;
 }
 
-export function namedValue(request: SignableRequest, wanted: string): NamedValue | null {
+export function namedValue(request: SignableRequest, wanted: string, join = ''): NamedValue | null {
   const { extra } = request;
   const name = usableNames(extra).find((known) => known.toLowerCase() === wanted.toLowerCase());
   if (name !== undefined) return { name, piece: headerPiece(extra, name) };
   const text = paramOf(request, wanted);
   const token = namedToken('param', wanted);
-  return text === undefined || token === null
-    ? null
-    : { name: wanted, piece: { tokens: [token], text, bits: 0 } };
+  const missing = join === '' ? [] : [`$[\${extra:${wanted}}]`];
+  const tokens = text === undefined || token === null ? missing : [token];
+  return tokens.length === 0 ? null : { name: wanted, piece: { tokens, text: text ?? '', bits: 0 } };
 }
 
 /** The ways to write a value that a document names: alone, behind its name, or encoded. */

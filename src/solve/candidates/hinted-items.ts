@@ -55,7 +55,7 @@ interface HintedItems {
 
 export function hintedItems({ task }: SearchSpace): HintedItems {
   const { headers = [], constants = [] } = task.hints ?? {};
-  const named = headers.flatMap((name) => namedValue(task.request, name) ?? []);
+  const named = headers.flatMap((name) => namedValue(task.request, name, task.hints?.join) ?? []);
   const together = named.length < 2 ? [] : labelledValues(named, task.hints?.join);
   const chains = [named.map(labelledValue), constants.map(constantItems)];
   const items = chains.flatMap((chain, kind) =>
