@@ -905,6 +905,22 @@ describe('what a profile would store', () => {
   });
 
   it.each([
+    ['create', '--tenant-code', '“acme”'],
+    ['create', '--channel', 'web '],
+    ['create', '--app-key', 'k\u200b1'],
+    ['set', '--channel', 'channel=web'],
+  ])('is not stored by admin app %s: %s %j', async (change, option, text) => {
+    const { env } = newRow();
+    const app = change === 'create' ? ['--tenant-code', 't', '--channel', 'c'] : ['--app-key', 'k'];
+    const args = ['admin', 'app', change, ...app, option, text, '--database', 'none.db'];
+    expect(await machine.run(args, { env })).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(new RegExp(`^error: ${option} `)),
+    });
+    expect(existsSync(join(machine.folder, 'none.db'))).toBe(false);
+  });
+
+  it.each([
     ['--header', 'Authorization=Bearer abc', 'Authorization=env:AUTHORIZATION'],
     ['--header', 'Authorization: Bearer abc', 'Authorization=env:AUTHORIZATION'],
     ['--header', 'X-Gateway=9f86d081884c7d659a2feaa0c55ad015', 'X-Gateway=env:X_GATEWAY'],
