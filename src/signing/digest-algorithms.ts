@@ -7,8 +7,8 @@ export type Algorithm = (typeof algorithms)[number];
 export const languageNames = ['python', 'php', 'java', 'go', 'javascript', 'csharp'] as const;
 export type LanguageName = (typeof languageNames)[number];
 
-/** The names of a digest and of its HMAC in a language. */
-export type NamesInLanguage = readonly [digest: string, hmac: string];
+/** The names of a digest and of its HMAC in a language; null where its library has none. */
+export type NamesInLanguage = readonly [digest: string | null, hmac: string | null];
 
 /** All that is known of a digest algorithm. */
 export interface AlgorithmFacts {

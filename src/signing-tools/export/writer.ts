@@ -1,4 +1,5 @@
 import { algorithmFacts, type LanguageName } from '../../signing/digest-algorithms.js';
+import { RecipeError } from '../../signing/recipe.js';
 import type { Expression } from './expressions.js';
 import { type Language, languages, type StatementName } from './languages.js';
 import { flat, group, type SourceCode, written } from './layout.js';
@@ -191,10 +192,17 @@ export class Writer {
     return this.#template.blocks.has(helper) ? helper : null;
   }
 
+  /** @throws RecipeError where the language's library has no such digest */
   #algorithm({ algorithm, isKeyed }: Extract<Expression, { is: 'algorithm' }>): string {
+    const { title, names } = algorithmFacts[algorithm];
     const index = isKeyed ? 1 : 0;
-    const name = algorithmFacts[algorithm].names[this.#name][index];
-    return this.#language.algorithms[index].replace('NAME', () => name);
+    const name = names[this.#name][index];
+    if (name !== null) return this.#language.algorithms[index].replace('NAME', () => name);
+    throw new RecipeError(
+      'steps',
+      `${this.#language.title} has no ${isKeyed ? 'HMAC with ' : ''}${title}`,
+      'Export to another language.',
+    );
   }
 
   #list([open, close]: readonly [string, string], items: readonly SourceCode[]): SourceCode {
