@@ -19,7 +19,7 @@ const unavailable: Readonly<Record<number, readonly [message: string, fault: str
 
 /** The next step, by primary code. */
 const hints: Readonly<Record<number, string>> = {
-  5: 'Wait for it, or end it.',
+  5: 'Wait for that process, or end it.',
   11: 'Restore a backup.',
   13: 'Free space on its disk, or use another database.',
 };

@@ -73,8 +73,7 @@ sys.stdin.read()`;
   expect(plain).toMatchObject({
     status: 5,
     stdout: '',
-    stderr:
-      'error: the database is locked by another process\nRun the command again when the database answers.\n',
+    stderr: 'error: the database is locked by another process\nWait for that process, or end it.\n',
   });
   expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'STORE_UNAVAILABLE', exit: 5 });
   expect((await admin('app', 'list', '--json')).stdout.trimEnd().split('\n')).toHaveLength(1);

@@ -333,7 +333,7 @@ describe('the SQLite driver', () => {
     ['a folder that is not there', 'no such file or folder', 'Its folder must be there'],
     ['a folder', 'not a file', 'a file that is there must be an SQLite database'],
     ['a file that is no database', 'not a database', 'a file that is there must be an SQLite database'],
-    ['a database that another process locks', 'locked', 'Wait for it, or end it.'],
+    ['a database that another process locks', 'locked', 'Wait for that process, or end it.'],
     ['a database with a damaged schema', 'the database file is damaged', 'Restore a backup.'],
     ['a database with a damaged table', 'the database file is damaged', 'Restore a backup.'],
   ])('says why it cannot use %s', async (kind, reason, hint) => {
