@@ -44,7 +44,7 @@ const arrows = {
  */
 const entryPoints = {
   signing: `app-signatures compile-recipe digest-algorithms digest-steps encodings module-signer params
-    presets recipe-json recipe recipe-language recipe-parts request secret signer template`,
+    presets recipe-json recipe recipe-language recipe-parts recipe-signer request secret signer template`,
   'signing-tools': `describe-recipe export/export recipe-changes samples/captured-request samples/formats samples/read-sample samples/sample-error
     verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
   solve: `search/search search/shares signed-headers solve tasks`,

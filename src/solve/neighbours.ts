@@ -1,9 +1,9 @@
-import { signerOf } from '../signing/compile-recipe.js';
 import { digestName, parseDigest } from '../signing/digest-steps.js';
 import { compileParams } from '../signing/params.js';
 import { presets } from '../signing/presets.js';
 import { type Recipe, unlessRefused } from '../signing/recipe.js';
 import { parseParts, type RecipeParts } from '../signing/recipe-parts.js';
+import { signerOf } from '../signing/recipe-signer.js';
 import { paramOf } from '../signing/request.js';
 import { memoize } from '../support/memoize.js';
 import { sortByBits, type Weighted } from './candidates/cost.js';

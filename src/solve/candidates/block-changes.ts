@@ -1,6 +1,6 @@
-import { compileMessageEncoding } from '../../signing/compile-recipe.js';
 import { type BlockEncoding, encoders, type TextEncoding } from '../../signing/encodings.js';
 import type { EncodeRule } from '../../signing/recipe.js';
+import { compileMessageEncoding } from '../../signing/recipe-signer.js';
 import { choices, combined, sortByBits, type Weighted } from './cost.js';
 import { modifierNamed } from './pieces.js';
 
