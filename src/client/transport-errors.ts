@@ -92,11 +92,15 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
     hint: 'Try again, or increase the timeout.',
   },
   {
+    ...connectionLost,
+    reason: 'not-envelope',
+    codes: /^UND_ERR_HEADERS_OVERFLOW$/,
+    message: (host) => `${host} answered with more than 16 KiB of headers`,
+  },
+  {
     reason: 'not-envelope',
     // undici asserts that nothing but what it asked for is answered: no status 000, no 101.
-    codes: new RegExp(
-      `^(?:${notHttp}|HPE_.*|ERR_ASSERTION|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_EXCEEDED_MAX_SIZE)$`,
-    ),
+    codes: new RegExp(`^(?:${notHttp}|HPE_.*|ERR_ASSERTION|UND_ERR_RES_EXCEEDED_MAX_SIZE)$`),
     received: true,
     message: (host) => `${host} answered with something that is not HTTP`,
     hint: 'Check the base URL: its port, and whether it should be http or https.',
@@ -137,7 +141,7 @@ export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedReq
   if (proxy !== null && !started && reason !== 'tls') return refusedByProxy(host, shown, cause);
   // Not known whether it was carried out: what may be repeated is tried again as the failure says.
   const isDoubtful =
-    failure === connectionLost || (endpoint?.repeatable === false && reason !== 'not-envelope');
+    failure.hint === connectionLost.hint || (endpoint?.repeatable === false && reason !== 'not-envelope');
   const hint = (received && isDoubtful && endpoint?.doubt) || failure.hint;
   const advice = reason === 'reset' && request.mayWantCertificate === true ? ` ${certificateAdvice}` : '';
   return new NoAnswerError(message(host) + shown, { reason, received, hint: hint + advice, cause });

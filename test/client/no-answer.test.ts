@@ -78,6 +78,7 @@ describe('a client that gets no valid answer', () => {
       (s: Socket) => s.end(Buffer.from('HTTP/1.0 200 OK\r\n\r\n\xff\xfe', 'latin1')),
       'UTF-8',
     ],
+    ['very long headers', reply(`200 OK\r\nX: ${'x'.repeat(20_000)}`, half), '16 KiB of headers'],
     ['something that is not HTTP', (s: Socket) => s.end('SSH-2.0-OpenSSH_9.6\r\n'), 'not HTTP'],
     [
       'a redirect',
@@ -114,10 +115,12 @@ describe('a client that gets no valid answer', () => {
   it.each([
     ['a closed connection', (socket: Socket) => socket.destroy(), 'reset'],
     ['a truncated answer', reply('200 OK\r\nContent-Length: 999', half), 'reset'],
-  ])('%s: the reason is %s', async (_, talk, reason) => {
+    ['very long headers', reply(`200 OK\r\nX: ${'x'.repeat(20_000)}`, half), 'not-envelope'],
+  ])('%s: the reason is %s, and the code may be used', async (_, talk, reason) => {
     const server = keep(await tcpServer(talk));
     const error = await failure(clientFor(server.url).read({ code: 'c' }));
     expect(error).toMatchObject({ code: 'NO_ANSWER', reason, received: true });
+    expect(error).toMatchObject({ hint: expect.stringContaining('Whether the code was used is not known') });
   });
 
   it('a lost connection: the retry depends on the operation', async () => {
