@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Machine } from '../support/cli.js';
+import { deploymentVariables, Machine } from '../support/cli.js';
 import { foreignPlatform } from '../support/foreign-platform.js';
 
 const machine = new Machine();
@@ -18,14 +18,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) =>
   machine.run(args, {
-    env: {
-      USERINFO_ENVIRONMENT: 'test',
-      USERINFO_BASE_URL: platform.url,
-      USERINFO_TENANT_CODE: 'acme',
-      USERINFO_CHANNEL: 'web',
-      USERINFO_APP_KEY: 'a1',
-      USERINFO_APP_SECRET: 's1',
-    },
+    env: { USERINFO_ENVIRONMENT: 'test', ...deploymentVariables(platform.url) },
   });
 
 describe('a success with other types than those of §4.1', () => {

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { deploymentVariables } from '../support/cli.js';
 
 const program = new URL('../../bin/userinfo.cjs', import.meta.url).pathname;
 const apart = ['--map-root-user', '--mount', '--net'];
@@ -34,14 +35,8 @@ const driver = `
   });`;
 
 it.skipIf(!works)('a read looks the name of its service up once (needs unshare, mount and ip)', () => {
-  const env = {
-    ...process.env,
-    USERINFO_ENVIRONMENT: 'test',
-    USERINFO_TENANT_CODE: 'acme',
-    USERINFO_CHANNEL: 'web',
-    USERINFO_APP_KEY: 'k',
-    USERINFO_APP_SECRET: 's',
-  };
+  const { USERINFO_BASE_URL: _, ...app } = deploymentVariables('');
+  const env = { ...process.env, USERINFO_ENVIRONMENT: 'test', ...app };
   const shell = `folder=$(mktemp -d); echo 'nameserver 127.0.0.1' > $folder/resolv.conf
     mount --bind $folder/resolv.conf /etc/resolv.conf; rm -r $folder; ip link set lo up; exec "$@"`;
   const args = [...apart, 'sh', '-c', shell, 'sh', process.execPath, '--eval', driver];

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { parsePlatform } from '../../src/platform/platform.js';
-import { Machine } from '../support/cli.js';
+import { deploymentVariables, Machine } from '../support/cli.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
 import { wholeBasicInfo } from '../support/spec-names.js';
 
@@ -294,14 +294,7 @@ it('says what it will send to production, and sends nothing without an answer', 
   expect(done.stderr).toContain('production: profile "live"');
   expect(done.stderr).toContain('Send this to production?');
   expect(php.requests).toHaveLength(0);
-  const unsaved = await machine.run(['probe', '--save-profile', '--base-url', server.url], {
-    env: {
-      USERINFO_APP_SECRET: secret,
-      USERINFO_TENANT_CODE: 'a',
-      USERINFO_CHANNEL: 'w',
-      USERINFO_APP_KEY: 'k',
-    },
-  });
+  const unsaved = await machine.run(['probe', '--save-profile'], { env: deploymentVariables(server.url) });
   expect(unsaved).toMatchObject({ status: 2, stderr: expect.stringContaining('no profile is in use') });
   const stored = readFileSync(machine.profileFile, 'utf8');
   writeFileSync(machine.profileFile, stored.replace('{', '{"later":1,'));

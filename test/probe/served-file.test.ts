@@ -10,6 +10,7 @@ import { createTestService, type TestService } from '../../src/service/index.js'
 import { compileRecipes } from '../../src/signing/app-signatures.js';
 import { defaultRecipes } from '../../src/signing/presets.js';
 import { Secret } from '../../src/signing/secret.js';
+import { answerFields } from '../support/random-platform.js';
 
 /** The refusals that a probe with a test user causes. */
 const observable = [
@@ -60,22 +61,15 @@ const anyResultCodes = fc
 
 const anyPlatform: fc.Arbitrary<PlatformFile> = fc.record(
   {
+    ...answerFields,
     result_codes: anyResultCodes,
-    http_status: fc.constantFrom('by-code', 200),
-    absent: fc.constantFrom('omit', 'null', 'empty'),
-    empty_object: fc.constantFrom('object', 'list', 'null'),
-    refusal_data: fc.constantFrom('object', 'list', 'null', 'omit'),
-    values: fc.constantFrom('text', 'as-written'),
-    unknown_parameters: fc.constantFrom('refuse', 'ignore'),
     scopes: fc.constantFrom(['get_user_info'], 'any'),
     clock_window_seconds: fc.oneof(
       fc.constantFrom('unlimited', 60, 300, 900),
       fc.integer({ min: 5, max: 900 }),
     ),
-    replay: fc.constantFrom('refuse', 'allow'),
     code_uses: fc.oneof(fc.constant('unlimited' as const), fc.integer({ min: 1, max: 4 })),
     code_ttl_seconds: fc.integer({ min: 100, max: 1000 }),
-    unknown_user: fc.constantFrom('refuse', 'create'),
     chat_prefix: fc.constantFrom('chat_', 'wx_', 'Line2_'),
   },
   { requiredKeys: [] },

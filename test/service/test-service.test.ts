@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoClient } from '../../src/index.js';
 import { createService, createTestService, useTestService } from '../../src/service/index.js';
-import { Machine } from '../support/cli.js';
+import { deploymentVariables, Machine } from '../support/cli.js';
 import { draftRead, send } from '../support/foreign-client.js';
 import { tcpServer } from '../support/raw-server.js';
 
@@ -112,14 +112,7 @@ describe('the test service', () => {
       const body = `{"code":200,"msg":"ok","data":{"union_id":"u9","mobile":"${own.mobile}","level":${own.level},"z":{}}}`;
       socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
     });
-    const env = {
-      USERINFO_ENVIRONMENT: 'test',
-      USERINFO_BASE_URL: recorded.url,
-      USERINFO_TENANT_CODE: 'acme',
-      USERINFO_CHANNEL: 'web',
-      USERINFO_APP_KEY: 'a1',
-      USERINFO_APP_SECRET: 's1',
-    };
+    const env = { USERINFO_ENVIRONMENT: 'test', ...deploymentVariables(recorded.url) };
     const { stdout: body } = await machine.run(['read', 'c', 'mobile,level,z', '--json', '--mask'], { env });
     await recorded.close();
     machine[Symbol.dispose]();

@@ -23,24 +23,29 @@ const signing = fc.record(
 );
 const headers = fc.uniqueArray(fc.constantFrom('X-Key', 'Authorization', 'X-Region'));
 
+/** What a platform file says of answers. */
+export const answerFields = {
+  http_status: fc.constantFrom('by-code', 200),
+  absent: fc.constantFrom('omit', 'null', 'empty'),
+  empty_object: fc.constantFrom('object', 'list', 'null'),
+  refusal_data: fc.constantFrom('object', 'list', 'null', 'omit'),
+  values: fc.constantFrom('text', 'as-written'),
+  unknown_parameters: fc.constantFrom('refuse', 'ignore'),
+  replay: fc.constantFrom('refuse', 'allow'),
+  unknown_user: fc.constantFrom('refuse', 'create'),
+};
+
 /** Any platform file. */
 export const anyPlatform = fc.record(
   {
+    ...answerFields,
     signing,
     result_codes: resultCodes,
-    http_status: fc.constantFrom('by-code', 200),
-    absent: fc.constantFrom('omit', 'null', 'empty'),
-    empty_object: fc.constantFrom('object', 'list', 'null'),
-    refusal_data: fc.constantFrom('object', 'list', 'null', 'omit'),
-    values: fc.constantFrom('text', 'as-written'),
-    unknown_parameters: fc.constantFrom('refuse', 'ignore'),
     scopes: fc.oneof(fc.constant('any'), fc.constantFrom(['get_user_info'], ['snsapi_base', 'x'])),
     clock_window_seconds: fc.oneof(fc.constant('unlimited'), fc.integer({ min: 0, max: 900 })),
     clock_ahead_seconds: fc.oneof(fc.constantFrom('unlimited', 'same'), fc.integer({ min: 0, max: 900 })),
-    replay: fc.constantFrom('refuse', 'allow'),
     code_uses: fc.oneof(fc.constant('unlimited'), fc.integer({ min: 1, max: 9 })),
     code_ttl_seconds: fc.integer({ min: 1, max: 86_400 }),
-    unknown_user: fc.constantFrom('refuse', 'create'),
     passback_union_id: fc.constantFrom('same', 'any'),
     chat_prefix: fc.constantFrom('chat_', 'wx_', 'weixin2_'),
     headers,
