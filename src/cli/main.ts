@@ -23,16 +23,11 @@ export async function main(host: Host): Promise<void> {
     if (error.code === 'EPIPE') host.exit(closed.status);
     failure ??= error;
   });
-  // A dependency may throw where nobody can catch it, as pg does at a message that it cannot read.
-  host.on('uncaughtException', async (error) => {
-    // A command with a log has a listener of its own.
-    if (host.listenerCount('uncaughtException') === 1) host.exit(await reportLast(error, args, host));
-  });
   const status = await runCommand(args, host, closed);
   // Some writers do not wait for their stream: their errors are known only after everything is written.
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
-  const finalStatus = failed ? await reportUnwritten(args, host, failed) : status;
+  const finalStatus = failed ? await reportUnwritten(host, failed) : status;
   await Promise.race([written(host.stderr), new Promise((resolve) => setTimeout(resolve, slowReaderMs))]);
   // Without this, the process would wait for V8's background compilation.
   host.exit(finalStatus);
@@ -49,7 +44,7 @@ async function runCommand(
     return exitStatus.success;
   }
   const { run } = await import('./program.js');
-  return run(args, { ...host, closed }, interruptOf(host));
+  return run(args, { ...host, closed }, interruptOf(host), uncaughtOf(host));
 }
 
 /** Answers frequent requests of scripts and of the TAB key without loading the program. */
@@ -66,14 +61,24 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-async function reportUnwritten(args: readonly string[], host: Host, failure: Error): Promise<number> {
-  const { OutputError } = await import('./io.js');
-  return reportLast(new OutputError(failure), args, host);
+async function reportUnwritten(host: Host, failure: Error): Promise<number> {
+  const [{ OutputError }, { reportError }] = await Promise.all([
+    import('./io.js'),
+    import('./report-error.js'),
+  ]);
+  return reportError(new OutputError(failure), host, {});
 }
 
-async function reportLast(error: Error, args: readonly string[], host: Host): Promise<number> {
-  const { reportError } = await import('./report-error.js');
-  return reportError(error, host, { verbose: args.includes('--verbose'), json: args.includes('--json') });
+/**
+ * Rejected by what is thrown where nobody can catch it, as pg does at a message that it cannot read; not for a command with
+ * a log, which has a listener of its own.
+ */
+function uncaughtOf(host: Host): Promise<never> {
+  return new Promise((_, reject) => {
+    host.on('uncaughtException', (error) => {
+      if (host.listenerCount('uncaughtException') === 1) reject(error);
+    });
+  });
 }
 
 /** Aborted by Ctrl-C, SIGTERM and SIGHUP. */

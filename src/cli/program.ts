@@ -10,15 +10,23 @@ import { exitStatus } from './exit-status.js';
 import { type Io, refuseDamaged } from './io.js';
 import { withColorOption } from './output/style.js';
 
-/** Runs one command line (without `node` and the script), and returns the exit status. */
-export async function run(args: readonly string[], given: Io, signal: AbortSignal): Promise<number> {
+/**
+ * Runs one command line (without `node` and the script), and returns the exit status. What rejects `uncaught` ends the
+ * command as an error of its own does.
+ */
+export async function run(
+  args: readonly string[],
+  given: Io,
+  signal: AbortSignal,
+  uncaught: Promise<never>,
+): Promise<number> {
   const io = { ...given, env: withColorOption(given.env, args) };
   const context = createContext(io, signal, args);
   const program = await buildProgram(context, args);
   try {
     refuseDamaged(args, io.env);
     if (args[0] !== 'help') checkCommandLine(readCommandLine(program, args));
-    await program.parseAsync(args, { from: 'user' });
+    await Promise.race([program.parseAsync(args, { from: 'user' }), uncaught]);
     return exitStatus.success;
   } catch (thrown) {
     const isRefused = thrown instanceof CommanderError && thrown.exitCode !== 0;

@@ -28,6 +28,8 @@ interface Failure {
   readonly received: boolean;
   readonly message: (host: string) => string;
   readonly hint: string;
+  /** Whether the hint says no more than that it is not known whether the request was carried out. */
+  readonly isDoubtful?: true;
 }
 
 /** Errors of undici's parser have this name, but not always a code. */
@@ -43,6 +45,7 @@ const connectionLost: Failure = {
   received: true,
   message: (host) => `${host} closed the connection before its answer was complete`,
   hint: 'Whether the request was carried out is not known.',
+  isDoubtful: true,
 };
 
 /** The connection closed before the whole request was written: the service cannot have acted on it. */
@@ -140,8 +143,7 @@ export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedReq
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') return refusedByProxy(host, shown, cause);
   // Not known whether it was carried out: what may be repeated is tried again as the failure says.
-  const isDoubtful =
-    failure.hint === connectionLost.hint || (endpoint?.repeatable === false && reason !== 'not-envelope');
+  const isDoubtful = failure.isDoubtful || (endpoint?.repeatable === false && reason !== 'not-envelope');
   const hint = (received && isDoubtful && endpoint?.doubt) || failure.hint;
   const advice = reason === 'reset' && request.mayWantCertificate === true ? ` ${certificateAdvice}` : '';
   return new NoAnswerError(message(host) + shown, { reason, received, hint: hint + advice, cause });

@@ -94,7 +94,7 @@ function checkForm({ name, length, digits, isList }: Parameter, value: string): 
     }
   }
   if (digits !== undefined && !(value.length === digits && /^\d+$/.test(value))) {
-    throw malformed(`${name} is not a whole number of ${digits} digits`, 'Look at the clock.');
+    throw malformed(`${name} is not a whole number of ${digits} digits`, 'Check the system clock.');
   }
   if (isList && splitInfoNames(value).length === 0) throw malformed(`${name} holds no name`);
 }

@@ -116,5 +116,7 @@ describe.each(Object.entries(unreadable))('a database that %s', (_, answer) => {
     const ended = await machine.run([...args, proxy]);
     expect(ended).toMatchObject({ status: 1, stdout: '' });
     expect(ended.stderr).toMatch(/^error: .+\n.+\n$/);
+    const json = await machine.run([...args, proxy], { env: { USERINFO_OUTPUT: 'json' } });
+    expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'INTERNAL', exit: 1 });
   });
 });

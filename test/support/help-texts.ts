@@ -31,7 +31,8 @@ async function helpsBy(flag: '-h' | '--help'): Promise<Map<string, string>> {
   const helps = new Map<string, string>();
   for (const words of [...commands, ...groups]) {
     const written = new PassThrough();
-    const status = await run([...words, flag], { stdin, stdout: written, stderr: written, env: {} }, signal);
+    const io = { stdin, stdout: written, stderr: written, env: {} };
+    const status = await run([...words, flag], io, signal, new Promise(() => {}));
     if (status !== 0) throw new Error(`userinfo ${words.join(' ')} ${flag} ended with ${status}`);
     helps.set(words.join(' '), String(written.read()));
   }

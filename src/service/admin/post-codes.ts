@@ -31,7 +31,7 @@ export function answerCodes(
   log: Log,
 ) {
   if (tokens.some((token) => !possibleToken.test(token.reveal()))) {
-    throw new InvalidInputError('an admin token has less than 16 characters, or some that are not ASCII', {
+    throw new InvalidInputError('an admin token has fewer than 16 characters, or some that are not ASCII', {
       hint: 'Create one:',
       commands: ['openssl rand -hex 32'],
     });

@@ -119,7 +119,7 @@ it('is not there without a token, nor on the port of the service', async () => {
   for (const wrong of ['short', '令'.repeat(20), `${token}\n${token}`]) {
     await expect(
       createService({ adminPort: 0, adminTokens: [new Secret(token), new Secret(wrong)] }),
-    ).rejects.toThrow('an admin token has less than 16 characters, or some that are not ASCII');
+    ).rejects.toThrow('an admin token has fewer than 16 characters, or some that are not ASCII');
   }
 });
 
