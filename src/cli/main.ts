@@ -23,7 +23,7 @@ export async function main(host: Host): Promise<void> {
     if (error.code === 'EPIPE') host.exit(closed.status);
     failure ??= error;
   });
-  const status = await runCommand(args, host, closed);
+  const status = await runCommand(args, host, closed).catch((error) => reportLast(error, host));
   // Some writers do not wait for their stream: their errors are known only after everything is written.
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
@@ -62,11 +62,14 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 async function reportUnwritten(host: Host, failure: Error): Promise<number> {
-  const [{ OutputError }, { reportError }] = await Promise.all([
-    import('./io.js'),
-    import('./report-error.js'),
-  ]);
-  return reportError(new OutputError(failure), host, {});
+  const { OutputError } = await import('./io.js');
+  return reportLast(new OutputError(failure), host);
+}
+
+/** Reports an error outside of the run of a command. */
+async function reportLast(error: unknown, host: Host): Promise<number> {
+  const { reportError } = await import('./report-error.js');
+  return reportError(error, host, {});
 }
 
 /**

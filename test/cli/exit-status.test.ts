@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -77,4 +77,13 @@ sys.stdin.read()`;
   });
   expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'STORE_UNAVAILABLE', exit: 5 });
   expect((await admin('app', 'list', '--json')).stdout.trimEnd().split('\n')).toHaveLength(1);
+});
+
+it('an error outside of every command is reported, too, with status 1', () => {
+  const program = join(import.meta.dirname, '../../dist/cli/main.cjs');
+  const script = `Object.defineProperty(process, 'stdin', { get() { throw new Error('no standard input') } });
+    require(process.argv[1]).main(process)`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script, program], { encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^error: no standard input\nThis is a bug in userinfo: .+\n$/);
 });
