@@ -80,10 +80,9 @@ sys.stdin.read()`;
 });
 
 it('an error outside of every command is reported, too, with status 1', () => {
-  const program = join(import.meta.dirname, '../../dist/cli/main.cjs');
   const script = `Object.defineProperty(process, 'stdin', { get() { throw new Error('no standard input') } });
-    require(process.argv[1]).main(process)`;
-  const { status, stderr } = spawnSync(process.execPath, ['-e', script, program], { encoding: 'utf8' });
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^error: no standard input\nThis is a bug in userinfo: .+\n$/);
+    require('../../dist/cli/main.cjs').main(process)`;
+  const child = spawnSync(process.execPath, ['-e', script], { cwd: import.meta.dirname, encoding: 'utf8' });
+  expect(child.status).toBe(1);
+  expect(child.stderr).toMatch(/^error: no standard input\nThis is a bug in userinfo: .+\n$/);
 });

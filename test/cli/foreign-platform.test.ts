@@ -16,10 +16,7 @@ afterAll(async () => {
   await platform.close();
 });
 
-const run = (...args: string[]) =>
-  machine.run(args, {
-    env: { USERINFO_ENVIRONMENT: 'test', ...deploymentVariables(platform.url) },
-  });
+const run = (...args: string[]) => machine.run(args, { env: deploymentVariables(platform.url) });
 
 describe('a success with other types than those of §4.1', () => {
   it('is printed as it came, with a warning for each, and ends with status 0', async () => {

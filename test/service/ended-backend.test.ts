@@ -41,7 +41,6 @@ const commands = [
   ['worker', ['worker', '--drain', '--queue']],
   ['runs', ['runs', 'list', '--queue']],
 ] as const;
-const env = { USERINFO_ENVIRONMENT: 'test', ...deploymentVariables('http://127.0.0.1:9') };
 
 let schema: TestSchema;
 let proxy: string;
@@ -100,7 +99,7 @@ describe.each(Object.entries(endings))('a database that %s', (_, end) => {
   it.each(commands)('is reported by %s', async (_, args) => {
     using machine = new Machine();
     ending = end;
-    const ended = await machine.run([...args, proxy], { env });
+    const ended = await machine.run([...args, proxy], { env: deploymentVariables('http://127.0.0.1:9') });
     expect(ended.status).toBeGreaterThan(0);
     expect(ended.stderr).toMatch(/the (?:connection to the )?database/);
     expect(ended.stderr).not.toMatch(/ at .*:\d+|Unhandled|Node\.js/);
@@ -114,8 +113,8 @@ describe.each(Object.entries(unreadable))('a database that %s', (_, answer) => {
     machine.apart = true;
     ending = (client) => client.end(answer);
     const ended = await machine.run([...args, proxy]);
-    expect(ended).toMatchObject({ status: 1, stdout: '' });
-    expect(ended.stderr).toMatch(/^error: .+\n.+\n$/);
+    const stderr = expect.stringMatching(/^error: .+\n.+\n$/);
+    expect(ended).toMatchObject({ status: 1, stdout: '', stderr });
     const json = await machine.run([...args, proxy], { env: { USERINFO_OUTPUT: 'json' } });
     expect(JSON.parse(json.stderr).error).toMatchObject({ code: 'INTERNAL', exit: 1 });
   });

@@ -112,8 +112,8 @@ describe('the test service', () => {
       const body = `{"code":200,"msg":"ok","data":{"union_id":"u9","mobile":"${own.mobile}","level":${own.level},"z":{}}}`;
       socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
     });
-    const env = { USERINFO_ENVIRONMENT: 'test', ...deploymentVariables(recorded.url) };
-    const { stdout: body } = await machine.run(['read', 'c', 'mobile,level,z', '--json', '--mask'], { env });
+    const args = ['read', 'c', 'mobile,level,z', '--json', '--mask'];
+    const { stdout: body } = await machine.run(args, { env: deploymentVariables(recorded.url) });
     await recorded.close();
     machine[Symbol.dispose]();
     expect(body).not.toContain(own.mobile);
