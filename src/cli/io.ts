@@ -2,7 +2,7 @@ import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import { InvalidInputError, quoteName, UserInfoError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInput, readInputFile } from '../support/input-file.js';
-import { findJsonFault } from '../support/json-fault.js';
+import { jsonFault } from '../support/json-fault.js';
 import { showData, showText } from './output/terminal-text.js';
 
 /** A stream that may be a terminal. */
@@ -158,28 +158,17 @@ export function inputName(file: string): string {
  * Reads the JSON of a file, or of standard input for `-`. Duplicate keys are refused: JSON.parse takes the last one,
  * and a person who checks the file may read the first.
  *
- * @throws InvalidInputError that names the file, and the position of an error
+ * @throws InvalidInputError that names the file, and the place of an error
  */
 export async function readJson(source: Source, file: string): Promise<unknown> {
-  const text = await readText(source, file);
-  const name = inputName(file);
-  const json = parseJson(text, name);
-  const fault = findJsonFault(text);
-  if (!fault?.doubled) return json;
-  throw new InvalidInputError(`${name}: duplicate key at line ${fault.line}, column ${fault.column}`, {
-    hint: 'Remove one of the two.',
-  });
+  return parseJson(await readText(source, file), inputName(file));
 }
 
-/** @throws InvalidInputError with the position of the error in the JSON called `name`, without any of its content */
+/** @throws InvalidInputError with the place of the error in the JSON called `name`, without any of its content */
 export function parseJson(text: string, name: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const fault = findJsonFault(text);
-    const place = fault === null ? '' : ` at line ${fault.line}, column ${fault.column}`;
-    throw new InvalidInputError(`${name}: invalid JSON${place}`);
-  }
+  const fault = jsonFault(text);
+  if (fault !== null) throw new InvalidInputError(`${name}: ${fault}`);
+  return JSON.parse(text);
 }
 
 /**

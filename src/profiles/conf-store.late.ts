@@ -3,10 +3,9 @@ import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Conf from 'conf';
 import { isSystemError } from '../support/errors.js';
-import { findJsonFault } from '../support/json-fault.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileFileError } from './errors.js';
-import { faultyJson, parseProfileJson, readProfileText } from './profile-file.js';
+import { parseProfileText, readProfileText } from './profile-file.js';
 import { formatProfileList, type ProfileList } from './profile-json.js';
 
 /** Maximum time to wait for other commands that change the file, in milliseconds. Each of them needs a few. */
@@ -31,11 +30,7 @@ export async function changeProfileFile(
   const lock = `${isThere ? realpathSync(path) : path}.lock`;
   await takeLock(lock, waitMs);
   try {
-    const text = readProfileText(path) ?? '{}';
-    // JSON.parse keeps the last of duplicate keys: writing would lose the others.
-    const fault = findJsonFault(text);
-    if (fault !== null) throw faultyJson(fault, path);
-    const list = change(parseProfileJson(JSON.parse(text), path, false));
+    const list = change(parseProfileText(readProfileText(path) ?? '{}', path, false));
     const conf = new Conf({
       cwd: dirname(path),
       configName: basename(path),

@@ -1,17 +1,15 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidInputError } from '../protocol/errors.js';
-import { hasDoubledKey } from '../protocol/json-tokens.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
-import type { JsonFault } from '../support/json-fault.js';
+import { jsonFault } from '../support/json-fault.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileError, ProfileFileError } from './errors.js';
 import { noProfiles, type ProfileList, parseProfileList } from './profile-json.js';
 
 /** Advice for a damaged file. */
-export const howToRepair =
-  'Correct it by hand, or move it away and add the profiles again. It was not changed.';
+const howToRepair = 'Correct it by hand, or move it away and add the profiles again. It was not changed.';
 
 /**
  * Reads and validates the file without conf, which takes 100 ms of CPU to load, longer than a whole read. A
@@ -21,7 +19,7 @@ export const howToRepair =
  */
 export async function readProfileFile(path: string): Promise<ProfileList> {
   const text = readProfileText(path);
-  return text === null ? noProfiles : parseProfileText(text, path);
+  return text === null ? noProfiles : parseProfileText(text, path, true);
 }
 
 /**
@@ -64,34 +62,16 @@ function refuseDanglingLink(path: string): void {
   });
 }
 
-/** @throws ProfileFileError */
-async function parseProfileText(text: string, path: string): Promise<ProfileList> {
+/** @throws ProfileFileError for a text that is not JSON, or has a key twice; for an invalid value, as `parseProfileList` */
+export function parseProfileText(text: string, path: string, isRead: boolean): ProfileList {
+  // JSON.parse keeps the last of duplicate keys: writing would lose the others.
+  const fault = jsonFault(text);
+  if (fault !== null) throw new ProfileFileError(`${path}: ${fault}`, { hint: howToRepair });
   try {
-    const json: unknown = JSON.parse(text);
-    if (!hasDoubledKey(text)) return parseProfileJson(json, path, true);
-  } catch (error) {
-    // V8's message is dropped: it quotes the text, which may contain a secret.
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  const { findJsonFault } = await import('../support/json-fault.js');
-  throw faultyJson(findJsonFault(text), path);
-}
-
-/** @throws ProfileFileError for an invalid value, as `parseProfileList` */
-export function parseProfileJson(json: unknown, path: string, isRead: boolean): ProfileList {
-  try {
-    return parseProfileList(json, isRead);
+    return parseProfileList(JSON.parse(text), isRead);
   } catch (error) {
     if (!(error instanceof InvalidInputError || error instanceof ProfileError)) throw error;
     const { message, hint = howToRepair, commands } = error;
     throw new ProfileFileError(`${path}: ${message}`, { hint, commands });
   }
-}
-
-/** The error of a file that is not JSON, or has a key twice. */
-export function faultyJson(fault: JsonFault | null, path: string): ProfileFileError {
-  const invalid = fault?.isComment ? 'a comment, which JSON does not have,' : 'invalid JSON';
-  const problem = fault?.doubled ? 'duplicate key' : invalid;
-  const place = fault === null ? '' : ` at line ${fault.line}, column ${fault.column}`;
-  return new ProfileFileError(`${path}: ${problem}${place}`, { hint: howToRepair });
 }

@@ -12,6 +12,7 @@ import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { Secret } from '../signing/secret.js';
 import { describeSystemError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
+import { jsonValueOf } from '../support/json-value.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 
 /**
@@ -87,16 +88,9 @@ export function routeOptions(
  */
 export function readPlatformFile(file: string): { readonly json: PlatformFile; readonly platform: Platform } {
   const label = `the file ${quoteName(file)}`;
-  const json = parseJson(readTextFile(file), label);
+  const json = jsonValueOf(readTextFile(file));
+  if (json === undefined) throw new InvalidInputError(`${label}: invalid JSON`);
   return { json: json as PlatformFile, platform: parsePlatform(json, label) };
-}
-
-function parseJson(text: string, label: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new InvalidInputError(`${label}: invalid JSON`);
-  }
 }
 
 /** @throws InvalidInputError that names the file */
