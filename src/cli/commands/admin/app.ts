@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { parseIdentifier } from '../../../profiles/profile.js';
 import { addProfile } from '../../../profiles/profile-store.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
@@ -76,10 +76,10 @@ const declareRotateSecret = storeCommand({
   common: ['output', 'confirm'],
   summary: 'replace the secret of an app',
   takes: (command) =>
-    takesKey(command).addOption(
-      new Option('--overlap <duration>', 'time for which the old secret stays valid').argParser(
-        parseDuration,
-      ),
+    takesKey(command).option(
+      '--overlap <duration>',
+      'time for which the old secret stays valid',
+      parseDuration,
     ),
   run: async ({
     context,

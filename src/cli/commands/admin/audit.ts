@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
 import { parseDuration, parseFilled, parseLimit } from '../../command-line/option-values.js';
 import { printList } from '../../output/print.js';
@@ -16,16 +16,11 @@ export const declareAudit = storeCommand({
   takes: (command) =>
     takesNamedUser(
       command
-        .addOption(
-          new Option('--limit <n>', 'maximum number of actions, or "unlimited"')
-            .argParser(parseLimit)
-            .default(100),
-        )
-        .addOption(
-          new Option(
-            '--since <time>',
-            'from a time on, such as 2026-11-22T14:03, or a duration ago, such as 24h',
-          ).argParser(parseSince),
+        .option('--limit <n>', 'maximum number of actions, or "unlimited"', parseLimit, 100)
+        .option(
+          '--since <time>',
+          'from a time on, such as 2026-11-22T14:03, or a duration ago, such as 24h',
+          parseSince,
         )
         .option('--action <action>', 'an action alone, such as "user show"', parseFilled('--action'))
         .option('--app-key <key>', 'actions on an app', parseFilled('--app-key'))

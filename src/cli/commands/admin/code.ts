@@ -42,10 +42,11 @@ const declareIssue = storeCommand({
             .argParser(parseDuration)
             .default(300_000, '5m'),
         )
-        .addOption(
-          new Option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"')
-            .argParser(parseLimit)
-            .default(1),
+        .option(
+          '--uses <n>',
+          'maximum number of reads with the code: a number or "unlimited"',
+          parseLimit,
+          1,
         ),
     )
       .option('--union-id-column <name>', 'column of union IDs (default: union_id)')
