@@ -256,7 +256,7 @@ async function execute(
     signal.removeEventListener('abort', stop);
     await sender.drop();
   }
-  const error = await reportRun(report, bulkRun, paths, total);
+  const error = await reportRun({ ...bulkRun, report, paths, total });
   if (error === null) return;
   const isCall = error instanceof RejectedError || error instanceof NoAnswerError;
   throw isCall ? explainFailure(error, settings, operation.endpoint.operation) : error;

@@ -80,37 +80,35 @@ export function nothingSent(error: InvalidInputError, args: readonly string[]): 
   return new InvalidInputError(message, { sent: 'nothing', hint: advice, commands: given, cause });
 }
 
-/**
- * Prints the end of a run; returns its error, `null` if every row is ok. `paths` is `null` if the rows are of a stream:
- * the run cannot be resumed. `total` is the number of rows, if it is known.
- */
-export async function reportRun(
-  report: RunReport,
-  run: BulkRun,
-  paths: RunPaths | null,
-  total: number | null,
-): Promise<Error | null> {
-  const { context, io, options, isTable, print } = run;
+/** A run that has ended. */
+export interface EndedRun extends BulkRun {
+  readonly report: RunReport;
+  /** `null` if the rows are of a stream: the run cannot be resumed. */
+  readonly paths: RunPaths | null;
+  /** The number of rows; `null` if it is not known. */
+  readonly total: number | null;
+}
+
+/** Prints the end of a run; returns its error, `null` if every row is ok. */
+export async function reportRun(run: EndedRun): Promise<Error | null> {
+  const { context, io, options, isTable, print, report, paths } = run;
   // Of a stream without rows, the error says all.
   const isEmpty = report.isFinished && totalOf(report.counts) === 0;
   if (!options.quiet && !isEmpty) {
-    for (const line of formatSummary(report, run, paths, total)) await printMessage(io, line);
+    for (const line of formatSummary(run)) await printMessage(io, line);
     const isUnusable = report.stoppedBy instanceof InvalidInputError && report.done === 0;
     if (paths !== null && !report.isFinished && !isUnusable) {
       await printAdvice(io, { hint: 'resume with:', commands: [formatCommand(context.args, ['--resume'])] });
     }
   }
-  if (!isTable && paths !== null) await print(reportData(report, run, paths));
-  return errorOf(report, run, paths, total);
+  if (!isTable && paths !== null) await print(reportData(run, paths));
+  return errorOf(run);
 }
 
 /** The summary of a run, for a person. */
-function formatSummary(
-  report: RunReport,
-  { io, options: { failed }, operation: { endpoint } }: BulkRun,
-  paths: RunPaths | null,
-  total: number | null,
-): string[] {
+function formatSummary({ io, options, operation, report, paths, total }: EndedRun): string[] {
+  const { failed } = options;
+  const { endpoint } = operation;
   const { done, durationMs } = report;
   const ofAll = report.isFinished || total === null ? '' : ` of ${formatCount(total)}`;
   const perSecond = Math.round((done / Math.max(1, durationMs)) * 1000);
@@ -193,11 +191,7 @@ function formatFailedFile(path: string, rows: number | null): string {
 }
 
 /** The summary of a run, for a program. */
-function reportData(
-  report: RunReport,
-  { context: { args }, options: { failed } }: BulkRun,
-  paths: RunPaths,
-): object {
+function reportData({ context: { args }, options: { failed }, report }: EndedRun, paths: RunPaths): object {
   const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, warnings, failures } = report;
   return {
     ...counts,
@@ -215,14 +209,9 @@ function reportData(
   };
 }
 
-function errorOf(
-  report: RunReport,
-  run: BulkRun,
-  paths: RunPaths | null,
-  total: number | null,
-): Error | null {
+function errorOf(run: EndedRun): Error | null {
+  const { context, operation, source, report, paths, total } = run;
   const { counts, done, failures, stoppedBy } = report;
-  const { context, operation, source } = run;
   const rows = totalOf(counts);
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
   const isChanged = stoppedBy instanceof InputChangedError;
@@ -255,15 +244,17 @@ function errorOf(
   }
   const stopped = stoppedBy === null ? '' : 'stopped: ';
   const message = `${stopped}${formatNotOk(rows - counts.ok, total ?? rows)}`;
-  return new FailedRowsError(message, retryAdvice(report, run, paths));
+  return new FailedRowsError(message, retryAdvice(run));
 }
 
 /** The next step for the rows that are not ok. */
-function retryAdvice(
-  { counts, failedRows, retryable, stoppedBy }: RunReport,
-  { context: { args }, options: { from, failed }, operation: { endpoint } }: BulkRun,
-  paths: RunPaths | null,
-): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
+function retryAdvice({
+  context: { args },
+  options: { from, failed },
+  operation: { endpoint },
+  report: { counts, failedRows, retryable, stoppedBy },
+  paths,
+}: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
     return { hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}` };
   }
