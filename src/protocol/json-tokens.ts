@@ -6,31 +6,13 @@ export interface JsonToken {
   readonly end: number;
 }
 
-const punctuation = '{}[],:';
-const space = ' \t\n\r';
-
 /** The tokens of valid JSON, by position, without parsing their values. */
 export function* jsonTokens(json: string): Generator<JsonToken> {
-  let at = 0;
-  while (at < json.length) {
-    const start = at;
-    const first = json[at] ?? '';
-    if (space.includes(first)) {
-      at += 1;
-      continue;
-    }
-    if (first === '"') at = closingQuote(json, start) + 1;
-    else {
-      at += 1;
-      while (
-        !punctuation.includes(first) &&
-        at < json.length &&
-        !`${punctuation}${space}`.includes(json[at] ?? '')
-      ) {
-        at += 1;
-      }
-    }
-    yield { start, end: at };
+  const beginning = /[{}[\],:"]|[^\s{}[\],:"]+/g;
+  for (let found = beginning.exec(json); found !== null; found = beginning.exec(json)) {
+    const start = found.index;
+    if (found[0] === '"') beginning.lastIndex = closingQuote(json, start) + 1;
+    yield { start, end: beginning.lastIndex };
   }
 }
 

@@ -1,6 +1,7 @@
-import { closingQuote } from '../support/closing-quote.js';
+import { jsonValueOf } from '../support/json-value.js';
 import { InvalidInputError, quoteName } from './errors.js';
-import { kindOf } from './fields.js';
+import { isObject, kindOf } from './fields.js';
+import { membersIn } from './json-tokens.js';
 import { type PastedKind, type PasteFault, pasteFault } from './pasted-text.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
@@ -58,94 +59,36 @@ export class FlatJsonError extends Error {
 }
 
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const space = /[ \t\n\r]*/y;
-const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
-const literal = /(?:true|false|null)(?!\w)/y;
 /** Characters that JSON.stringify may escape. */
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
-const literals = { true: true, false: false, null: null } as const;
 
 /**
- * Parses a JSON object of one level (§4.2 rule 3), keeping order and numbers as written. JSON.parse would round
+ * Parses a JSON object of one level (§4.2 rule 3), keeping order and numbers as written. JSON.parse alone would round
  * long numbers, ignore duplicate keys and reorder keys that look like numbers.
  *
  * @throws FlatJsonError
  * @throws InvalidInputError (41301) for more than `maxKeys`
  */
 export function parseFlatJson(text: string, maxKeys = Number.POSITIVE_INFINITY): Map<string, FlatValue> {
+  const object = jsonValueOf(text);
+  if (!isObject(object))
+    throw new FlatJsonError(`is ${Array.isArray(object) ? 'an array' : 'not a JSON object'}`);
   const entries = new Map<string, FlatValue>();
-  let at = 0;
-
-  const match = (pattern: RegExp): string | null => {
-    pattern.lastIndex = at;
-    const matched = pattern.exec(text)?.[0];
-    if (matched === undefined) return null;
-    at += matched.length;
-    return matched;
-  };
-  const skipSpace = () => {
-    match(space);
-    return text[at];
-  };
-  const expect = (character: string) => {
-    if (skipSpace() !== character) throw syntaxFault(text, at, `"${character}"`);
-    at += 1;
-  };
-  const readString = (): string | null => {
-    const end = text[at] === '"' ? closingQuote(text, at) : -1;
-    if (end < 0) return null;
-    try {
-      const matched: string = JSON.parse(text.slice(at, end + 1));
-      at = end + 1;
-      return matched;
-    } catch {
-      return null;
+  for (const [key, written] of membersIn(text)) {
+    if (/^[{[]/.test(written)) {
+      const kind = written.startsWith('{') ? 'an object' : 'an array';
+      throw new FlatJsonError(`key ${quoteName(key)} holds ${kind}: one level only`, true);
     }
-  };
-  const readValue = (key: string): FlatValue => {
-    const first = skipSpace();
-    if (first === '{') throw new FlatJsonError(`key ${quoteName(key)} holds an object: one level only`, true);
-    if (first === '[') throw new FlatJsonError(`key ${quoteName(key)} holds an array: one level only`, true);
-    const textValue = readString();
-    if (textValue !== null) return textValue;
-    const word = match(literal);
-    if (word !== null) return literals[word as keyof typeof literals];
-    const digits = match(number);
-    if (digits !== null) return new JsonNumber(digits);
-    throw syntaxFault(text, at, 'a value');
-  };
-
-  const first = skipSpace();
-  if (first !== '{') throw new FlatJsonError(first === '[' ? 'is an array' : 'is not a JSON object');
-  at += 1;
-  if (skipSpace() === '}') at += 1;
-  else {
-    for (;;) {
-      skipSpace();
-      const key = readString();
-      if (key === null) throw syntaxFault(text, at, 'a key in double quotes');
-      expect(':');
-      const value = readValue(key);
-      if (entries.has(key)) throw new FlatJsonError(`has the key ${quoteName(key)} twice`);
-      if (entries.size >= maxKeys) {
-        throw new InvalidInputError(`user_info has more than ${maxKeys} keys`, {
-          resultCode: resultCode.tooLarge,
-          hint: 'Pass them back in several requests.',
-        });
-      }
-      entries.set(key, value);
-      if (skipSpace() !== ',') break;
-      at += 1;
+    if (entries.has(key)) throw new FlatJsonError(`has the key ${quoteName(key)} twice`);
+    if (entries.size >= maxKeys) {
+      throw new InvalidInputError(`user_info has more than ${maxKeys} keys`, {
+        resultCode: resultCode.tooLarge,
+        hint: 'Pass them back in several requests.',
+      });
     }
-    expect('}');
+    entries.set(key, /^[-\d]/.test(written) ? new JsonNumber(written) : (object[key] as FlatValue));
   }
-  if (skipSpace() !== undefined) throw syntaxFault(text, at, 'nothing more');
   return entries;
-}
-
-function syntaxFault(text: string, at: number, expected: string): FlatJsonError {
-  const found = at >= text.length ? 'the end' : 'something else';
-  return new FlatJsonError(`is not JSON: ${expected} expected at character ${at + 1}, ${found} found`);
 }
 
 /** The JSON text of a flat object: non-ASCII characters and slashes unescaped (§4.2 rule 7). */

@@ -21,7 +21,7 @@ import { type Call, type CliContext, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
-import { inputName, readText } from '../io.js';
+import { inputName, parseJson, readText } from '../io.js';
 
 interface PassbackOptions extends RequestOptions {
   readonly unionId?: string;
@@ -215,5 +215,6 @@ async function readUserInfo(
       hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
     });
   }
+  parseJson(text, file === undefined ? '--user-info' : inputName(file));
   return parseUserInfo(text);
 }
