@@ -54,7 +54,7 @@ it('POST /codes issues codes with the options of the request', async () => {
   const listed = [];
   for await (const one of service.admin.listCodes({ tenantCode: tenant })) listed.push(one.code);
   expect(listed.sort()).toEqual(body.codes.flatMap((one) => one?.code ?? []).sort());
-  expect((await post(wanted, { authorization: `Bearer ${older}` })).status).toBe(200);
+  expect((await post(wanted, { authorization: `bearer  ${older}` })).status).toBe(200);
   await service.admin.issueCodes({ tenantCode: tenant, unionIds: ['u1'] });
   const lines = await all(service.admin.listAudit({ action: 'code issue' }));
   expect(lines.map(({ actor, subject }) => [actor, subject]).sort()).toEqual([
