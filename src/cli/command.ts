@@ -26,17 +26,14 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       const { CallClient } = await import('../client/client.js');
       return new CallClient(options);
     },
-    /** Opens the store of the service directly, without HTTP: `--database`, or the default one. */
-    async openAdmin(database: string | undefined, { create }: { readonly create: boolean }): Promise<Admin> {
-      const [{ openAdmin }, { chooseDatabase, masterKeys, mayMigrate }] = await Promise.all([
-        import('../service/index.js'),
-        import('./service/database.js'),
-      ]);
+    /** Opens the store of the service directly, without HTTP; `database` is that of `--database`. */
+    async openAdmin(database: string | undefined, create: boolean): Promise<Admin> {
+      const { chooseStore, mayMigrate } = await import('./service/database.js');
+      const { openAdmin } = await import('../service/index.js');
       return openAdmin({
-        database: await chooseDatabase(database, create),
+        ...(await chooseStore(database, io.env, create)),
         create,
         upgrade: mayMigrate(io.env),
-        masterKeys: await masterKeys(io.env),
       });
     },
   };

@@ -1,5 +1,5 @@
 import { type Call, command } from '../command.js';
-import { chooseDatabase, databaseOption, masterKeys, namedDatabase } from '../service/database.js';
+import { chooseStore, databaseOption } from '../service/database.js';
 
 export const declareMigrate = command({
   name: 'migrate',
@@ -7,10 +7,7 @@ export const declareMigrate = command({
   takes: (command) => command.addOption(databaseOption()),
   run: async ({ io, options, print }: Call<{ readonly database?: string }>) => {
     const { migrateDatabase } = await import('../../service/migrate.js');
-    const { from, to } = await migrateDatabase({
-      database: await chooseDatabase(namedDatabase(options.database, io.env), true),
-      masterKeys: await masterKeys(io.env),
-    });
+    const { from, to } = await migrateDatabase(await chooseStore(options.database, io.env, true));
     await print({ from, to });
   },
 });

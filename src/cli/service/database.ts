@@ -53,12 +53,17 @@ export function withoutPassword(arg: string): string {
 }
 
 /**
- * The database to open: the given one, else the one in the data folder, which `create` creates.
+ * The store to open: in the database that is named, else in the one in the data folder, which `create` creates; with its
+ * keys.
  *
- * @throws InvalidInputError if the data folder cannot be created
+ * @throws InvalidInputError as `namedDatabase` and `adminTokens` do, and if the data folder cannot be created
  */
-export async function chooseDatabase(named: string | undefined, create: boolean): Promise<string> {
-  if (named !== undefined) return named;
+export async function chooseStore(option: string | undefined, env: Io['env'], create: boolean) {
+  const database = namedDatabase(option, env) ?? databaseInFolder(create);
+  return { database, masterKeys: await readSecretsOf(env, 'USERINFO_MASTER_KEY', 'a master key') };
+}
+
+function databaseInFolder(create: boolean): string {
   try {
     if (create) createFolder(dataFolder());
   } catch (cause) {
@@ -72,20 +77,10 @@ export async function chooseDatabase(named: string | undefined, create: boolean)
  * The tokens for issuing codes over HTTP, of USERINFO_ADMIN_TOKEN or the file that USERINFO_ADMIN_TOKEN_FILE names;
  * none if none is set.
  *
- * @throws InvalidInputError as `masterKeys` does
+ * @throws InvalidInputError if their file cannot be read, what is set is blank, or there is none before or after a comma
  */
 export function adminTokens(env: Io['env']): Promise<Secret[]> {
   return readSecretsOf(env, 'USERINFO_ADMIN_TOKEN', 'an admin token');
-}
-
-/**
- * The master keys of the store; none if none is set.
- *
- * @throws InvalidInputError if their file cannot be read, what is set is blank, or there is no key before or after a
- * comma
- */
-export function masterKeys(env: Io['env']): Promise<Secret[]> {
-  return readSecretsOf(env, 'USERINFO_MASTER_KEY', 'a master key');
 }
 
 /**

@@ -68,7 +68,7 @@ const declareCreate = storeCommand({
 const declareList = storeCommand({
   name: 'list',
   summary: 'list the apps',
-  run: ({ io, style, withStore }) => withStore((store) => printList(store.listApps(), io, style)),
+  run: async ({ io, style, openStore }) => printList((await openStore()).listApps(), io, style),
 });
 
 const declareRotateSecret = storeCommand({
@@ -85,17 +85,17 @@ const declareRotateSecret = storeCommand({
     context,
     options,
     print,
-    withStore,
+    openStore,
   }: StoreCall<AppOptions & { readonly overlap?: number }>) => {
     const { appKey, overlap = 0, yes } = options;
     const harm =
       overlap === 0
         ? 'Its requests fail until it has the new one.'
         : 'One of an earlier rotation stops working now.';
-    const { app_secret, ...rest } = await withStore(async (store) => {
-      await confirm(context, `Replace the secret of app "${appKey}"? ${harm}`, yes);
-      return store.rotateSecret({ appKey, overlapSeconds: Math.ceil(overlap / 1000) });
-    });
+    const store = await openStore();
+    await confirm(context, `Replace the secret of app "${appKey}"? ${harm}`, yes);
+    const overlapSeconds = Math.ceil(overlap / 1000);
+    const { app_secret, ...rest } = await store.rotateSecret({ appKey, overlapSeconds });
     await print({ ...rest, app_secret: app_secret.reveal() });
   },
 });
@@ -104,8 +104,8 @@ const declareChanges = changes.map(({ done, change, ...spec }) =>
   storeCommand({
     ...spec,
     takes: takesKey,
-    run: async ({ io, options, withStore }: StoreCall<AppOptions>) => {
-      await withStore((store) => store[change](options));
+    run: async ({ io, options, openStore }: StoreCall<AppOptions>) => {
+      await (await openStore())[change](options);
       await printMessage(io, `${done} app "${options.appKey}"`);
     },
   }),
@@ -124,8 +124,7 @@ const declareSet = storeCommand({
 const declareEncryptSecrets = storeCommand({
   name: 'encrypt-secrets',
   summary: 'encrypt the stored secrets of all apps',
-  run: async ({ print, withStore }) =>
-    print({ encrypted: await withStore((store) => store.encryptSecrets()) }),
+  run: async ({ print, openStore }) => print({ encrypted: await (await openStore()).encryptSecrets() }),
 });
 
 const declareDelete = storeCommand({
@@ -133,11 +132,10 @@ const declareDelete = storeCommand({
   common: ['confirm'],
   summary: 'delete an app',
   takes: takesKey,
-  run: async ({ context, io, options, withStore }: StoreCall<AppOptions>) => {
-    await withStore(async (store) => {
-      await confirm(context, `Delete app "${options.appKey}"?`, options.yes);
-      await store.removeApp(options);
-    });
+  run: async ({ context, io, options, openStore }: StoreCall<AppOptions>) => {
+    const store = await openStore();
+    await confirm(context, `Delete app "${options.appKey}"?`, options.yes);
+    await store.removeApp(options);
     await printMessage(io, `deleted app "${options.appKey}"`);
   },
 });
@@ -162,16 +160,15 @@ interface SetOptions extends AppOptions {
   readonly platform?: string;
 }
 
-async function setApp({ context, io, options, withStore }: StoreCall<SetOptions>): Promise<void> {
+async function setApp({ context, io, options, openStore }: StoreCall<SetOptions>): Promise<void> {
   const { appKey, channel, platform: file } = options;
   const recipes = file === undefined ? undefined : (await readPlatform(context, file)).signing;
-  await withStore((store) =>
-    store.setApp({
-      appKey,
-      ...(channel !== undefined && { channel }),
-      ...(recipes !== undefined && { recipes }),
-    }),
-  );
+  const store = await openStore();
+  await store.setApp({
+    appKey,
+    ...(channel !== undefined && { channel }),
+    ...(recipes !== undefined && { recipes }),
+  });
   await printMessage(io, `changed app "${appKey}"`);
 }
 
@@ -180,44 +177,37 @@ async function createApp({
   io,
   options,
   print,
-  withStore,
+  openStore,
 }: StoreCall<CreateOptions>): Promise<void> {
   // Only the flag: a profile named by USERINFO_PROFILE is not written to.
   const { profile, tenantCode, channel, appKey, platform: file } = options;
   const base_url = parseBaseUrl(options.baseUrl, '--base-url');
   const platform = file === undefined ? undefined : await readPlatform(context, file);
   const recipes = platform?.signing;
-  const { app_secret, ...created } = await withStore(async (store) => {
-    const app = await store.createApp({
-      tenantCode,
-      channel,
-      ...(appKey !== undefined && { appKey }),
-      ...(recipes !== undefined && { recipes }),
-    });
-    if (profile === undefined) return app;
-    const { app_secret: secret, ...keys } = app;
-    const own = {
-      name: profile,
-      environment: 'test',
-      base_url,
-      ...keys,
-      ...(platform && { platform }),
-    } as const;
-    try {
-      await context.profiles.change((list) =>
-        addProfile(list, { ...own, secret: { kind: 'file', value: secret } }),
-      );
-    } catch (error) {
-      await store.removeApp({ appKey: app.app_key }); // its secret would be lost
-      throw error;
-    }
-    return app;
-  }, true);
+  const store = await openStore(true);
+  const { app_secret: value, ...created } = await store.createApp({
+    tenantCode,
+    channel,
+    ...(appKey !== undefined && { appKey }),
+    ...(recipes !== undefined && { recipes }),
+  });
   if (profile === undefined) {
-    await print({ ...created, app_secret: app_secret.reveal() });
-    await printMessage(io, 'The secret is shown only once.');
-  } else {
-    await print({ ...created, profile });
-    await printMessage(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
+    await print({ ...created, app_secret: value.reveal() });
+    return printMessage(io, 'The secret is shown only once.');
   }
+  const own = {
+    name: profile,
+    environment: 'test',
+    base_url,
+    ...created,
+    ...(platform && { platform }),
+  } as const;
+  try {
+    await context.profiles.change((list) => addProfile(list, { ...own, secret: { kind: 'file', value } }));
+  } catch (error) {
+    await store.removeApp({ appKey: created.app_key }); // its secret would be lost
+    throw error;
+  }
+  await print({ ...created, profile });
+  await printMessage(io, `Its secret is in profile "${profile}": use it with -p ${profile}.`);
 }

@@ -26,11 +26,12 @@ export const declareAudit = storeCommand({
         .option('--app-key <key>', 'actions on an app', parseFilled('--app-key'))
         .option('--tenant-code <code>', 'actions on a tenant', parseFilled('--tenant-code')),
     ),
-  run: async ({ context, io, options, style, withStore }: StoreCall<AuditOptions>) => {
+  run: async ({ context, io, options, style, openStore }: StoreCall<AuditOptions>) => {
     const { limit, since, action, appKey, tenantCode } = options;
     const filter = { limit, since, action, appKey, tenantCode, user: await namedUser(context, options) };
     const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-    await withStore((store) => printList(store.listAudit(given as AuditFilter), io, style, withoutDigest));
+    const store = await openStore();
+    await printList(store.listAudit(given as AuditFilter), io, style, withoutDigest);
   },
 });
 

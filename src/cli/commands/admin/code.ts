@@ -58,8 +58,8 @@ const declareList = storeCommand({
   name: 'list',
   summary: 'list the codes of a tenant',
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
-  run: ({ io, options, style, withStore }: StoreCall<TenantOptions>) =>
-    withStore((store) => printList(store.listCodes(options), io, style, inWords)),
+  run: async ({ io, options, style, openStore }: StoreCall<TenantOptions>) =>
+    printList((await openStore()).listCodes(options), io, style, inWords),
 });
 
 const declareRevoke = storeCommand({
@@ -69,8 +69,8 @@ const declareRevoke = storeCommand({
     command
       .argument('<code>', 'authorization code')
       .requiredOption('--tenant-code <code>', 'tenant of the code'),
-  run: async ({ io, options, withStore }: StoreCall<TenantOptions>, value: string) => {
-    await withStore((store) => store.revokeCode({ tenantCode: options.tenantCode, code: value }));
+  run: async ({ io, options, openStore }: StoreCall<TenantOptions>, code: string) => {
+    await (await openStore()).revokeCode({ tenantCode: options.tenantCode, code });
     await printMessage(io, 'revoked');
   },
 });
@@ -82,7 +82,7 @@ export const declareCode = command({
 });
 
 async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
-  const { context, io, command, options, isTable, print, withStore } = call;
+  const { context, io, command, options, isTable, print, openStore } = call;
   const { tenantCode, unionId, from, names: infoNames, ttl, uses } = options;
   const wanted = {
     tenantCode,
@@ -95,15 +95,13 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
     const { issueCodes } = await import('./issue-codes.late.js');
     const many = { ...options, from: from ?? '-' };
     const codes = (issued: AsyncIterable<object>) => printList(issued, io, linesByDefault(call), inWords);
-    await withStore((store) => issueCodes(context, store, many, wanted, codes));
-    return;
+    return issueCodes(context, await openStore(), many, wanted, codes);
   }
   if (unionId === undefined) throw new InvalidInputError('give either --union-id or --from');
-  const issued = await withStore((store) =>
-    store.issueCode({ ...wanted, unionId }).catch(async (error: Error) => {
-      throw (await unknownTenant(store, tenantCode)) ?? error;
-    }),
-  );
+  const store = await openStore();
+  const issued = await store.issueCode({ ...wanted, unionId }).catch(async (error: Error) => {
+    throw (await unknownTenant(store, tenantCode)) ?? error;
+  });
   if (!isTable) return print(issued);
   await write(io.stdout, `${issued.code}\n`);
   const { timeInWords } = await import('../../output/data-table.late.js');

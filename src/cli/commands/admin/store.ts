@@ -5,12 +5,12 @@ import { type Call, type CliContext, type CommandSpec, command, type Declare } f
 import { parseFilled } from '../../command-line/option-values.js';
 import { readValue } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
-import { databaseOption, namedDatabase } from '../../service/database.js';
+import { databaseOption } from '../../service/database.js';
 
 /** A call of a command of `userinfo admin`. */
 export interface StoreCall<Options> extends Call<Options> {
-  /** Opens the store for `work` and closes it in any case; only with `create` is a missing store created. */
-  withStore<T>(work: (admin: Admin) => Promise<T>, create?: true): Promise<T>;
+  /** Opens the store until the command ends; only with `create` is a missing store created. */
+  openStore(create?: true): Promise<Admin>;
 }
 
 /** The user that options name. */
@@ -68,18 +68,17 @@ export function storeCommand<Options, Arguments extends unknown[]>({
   return command({
     ...spec,
     takes: (command, context) => (takes?.(command, context) ?? command).addOption(databaseOption()),
-    run: (call: Call<Options & { readonly database?: string }>, ...given: Arguments) => {
-      const withStore: StoreCall<Options>['withStore'] = async (work, create) => {
-        const admin = await call.context.openAdmin(namedDatabase(call.options.database, call.io.env), {
-          create: create === true,
-        });
-        try {
-          return await work(admin);
-        } finally {
-          await admin.close();
-        }
+    run: async (call: Call<Options & { readonly database?: string }>, ...given: Arguments) => {
+      let store: Admin | undefined;
+      const openStore = async (create = false) => {
+        store = await call.context.openAdmin(call.options.database, create);
+        return store;
       };
-      return run({ ...call, withStore }, ...given);
+      try {
+        await run({ ...call, openStore }, ...given);
+      } finally {
+        await store?.close();
+      }
     },
   });
 }

@@ -34,8 +34,8 @@ const declarePut = storeCommand({
   name: 'put',
   summary: 'store user records',
   takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
-  run: async ({ context, io, isTable, print, withStore }, file: string) => {
-    const put = await withStore((store) => putRecords(context, store, file), true);
+  run: async ({ context, io, isTable, print, openStore }, file: string) => {
+    const put = await putRecords(context, await openStore(true), file);
     if (isTable) await printMessage(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
     else await print({ put });
   },
@@ -45,8 +45,8 @@ const declareShow = storeCommand({
   name: 'show',
   summary: 'print a user record',
   takes: (command) => takesUser(command).alias('export'),
-  run: async ({ options, print, withStore }: StoreCall<UserKey>) =>
-    print(await withStore((store) => store.getUser(options))),
+  run: async ({ options, print, openStore }: StoreCall<UserKey>) =>
+    print(await (await openStore()).getUser(options)),
 });
 
 const declareFind = storeCommand({
@@ -58,9 +58,8 @@ const declareFind = storeCommand({
       .requiredOption('--key <name>', 'key of the value, such as mobile or id_card'),
   run: async (call: StoreCall<{ tenantCode: string; key: string }>) => {
     const value = await readValue(call.context, 'value');
-    await call.withStore((store) =>
-      printList(store.findUsers({ ...call.options, value }), call.io, linesByDefault(call)),
-    );
+    const store = await call.openStore();
+    await printList(store.findUsers({ ...call.options, value }), call.io, linesByDefault(call));
   },
 });
 
@@ -68,18 +67,18 @@ const declareList = storeCommand({
   name: 'list',
   summary: 'print all user records of a tenant',
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
-  run: (call: StoreCall<{ readonly tenantCode: string }>) =>
-    call.withStore((store) => printList(store.listUsers(call.options), call.io, linesByDefault(call))),
+  run: async (call: StoreCall<{ readonly tenantCode: string }>) =>
+    printList((await call.openStore()).listUsers(call.options), call.io, linesByDefault(call)),
 });
 
 const declareDigest = storeCommand({
   name: 'digest',
   summary: 'print the digest that names a user in the log and the audit',
   takes: (command) => takesNamedUser(command.requiredOption('--tenant-code <code>', 'tenant of the user')),
-  run: async ({ context, io, options, isTable, print, withStore }: StoreCall<UserOptions>) => {
+  run: async ({ context, io, options, isTable, print, openStore }: StoreCall<UserOptions>) => {
     const user = await namedUser(context, options);
     if (user === undefined) throw new InvalidInputError('give either --union-id or --primary-key');
-    const user_digest = await withStore(async (store) => store.digestUser(user));
+    const user_digest = await (await openStore()).digestUser(user);
     if (isTable) await write(io.stdout, `${user_digest}\n`);
     else await print({ user_digest });
   },
@@ -90,17 +89,11 @@ const declareDelete = storeCommand({
   common: ['output', 'confirm'],
   summary: 'delete a user',
   takes: takesUser,
-  run: async ({ context, options, print, withStore }: StoreCall<UserKey>) => {
+  run: async ({ context, options, print, openStore }: StoreCall<UserKey>) => {
     const { tenantCode, unionId, yes } = options;
-    const deleted = await withStore(async (store) => {
-      await confirm(
-        context,
-        `Delete the record of user "${unionId}", and the codes issued for the user?`,
-        yes,
-      );
-      return store.deleteUser({ tenantCode, unionId });
-    });
-    await print(deleted);
+    const store = await openStore();
+    await confirm(context, `Delete the record of user "${unionId}", and the codes issued for the user?`, yes);
+    await print(await store.deleteUser({ tenantCode, unionId }));
   },
 });
 

@@ -12,10 +12,9 @@ import { parseCount, parseDuration, parseRate, parseSwitch } from '../../command
 import { type Io, printMessage } from '../../io.js';
 import {
   adminTokens,
-  chooseDatabase,
+  chooseStore,
   databaseFlag,
   databaseOption,
-  masterKeys,
   mayMigrate,
   namedDatabase,
 } from '../../service/database.js';
@@ -164,10 +163,9 @@ async function runServe(context: CliContext, given: ServeOptions): Promise<void>
     ...settingsOf(options),
     adminTokens: tokens,
     ...(platform && { platform: formatPlatform(platform) }),
-    database: await chooseDatabase(options.database, options.migrate),
+    ...(await chooseStore(options.database, io.env, options.migrate)),
     create: options.migrate,
     upgrade: options.migrate,
-    masterKeys: await masterKeys(io.env),
     log,
   }).catch((error: unknown) => {
     throw error instanceof StartError && error.code === 'OLD_SCHEMA'
