@@ -79,7 +79,7 @@ function findUnused(command: Command, common: readonly CommonGroup[]): CommonOpt
   return root.options
     .filter((option) => option instanceof CommonOption)
     .filter(isGiven)
-    .find(({ isKept, group }) => !isKept && group !== 'every' && !common.includes(group));
+    .find(({ isKept, group }) => !isKept && !common.includes(group as CommonGroup));
 }
 
 /** Makes a command of its specification. The output options are checked before its work begins. */

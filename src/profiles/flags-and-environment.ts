@@ -13,42 +13,35 @@ export interface Setting<T> {
   readonly origin: Origin;
 }
 
-/** A setting: its name in messages, as an option, as a flag and as an environment variable, and how its text is parsed. */
-function setting<Option extends string, T>(
-  title: string,
-  option: Option,
-  flag: string,
-  variable: string,
+/** A name of the spec as an option: `baseUrl`. */
+type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name;
+
+/** A setting: how its text is parsed, and its name in messages, as an option, as a flag and as an environment variable. */
+function setting<Name extends string, T>(
+  name: Name,
   parse: (text: string, label: string) => T,
+  title = name.replaceAll('_', ' '),
 ) {
-  return { title, option, flag, variable, parse };
+  const option = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) as Camel<Name>;
+  const flag = `--${name.replaceAll('_', '-')}`;
+  return { title, option, flag, variable: `USERINFO_${name.toUpperCase()}`, parse };
 }
 
 export const settingNames = {
-  profile: setting('profile', 'profile', '--profile', 'USERINFO_PROFILE', requireText),
-  environment: setting(
-    'environment',
-    'environment',
-    '--environment',
-    'USERINFO_ENVIRONMENT',
-    parseEnvironment,
-  ),
-  base_url: setting('base URL', 'baseUrl', '--base-url', 'USERINFO_BASE_URL', parseBaseUrl),
-  tenant_code: setting('tenant code', 'tenantCode', '--tenant-code', 'USERINFO_TENANT_CODE', parseIdentifier),
-  channel: setting('channel', 'channel', '--channel', 'USERINFO_CHANNEL', parseIdentifier),
-  app_key: setting('app key', 'appKey', '--app-key', 'USERINFO_APP_KEY', parseIdentifier),
-  ca_file: setting('CA file', 'caFile', '--ca-file', 'USERINFO_CA_FILE', requireText),
-  client_cert: setting(
-    'client certificate',
-    'clientCert',
-    '--client-cert',
-    'USERINFO_CLIENT_CERT',
-    requireText,
-  ),
-  client_key: setting('client key', 'clientKey', '--client-key', 'USERINFO_CLIENT_KEY', requireText),
-  proxy: setting('proxy', 'proxy', '--proxy', 'USERINFO_PROXY', requireText),
+  profile: setting('profile', requireText),
+  environment: setting('environment', parseEnvironment),
+  base_url: setting('base_url', parseBaseUrl, 'base URL'),
+  tenant_code: setting('tenant_code', parseIdentifier),
+  channel: setting('channel', parseIdentifier),
+  app_key: setting('app_key', parseIdentifier),
+  ca_file: setting('ca_file', requireText, 'CA file'),
+  client_cert: setting('client_cert', requireText, 'client certificate'),
+  client_key: setting('client_key', requireText),
+  proxy: setting('proxy', requireText),
   /** A platform file; empty for the defaults. */
-  platform: setting('platform', 'platform', '--platform', 'USERINFO_PLATFORM', String),
+  platform: setting('platform', String),
 };
 
 type SettingNames = typeof settingNames;

@@ -88,17 +88,17 @@ const profileFields: {
 };
 const requiredFields = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'];
 
-/** @throws InvalidInputError for an invalid field, and for one that is unknown unless `isRead` */
-export function parseProfile(name: string, json: unknown, isRead = false): Profile {
-  const given = checkFields(json, 'the profile', isRead ? undefined : Object.keys(profileFields));
+/** @throws InvalidInputError that begins with `label`, for an invalid field, and for one that is unknown unless `isRead` */
+export function parseProfile(name: string, json: unknown, label = '', isRead = false): Profile {
+  const given = checkFields(json, `${label}the profile`, isRead ? undefined : Object.keys(profileFields));
   const parsed: Record<string, unknown> = { name };
   for (const [field, parse] of Object.entries<Parse<unknown>>(profileFields)) {
-    if (Object.hasOwn(given, field)) parsed[field] = parse(given[field], field);
-    else if (requiredFields.includes(field)) throw new InvalidInputError(`${field} is missing`);
+    if (Object.hasOwn(given, field)) parsed[field] = parse(given[field], label + field);
+    else if (requiredFields.includes(field)) throw new InvalidInputError(`${label}${field} is missing`);
   }
   const profile = parsed as unknown as Profile;
   const { platform, headers } = profile;
-  if (platform && headers) refuseSignedHeaders(platform.signing, Object.keys(headers), 'the profile');
+  if (platform && headers) refuseSignedHeaders(platform.signing, Object.keys(headers), `${label}the profile`);
   return profile;
 }
 
@@ -123,22 +123,11 @@ export function parseProfileList(json: unknown, isRead: boolean): ProfileList {
   const entries = Object.entries(checkFields(profiles, 'profiles')).map(
     ([name, fields]): [string, Profile] => {
       checkProfileName(name);
-      return [name, withLabel(`profile ${quoteName(name)}`, () => parseProfile(name, fields, isRead))];
+      return [name, parseProfile(name, fields, `profile ${quoteName(name)}: `, isRead)];
     },
   );
   const isNone = active === null || active === '';
   return { active: isNone ? null : parseText(active, 'active'), profiles: new Map(entries) };
-}
-
-/** Begins the message of an invalid input with a label. */
-function withLabel<T>(label: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (cause) {
-    if (!(cause instanceof InvalidInputError)) throw cause;
-    const { message, hint, commands } = cause;
-    throw new InvalidInputError(`${label}: ${message}`, { hint, commands, cause });
-  }
 }
 
 /** The content of the file, with the secrets that it stores in plain text. */

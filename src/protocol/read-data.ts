@@ -1,6 +1,6 @@
 import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
-import { isObject } from './fields.js';
+import { isObject, kindOf } from './fields.js';
 import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './info-names.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
@@ -230,8 +230,5 @@ function isEmptyList(value: unknown): boolean {
 
 /** The JSON type of a value, without the value. */
 function typeName(value: unknown): string {
-  if (value === null) return 'null';
-  if (typeof value === 'string') return 'text';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  return typeof value === 'number' ? 'a number' : kindOf(value);
 }

@@ -148,13 +148,11 @@ export function platformRefusal(
   const usual = httpStatus === 200 ? 200 : httpStatusOf(code);
   const entries = Object.entries(resultCodes ?? {}).map(([text, given]) => {
     const entry = typeof given === 'string' ? { means: given } : given;
-    return { code: Number(text), means: meaningsOf(entry), ...entry };
+    return { ...entry, code: Number(text), names: meaningsOf(entry) };
   });
   const found =
-    entries.find(({ means }) => detail !== undefined && meaningsOf({ means }).includes(detail)) ??
-    entries.find(({ means }) =>
-      meaningsOf({ means }).some((name) => !(name in details) && codeNamed(name) === code),
-    );
+    entries.find(({ names }) => detail !== undefined && names.includes(detail)) ??
+    entries.find(({ names }) => names.some((name) => !(name in details) && codeNamed(name) === code));
   if (found === undefined) return { code, msg: undefined, httpStatus: usual };
   return { code: found.code, msg: found.msg, httpStatus: found.http_status ?? usual };
 }

@@ -137,19 +137,13 @@ function names(value: unknown, where: string): readonly string[] {
  * @throws InvalidInputError (41301) for more than `maxRecordKeys` or `maxRecordBytes`
  */
 export function checkRecordSize(record: UserRecord): UserRecord {
-  const keys = keysOf(record);
-  if (keys > maxRecordKeys) {
-    throw new InvalidInputError(
-      `the user's record would have ${keys} keys; the maximum is ${maxRecordKeys}`,
-      { resultCode: resultCode.tooLarge, hint: 'Store fewer keys, or remove some: null removes a key.' },
-    );
-  }
-  const bytes = bytesOf(record);
-  if (bytes > maxRecordBytes) {
-    throw new InvalidInputError(
-      `the user's record would have ${bytes} bytes; the maximum is ${maxRecordBytes}`,
-      { resultCode: resultCode.tooLarge, hint: 'Store less: fewer or shorter values.' },
-    );
+  const bytes = Buffer.byteLength(JSON.stringify(record));
+  for (const [size, unit, max, hint] of [
+    [keysOf(record), 'keys', maxRecordKeys, 'Store fewer keys, or remove some: null removes a key.'],
+    [bytes, 'bytes', maxRecordBytes, 'Store less: fewer or shorter values.'],
+  ] as const) {
+    const message = `the user's record would have ${size} ${unit}; the maximum is ${max}`;
+    if (size > max) throw new InvalidInputError(message, { resultCode: resultCode.tooLarge, hint });
   }
   return record;
 }
@@ -192,12 +186,9 @@ export function applyPassback(
   const { tenant_code, union_id, login_device_info } = record;
   const old = fieldsOf(record);
   const written = new Set(record.literals);
-  const changed = {
-    basic: new Map(Object.entries(old.basic)),
-    own: new Map(Object.entries(old.own)),
-    device: new Map(Object.entries(old.device)),
-    extension: new Map(Object.entries(old.extension)),
-  };
+  const changed = Object.fromEntries(
+    Object.entries(old).map(([place, fields]) => [place, new Map(Object.entries(fields))]),
+  ) as Record<Place, Map<string, string>>;
   for (const [key, value] of userInfo) {
     const fields = changed[places.find((place) => place.key === key)?.where ?? 'extension'];
     if (value === null) fields.delete(key);
@@ -219,10 +210,6 @@ export function applyPassback(
     ...Object.fromEntries(changed.own),
     ...(written.size === 0 ? {} : { literals: [...written] }),
   };
-}
-
-function bytesOf(record: UserRecord): number {
-  return Buffer.byteLength(JSON.stringify(record));
 }
 
 function requiredText(value: unknown, name: string): string {

@@ -49,11 +49,11 @@ describe('the topic', () => {
       ),
     );
     const used = variablesInSource();
-    used.add('USERINFO_MAX_BODY'); // made of the name of an option of serve
+    const made = Object.values(settingNames).map(({ variable }) => variable); // of the name of a setting
+    for (const name of [...made, 'USERINFO_MAX_BODY']) used.add(name); // the last of an option of serve
     used.delete('PATH'); // handed to the demo, not listened to
-    used.delete('ALL_PROXY'); // said to be none
-    used.delete('APP_SECRET'); // in an example of the SDK
-    for (const code of ['USERINFO_HOOK', 'USERINFO_SECRET']) used.delete(code); // codes of process warnings
+    // It is said to be none; one is in an example of the SDK, two are codes of process warnings.
+    for (const name of ['ALL_PROXY', 'APP_SECRET', 'USERINFO_HOOK', 'USERINFO_SECRET']) used.delete(name);
     expect([...used].filter((name) => !named.has(name))).toEqual([]);
     expect([...named].filter((name) => name.startsWith('USERINFO_') && !used.has(name))).toEqual([]);
     for (const { flag } of Object.values(settingNames)) expect(topics.get('environment')).toContain(flag);

@@ -45,8 +45,7 @@ export async function selectRule(
     const from = isUsual ? 'the default recipes' : `the ${describeOrigin(platform.origin)}`;
     return { signing: await loadSigning(context, settings), from, fits: 1 };
   }
-  const { recipes, from, fits } = await readRecipes(context, options.recipe);
-  return { signing: choiceOf(recipes), from, fits };
+  return readRule(context, options.recipe);
 }
 
 /** The signers of given recipes. */
@@ -83,19 +82,16 @@ function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningS
   return resolveSigning(settingSources(context, flags));
 }
 
-interface NamedRecipes extends Omit<SelectedRule, 'signing'> {
-  readonly recipes: Recipe | SigningRecipes;
-}
-
 /**
  * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file: of recipes, of a platform, or of what
  * `sign solve --json` printed, where the first rule is taken.
  *
  * @throws InvalidInputError, or RecipeError that names the invalid field, token or step
  */
-async function readRecipes(context: CliContext, source: string): Promise<NamedRecipes> {
+async function readRule(context: CliContext, source: string): Promise<SelectedRule> {
   const preset = findPreset(source);
-  if (preset !== undefined) return { recipes: preset.recipe, from: `the preset ${source}`, fits: 1 };
+  if (preset !== undefined)
+    return { signing: choiceOf(preset.recipe), from: `the preset ${source}`, fits: 1 };
   const json = await readJson(context, source);
   const signing = isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
   const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
@@ -105,13 +101,13 @@ async function readRecipes(context: CliContext, source: string): Promise<NamedRe
       signing.fits.length,
       isSolveReport(signing.app_sign) ? signing.app_sign.fits.length : 0,
     );
-    return { recipes: parseFound(signing.fits[0]), from: 'a search by samples', fits };
+    return { signing: choiceOf(parseFound(signing.fits[0])), from: 'a search by samples', fits };
   }
   refuseModule(signing, `${inputName(source)}: `);
-  if (!isPair(signing)) return { recipes: parseRecipe(signing), from, fits: 1 };
+  if (!isPair(signing)) return { signing: choiceOf(parseRecipe(signing)), from, fits: 1 };
   for (const [name, recipe] of Object.entries(signing))
     refuseModule(recipe, `${inputName(source)}: ${name}.`);
-  return { recipes: parseSigningRecipes(signing), from, fits: 1 };
+  return { signing: choiceOf(parseSigningRecipes(signing)), from, fits: 1 };
 }
 
 /** The output of `sign solve --json`; its rules are untrusted JSON, likeliest first. */

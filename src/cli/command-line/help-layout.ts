@@ -30,14 +30,7 @@ export function listNames(names: readonly string[], heading: string): string {
 }
 
 function wrapNames(names: readonly string[], width: number): string {
-  const lines = [''];
-  for (const [index, name] of names.entries()) {
-    const word = index < names.length - 1 ? `${name},` : name;
-    const line = `${lines.at(-1)} ${word}`;
-    if (line.length < width || lines.at(-1) === '') lines[lines.length - 1] = line;
-    else lines.push(` ${word}`);
-  }
-  return lines.map((line) => ` ${line}`).join('\n');
+  return new Help().boxWrap(names.join(', '), width - 2).replace(/^/gm, '  ');
 }
 
 /** The subject of a common option; those of `every` apply to every command. */
@@ -47,16 +40,12 @@ export type CommonGroup = 'profile' | 'output' | 'network' | 'confirm';
 export class CommonOption extends Option {
   readonly group: CommonGroup | 'every';
   /** Whether every command keeps its promise, also one whose help does not list it. */
-  isKept = false;
+  readonly isKept: boolean;
 
-  constructor(group: CommonGroup | 'every', flags: string, description: string) {
+  constructor(group: CommonGroup | 'every', flags: string, description: string, isKept = group === 'every') {
     super(flags, description);
     this.group = group;
-  }
-
-  keptByAll(): this {
-    this.isKept = true;
-    return this;
+    this.isKept = isKept;
   }
 }
 

@@ -35,8 +35,8 @@ export function addCommonOptions(program: Command): Command {
 function commonOptions(): CommonOption[] {
   return [
     new CommonOption('profile', '-p, --profile <name>', 'profile to use (default: the active one)'),
-    new CommonOption('output', '-o, --output <format>', 'output format').choices(outputFormats).keptByAll(),
-    new CommonOption('output', '--json', 'the same as --output json').conflicts('output').keptByAll(),
+    new CommonOption('output', '-o, --output <format>', 'output format', true).choices(outputFormats),
+    new CommonOption('output', '--json', 'the same as --output json', true).conflicts('output'),
     new CommonOption('output', '--query <expression>', 'print what this JMESPath expression selects'),
     new CommonOption('output', '--mask', 'mask personal data in the output'),
     new CommonOption('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
@@ -50,15 +50,16 @@ function commonOptions(): CommonOption[] {
       '--attempt-timeout <t>',
       'maximum duration of one attempt (default: --timeout)',
     ).argParser(parseDuration),
-    new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation').keptByAll(),
-    new CommonOption('confirm', '--no-input', 'never prompt').keptByAll(),
+    new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation', true),
+    new CommonOption('confirm', '--no-input', 'never prompt', true),
     new CommonOption('every', '--color', 'print with colours, also to a file or a pipe'),
     new CommonOption('every', '--no-color', 'print without colours'),
     new CommonOption(
       'network',
       '--verbose',
       'show request and response, and the stack trace of an internal error',
-    ).keptByAll(),
+      true,
+    ),
   ];
 }
 

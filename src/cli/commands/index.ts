@@ -45,11 +45,10 @@ export async function declareCommands(
 ): Promise<void> {
   const named = Object.keys(commands).filter((name) => args.includes(name));
   const isKnown = named.length > 0 && !args.includes('help') && !isMistyped(program, args);
-  const wanted = isKnown ? named : Object.keys(commands);
-  const declared = await Promise.all(wanted.map(async (name) => [name, await commands[name]?.()] as const));
-  for (const [name, declare] of declared) {
-    const heading = Object.keys(tiers).find((one) => Object.hasOwn(tiers[one] ?? {}, name));
-    declare?.(program.commandsGroup(heading ?? ''), context);
+  for (const [heading, tier] of Object.entries(tiers)) {
+    const wanted = Object.keys(tier).filter((name) => !isKnown || named.includes(name));
+    const declared = await Promise.all(wanted.map((name) => tier[name]?.()));
+    for (const declare of declared) declare?.(program.commandsGroup(heading), context);
   }
 }
 

@@ -54,10 +54,10 @@ export async function* findings({ context, options }: Call<ConnectionOptions>): 
     const request = await sendRead(client, context.signal);
     yield checkConnection(request, settings, proxy);
     yield checkTls(request, settings);
-    if (request.answered === undefined) throw request.error;
-    yield describeAnswer(request.answered);
-    yield checkClock(request.answered);
-    yield checkAcceptance(request.answered, settings);
+    if (request.answer === undefined) throw request.error;
+    yield describeAnswer(request.answer, request);
+    yield checkClock(request.answer, request);
+    yield checkAcceptance(request, settings);
   } finally {
     await client.close();
   }
@@ -182,14 +182,17 @@ const certificateAdvice: readonly (readonly [code: RegExp, hint: string])[] = [
 ];
 
 /** The service answers with an envelope. */
-function describeAnswer({ answer, tookMs }: Answered): Finding {
-  const { code, msg } = answer.envelope;
-  return { detail: `HTTP ${answer.httpStatus}, code ${code} ${quoteName(msg)}, after ${tookMs} ms` };
+function describeAnswer({ httpStatus, envelope }: Answer, { sentAt, receivedAt }: SentRequest): Finding {
+  const { code, msg } = envelope;
+  return { detail: `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, after ${receivedAt - sentAt} ms` };
 }
 
 /** The clocks differ by no more than a service usually allows. */
-function checkClock({ aheadBy }: Answered): Finding {
-  if (aheadBy === null) return { detail: 'the answer has no Date header', skipped: true };
+function checkClock({ date }: Answer, { sentAt, receivedAt }: SentRequest): Finding {
+  // A `Date` header has whole seconds: half a second is missing on average.
+  const theirs = Date.parse(date ?? '') + 500;
+  const aheadBy = Math.round((theirs - (sentAt + receivedAt) / 2) / 1000);
+  if (Number.isNaN(aheadBy)) return { detail: 'the answer has no Date header', skipped: true };
   const seconds = Math.abs(aheadBy);
   // Whole seconds of the header, and half of the time that the answer took: one second may be none.
   const detail =
@@ -201,8 +204,8 @@ function checkClock({ aheadBy }: Answered): Finding {
 }
 
 /** Evaluates the answer to a code that was never issued: any other error is about the rest of the request. */
-function checkAcceptance({ refused }: Answered, settings: Settings): Finding {
-  if (refused === null) return { detail: 'everything, the code too' };
+function checkAcceptance({ refused }: SentRequest, settings: Settings): Finding {
+  if (refused === undefined) return { detail: 'everything, the code too' };
   if (refused.means === 'codeNotValid') {
     return { detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as expected' };
   }
@@ -215,51 +218,32 @@ function checkAcceptance({ refused }: Answered, settings: Settings): Finding {
   };
 }
 
-/** The one request of the doctor: what is known of its connection, and its answer or its error. */
-interface SentRequest {
-  readonly connectMs?: number;
-  readonly error?: NoAnswerError;
-  readonly answered?: Answered;
-}
-
-interface Answered {
-  readonly answer: Answer;
-  readonly refused: RejectedError | null;
-  readonly tookMs: number;
-  /** The lead of the service's clock over ours, in seconds; `null` if the answer has no `Date` header. */
-  readonly aheadBy: number | null;
-}
-
 /**
  * Reads with a code that was never issued: nothing is written, and no code is consumed. undici reports the
  * connection; through a proxy, first that to the proxy.
  *
  * @throws CancelledError
  */
-async function sendRead(client: CallClient, signal: AbortSignal): Promise<SentRequest> {
+async function sendRead(client: CallClient, signal: AbortSignal) {
+  const request = readRequest({ code: `userinfo-doctor-${randomUUID()}` });
   const sentAt = Date.now();
-  const connection: { connectMs?: number } = {};
+  let connectMs: number | undefined;
   const onConnected = () => {
-    connection.connectMs = Date.now() - sentAt;
-  };
-  const answeredBy = (answer: Answer, refused: RejectedError | null): SentRequest => {
-    const receivedAt = Date.now();
-    // A `Date` header has whole seconds: half a second is missing on average.
-    const theirs = Date.parse(answer.date ?? '') + 500;
-    const aheadBy = Math.round((theirs - (sentAt + receivedAt) / 2) / 1000);
-    const tookMs = receivedAt - sentAt;
-    const answered = { answer, refused, tookMs, aheadBy: Number.isNaN(aheadBy) ? null : aheadBy };
-    return { ...connection, answered };
+    connectMs = Date.now() - sentAt;
   };
   subscribe('undici:client:connected', onConnected);
-  try {
-    const request = readRequest({ code: `userinfo-doctor-${randomUUID()}` });
-    return answeredBy(await client.send(request, { signal }), null);
-  } catch (error) {
-    if (error instanceof RejectedError) return answeredBy(error.answer, error);
-    if (error instanceof NoAnswerError) return { ...connection, error };
-    throw error;
-  } finally {
-    unsubscribe('undici:client:connected', onConnected);
-  }
+  const result = await client
+    .send(request, { signal })
+    .catch((error: unknown) => {
+      if (error instanceof RejectedError || error instanceof NoAnswerError) return error;
+      throw error;
+    })
+    .finally(() => unsubscribe('undici:client:connected', onConnected));
+  const error = result instanceof NoAnswerError ? result : undefined;
+  const refused = result instanceof RejectedError ? result : undefined;
+  const answer = result instanceof Error ? refused?.answer : result;
+  return { sentAt, receivedAt: Date.now(), connectMs, error, refused, answer };
 }
+
+/** The one request of the doctor: what is known of its connection, and its answer or its error. */
+type SentRequest = Awaited<ReturnType<typeof sendRead>>;

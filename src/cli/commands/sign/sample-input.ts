@@ -12,10 +12,7 @@ export interface SampleOptions {
   readonly signParam?: string | undefined;
   /** Numbers of the requests to take, from 1; by default there may be one. */
   readonly pick?: readonly number[] | 'all' | undefined;
-}
-
-/** Whether the platform accepted the requests, as far as the text has its answers. */
-interface Acceptance {
+  /** Whether requests are refused that the platform refused, as far as the text has its answers. */
   readonly accepted?: boolean;
 }
 
@@ -45,7 +42,7 @@ export const signParamOption = [
 export async function readSampleInputs(
   context: CliContext,
   argument: string | undefined,
-  { sample, signParam, pick, accepted = false }: SampleOptions & Acceptance,
+  { sample, signParam, pick, accepted = false }: SampleOptions,
 ): Promise<readonly [Sample, ...Sample[]]> {
   if (argument !== undefined && sample !== undefined) {
     throw new InvalidInputError('a request and --sample are both given: use one of them');

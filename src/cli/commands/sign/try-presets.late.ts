@@ -53,7 +53,7 @@ export async function tryPresets(call: Call<TryOptions>): Promise<void> {
     options.yes,
   );
   const client = await context.connect({ ...(await clientOptions(context, settings, options)), attempts: 1 });
-  const trial = new Trial(client, 1000 / rate, context.signal);
+  const trial = trialOf(client, 1000 / rate, context.signal);
   const found = await search(trial);
   await print({
     app_sign: found.app_sign.name,
@@ -112,44 +112,37 @@ function noPreset(name: string, { requests }: Trial): CheckFailedError {
   );
 }
 
+type Trial = ReturnType<typeof trialOf>;
+
 /** Sends reads of a code that nobody has, at a steady pace. */
-class Trial {
-  /** Number of requests sent. */
-  requests = 0;
-  /** The last answer. */
-  answer = '';
-  readonly #client: CallClient;
-  readonly #intervalMs: number;
-  readonly #signal: AbortSignal;
-  readonly #request = readRequest({ code: `nobody-${randomBytes(8).toString('hex')}` });
-
-  constructor(client: CallClient, intervalMs: number, signal: AbortSignal) {
-    this.#client = client;
-    this.#intervalMs = intervalMs;
-    this.#signal = signal;
-  }
-
-  /**
-   * The signature that is wrong.
-   *
-   * @throws ExplainedError for an answer that is neither about a signature nor about the code
-   */
-  async send({ app_sign, sign }: PresetPair): Promise<Verdict> {
-    const signal = this.#signal;
-    const recipes = { app_sign: app_sign.recipe, sign: sign.recipe };
-    const client = this.#client.withOptions({ signing: compileRecipes(recipes) });
-    if (this.requests > 0) await sleep(this.#intervalMs, undefined, { signal });
-    this.requests += 1;
-    try {
-      await client.send(this.#request, { signal });
-      this.answer = '200 ok';
-      return null;
-    } catch (error) {
-      if (!(error instanceof RejectedError)) throw error;
-      this.answer = `${error.resultCode} ${error.msg}`;
-      return verdictOf(error, { app_sign, sign });
-    }
-  }
+function trialOf(client: CallClient, intervalMs: number, signal: AbortSignal) {
+  const request = readRequest({ code: `nobody-${randomBytes(8).toString('hex')}` });
+  const trial = {
+    /** Number of requests sent. */
+    requests: 0,
+    /** The last answer. */
+    answer: '',
+    /**
+     * The signature that is wrong.
+     *
+     * @throws ExplainedError for an answer that is neither about a signature nor about the code
+     */
+    async send({ app_sign, sign }: PresetPair): Promise<Verdict> {
+      const signing = compileRecipes({ app_sign: app_sign.recipe, sign: sign.recipe });
+      if (trial.requests > 0) await sleep(intervalMs, undefined, { signal });
+      trial.requests += 1;
+      try {
+        await client.withOptions({ signing }).send(request, { signal });
+        trial.answer = '200 ok';
+        return null;
+      } catch (error) {
+        if (!(error instanceof RejectedError)) throw error;
+        trial.answer = `${error.resultCode} ${error.msg}`;
+        return verdictOf(error, { app_sign, sign });
+      }
+    },
+  };
+  return trial;
 }
 
 /** Answers that only a request with both signatures gets. */
