@@ -9,14 +9,7 @@ import {
   translatePostgresError,
 } from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
-import {
-  checkValues,
-  type PoolUsage,
-  type Sql,
-  type SqlDriver,
-  type SqlParameter,
-  type SqlRow,
-} from './sql-driver.js';
+import { checkValues, type PoolUsage, type Sql, type SqlDriver, type SqlParameter } from './sql-driver.js';
 
 export { describePostgres } from './postgres-config.js';
 
@@ -116,7 +109,7 @@ class PostgresDriver implements SqlDriver {
   }
 
   /** Without BEGIN and COMMIT, which cost two round trips. */
-  writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]> {
+  writeOnce<Row>(statement: string, values: readonly SqlParameter[]): Promise<readonly Row[]> {
     return this.#run(async (client) => (await notTwice(this.#query(client, statement, values))).rows);
   }
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { isSystemError } from '../support/errors.js';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
-import { checkValues, type SqlParameter, type SqlRow } from './sql-driver.js';
+import { checkValues, type SqlParameter } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
 
 /** `node:sqlite`, or the package that has the same interface. */
@@ -119,8 +119,8 @@ export class SqliteConnection {
     return this.#with(sql, values, (statement) => statement.run(...values).changes);
   }
 
-  all(sql: string, values: readonly SqlParameter[] = []): readonly SqlRow[] {
-    return this.#with(sql, values, (statement) => statement.all(...values) as SqlRow[]);
+  all<Row>(sql: string, values: readonly SqlParameter[] = []): readonly Row[] {
+    return this.#with(sql, values, (statement) => statement.all(...values) as Row[]);
   }
 
   /** Rolls back a failed transaction; SQLite may have done so already. If that fails, the connection is closed. */

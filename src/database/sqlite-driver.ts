@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { StartError, StoreUnavailableError } from './errors.js';
-import type { Sql, SqlDriver, SqlParameter, SqlRow } from './sql-driver.js';
+import type { Sql, SqlDriver, SqlParameter } from './sql-driver.js';
 import { SqliteConnection, type SqliteLibrary } from './sqlite-connection.js';
 import { isBusy } from './sqlite-errors.js';
 
@@ -110,8 +110,8 @@ class SqliteDriver implements SqlDriver {
     });
   }
 
-  writeOnce(statement: string, values: readonly SqlParameter[]): Promise<readonly SqlRow[]> {
-    return this.write((sql) => sql.all(statement, values));
+  writeOnce<Row extends object>(statement: string, values: readonly SqlParameter[]): Promise<readonly Row[]> {
+    return this.write((sql) => sql.all<Row>(statement, values));
   }
 
   async checkpoint(): Promise<void> {

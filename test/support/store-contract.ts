@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
 import { migrate } from '../../src/database/migrations.js';
-import type { Sql, SqlDriver } from '../../src/database/sql-driver.js';
+import type { Sql, SqlDriver, SqlParameter } from '../../src/database/sql-driver.js';
 import { InvalidInputError, UserInfoError } from '../../src/protocol/errors.js';
 import { parseUserInfo } from '../../src/protocol/user-info.js';
 import { applyPassback, checkRecordSize, type UserRecord } from '../../src/protocol/user-record.js';
@@ -690,8 +690,8 @@ function afterFirst(sql: Sql, awaited: string, intrude: () => Promise<void>): Sq
   return {
     run: (statement, values) => sql.run(statement, values),
     each: (statement, rows) => sql.each(statement, rows),
-    async all(statement, values) {
-      const rows = await sql.all(statement, values);
+    async all<Row extends object>(statement: string, values?: readonly SqlParameter[]) {
+      const rows = await sql.all<Row>(statement, values);
       if (statement === awaited && !done) {
         done = true;
         await intrude();

@@ -153,11 +153,10 @@ export function appOperations(context: AdminContext): AppOperations {
         (after, limit) => store.read(({ apps }) => apps.list(after, limit)),
         (app) => app.app_key,
       );
-      for await (const app of all) {
-        const { tenant_code, channel, app_key, created_at, disabled, recipes, has_old_secret, old_until } =
-          app;
-        const old = has_old_secret ? { old_secret_until: old_until } : {};
-        const signing = recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(recipes)) };
+      for await (const { tenant_code, channel, app_key, created_at, ...app } of all) {
+        const disabled = app.disabled === 1;
+        const old = app.old_secret === null ? {} : { old_secret_until: app.old_until };
+        const signing = app.recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(app.recipes)) };
         yield { tenant_code, channel, app_key, created_at, disabled, ...old, ...signing };
       }
     },

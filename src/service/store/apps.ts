@@ -1,4 +1,4 @@
-import type { Sql, SqlParameter, SqlRow } from '../../database/sql-driver.js';
+import type { Sql, SqlParameter } from '../../database/sql-driver.js';
 import { Secret } from '../../signing/secret.js';
 import { ChangedSecretError, type SecretCipher } from './secret-cipher.js';
 import { statements } from './statements.js';
@@ -31,8 +31,14 @@ const checkedApps = 1000;
 /** Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated again. */
 export type Obstacle = 'app changed' | 'random used';
 
-/** An app without its secrets: they may be unreadable. */
-export type StoredApp = Omit<App, 'app_secret' | 'old_secret'> & { readonly has_old_secret: boolean };
+/** An app as the database has it: its secrets may be encrypted, and unreadable. */
+export interface StoredApp extends Omit<App, 'app_secret' | 'old_secret' | 'old_ends' | 'disabled'> {
+  readonly app_secret: string;
+  readonly old_secret: string | null;
+  /** For how long the old secret is valid, in seconds. */
+  readonly old_left: number;
+  readonly disabled: 0 | 1;
+}
 
 /** An app that was changed; `null` if there is no such app. */
 export type Changed = Pick<App, 'tenant_code' | 'channel'> | null;
@@ -54,7 +60,7 @@ export class Apps {
   }
 
   async find(appKey: string): Promise<App | null> {
-    const [row] = await this.#sql.all(statements.findApp, [appKey]);
+    const [row] = await this.#sql.all<StoredApp>(statements.findApp, [appKey]);
     return row === undefined ? null : this.#toApp(row);
   }
 
@@ -85,20 +91,20 @@ export class Apps {
     ...values: readonly (Secret | SqlParameter)[]
   ): Promise<Changed> {
     const stored = values.map((one) => (one instanceof Secret ? this.#cipher.encrypt(appKey, one) : one));
-    const [row] = await this.#sql.all(statements[statement], [appKey, ...stored]);
-    return row === undefined ? null : { tenant_code: String(row.tenant_code), channel: String(row.channel) };
+    const [row] = await this.#sql.all<NonNullable<Changed>>(statements[statement], [appKey, ...stored]);
+    return row ?? null;
   }
 
   /** The apps after a key, ordered by key. */
-  async list(after: string, limit: number): Promise<StoredApp[]> {
-    return (await this.#sql.all(statements.listApps, [after, limit])).map(toStoredApp);
+  list(after: string, limit: number): Promise<readonly StoredApp[]> {
+    return this.#sql.all(statements.listApps, [after, limit]);
   }
 
   /** @throws UnreadableSecretError if a key with which secrets of the first apps are encrypted is not given */
   async requireMasterKeys(): Promise<void> {
-    const rows = await this.#sql.all(statements.listApps, ['', checkedApps]);
-    for (const secret of rows.flatMap((row) => [row.app_secret, row.old_secret])) {
-      this.#cipher.requireKey(String(secret));
+    for (const { app_secret, old_secret } of await this.list('', checkedApps)) {
+      this.#cipher.requireKey(app_secret);
+      if (old_secret !== null) this.#cipher.requireKey(old_secret);
     }
   }
 
@@ -106,14 +112,13 @@ export class Apps {
   async encryptAll(): Promise<{ readonly encrypted: number; readonly unreadable?: ChangedSecretError }> {
     let unreadable: ChangedSecretError | undefined;
     let encrypted = 0;
-    const rows = await this.#sql.all(statements.listApps, ['', Number.MAX_SAFE_INTEGER]);
-    for (const { app_key, app_secret, old_secret } of rows) {
-      const stored = [app_secret, old_secret].map((one) => (one === null ? null : String(one)));
+    for (const { app_key, app_secret, old_secret } of await this.list('', Number.MAX_SAFE_INTEGER)) {
+      const stored = [app_secret, old_secret];
       if (stored.every((one) => one === null || this.#cipher.isCurrent(one))) continue;
       const renew = (one: string | null) =>
-        one && this.#cipher.encrypt(String(app_key), this.#cipher.decrypt(String(app_key), one));
+        one && this.#cipher.encrypt(app_key, this.#cipher.decrypt(app_key, one));
       try {
-        const values = [String(app_key), ...stored.map(renew), ...stored];
+        const values = [app_key, ...stored.map(renew), ...stored];
         encrypted += await this.#sql.run(statements.setStoredSecrets, values);
       } catch (error) {
         if (!(error instanceof ChangedSecretError)) throw error;
@@ -123,12 +128,13 @@ export class Apps {
     return { encrypted, ...(unreadable !== undefined && { unreadable }) };
   }
 
-  #toApp(row: SqlRow): App {
-    const { has_old_secret, ...app } = toStoredApp(row);
+  #toApp({ app_secret, old_secret, old_left, disabled, ...app }: StoredApp): App {
     return {
       ...app,
-      app_secret: this.#cipher.decrypt(app.app_key, String(row.app_secret)),
-      old_secret: has_old_secret ? this.#decryptOld(app.app_key, String(row.old_secret)) : null,
+      app_secret: this.#cipher.decrypt(app.app_key, app_secret),
+      old_secret: old_secret === null ? null : this.#decryptOld(app.app_key, old_secret),
+      old_ends: performance.now() + 1000 * old_left,
+      disabled: disabled === 1,
     };
   }
 
@@ -145,19 +151,4 @@ export class Apps {
 
 function revisionOf({ app_key, tenant_code, channel, revision }: App) {
   return [app_key, tenant_code, channel, revision];
-}
-
-function toStoredApp(row: SqlRow): StoredApp {
-  return {
-    app_key: String(row.app_key),
-    tenant_code: String(row.tenant_code),
-    channel: String(row.channel),
-    recipes: row.recipes === null ? null : String(row.recipes),
-    created_at: Number(row.created_at),
-    has_old_secret: row.old_secret !== null,
-    old_until: Number(row.old_until),
-    old_ends: performance.now() + 1000 * Number(row.old_left),
-    disabled: row.disabled === 1,
-    revision: Number(row.revision),
-  };
 }

@@ -1,5 +1,5 @@
 import { createHmac, hash, randomBytes, randomUUID } from 'node:crypto';
-import type { Sql, SqlDriver, SqlRow } from '../../database/sql-driver.js';
+import type { Sql, SqlDriver } from '../../database/sql-driver.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import { statements } from './statements.js';
 
@@ -92,31 +92,18 @@ export class Audit {
   }
 
   /** The lines before one, newest first; if there are digests, up to three, those that have one of them. */
-  async list(
+  list(
     { since = 0, action = '', tenantCode = '', appKey = '' }: Omit<AuditFilter, 'user' | 'limit'>,
     digests: readonly string[],
     before: AuditKey,
     limit: number,
-  ): Promise<(AuditLine & AuditKey)[]> {
+  ): Promise<readonly (AuditLine & AuditKey)[]> {
     const values = [before.at, before.id, limit, since, action, tenantCode, appKey];
     const [first = '', second = first, third = first] = digests;
-    const rows = await (digests.length === 0
+    return digests.length === 0
       ? this.#sql.all(statements.listAudit, values)
-      : this.#sql.all(statements.listAuditOfUser, [...values, first, second, third]));
-    return rows.map(toLine);
+      : this.#sql.all(statements.listAuditOfUser, [...values, first, second, third]);
   }
-}
-
-function toLine({ at, id, actor, action, tenant_code, subject, digest }: SqlRow): AuditLine & AuditKey {
-  return {
-    at: Number(at),
-    id: String(id),
-    actor: String(actor),
-    action: String(action),
-    tenant_code: tenant_code === null ? null : String(tenant_code),
-    subject: String(subject),
-    user_digest: digest === null ? null : String(digest),
-  };
 }
 
 const keyBytes = 32;

@@ -1,4 +1,4 @@
-import type { Sql, SqlRow } from '../../database/sql-driver.js';
+import type { Sql } from '../../database/sql-driver.js';
 import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
 import { statements } from './statements.js';
 
@@ -15,7 +15,7 @@ export interface Code {
   readonly uses_left: number | null;
 }
 
-type UsedCode = Pick<Code, 'union_id' | 'info_names'>;
+type StoredCode = Omit<Code, 'info_names'> & { readonly info_names: string | null };
 
 export class Codes {
   readonly #sql: Sql;
@@ -32,26 +32,25 @@ export class Codes {
     const { tenant_code, code, union_id, info_names, uses_left } = issued;
     const names = info_names === null ? null : joinInfoNames(info_names);
     const values = [tenant_code, code, union_id, names, validSeconds, uses_left];
-    const [row] = await this.#sql.all(statements.addCode, values);
-    if (row === undefined) return null;
-    return { tenant_code, code, union_id, info_names, expires_at: Number(row.expires_at), uses_left };
+    const [row] = await this.#sql.all<StoredCode>(statements.addCode, values);
+    return row === undefined ? null : withNames(row);
   }
 
   /** Uses a code once; `null` if it is unknown, expired or used up. */
-  async use(tenantCode: string, code: string): Promise<UsedCode | null> {
-    const [row] = await this.#sql.all(statements.useCode, [tenantCode, code]);
-    return row === undefined ? null : { union_id: String(row.union_id), info_names: namesOf(row) };
+  async use(tenantCode: string, code: string): Promise<Pick<Code, 'union_id' | 'info_names'> | null> {
+    const [row] = await this.#sql.all<StoredCode>(statements.useCode, [tenantCode, code]);
+    return row === undefined ? null : withNames(row);
   }
 
   /** The user that a code was issued for, valid or not; `null` if there is no such code. */
   async userOf(tenantCode: string, code: string): Promise<string | null> {
-    const [row] = await this.#sql.all(statements.findCode, [tenantCode, code]);
-    return row === undefined ? null : String(row.union_id);
+    const [row] = await this.#sql.all<Code>(statements.findCode, [tenantCode, code]);
+    return row?.union_id ?? null;
   }
 
   /** The codes after a code, in order; expired ones too, until they are purged. */
   async list(tenantCode: string, after: string, limit: number): Promise<Code[]> {
-    return (await this.#sql.all(statements.listCodes, [tenantCode, after, limit])).map(toCode);
+    return (await this.#sql.all<StoredCode>(statements.listCodes, [tenantCode, after, limit])).map(withNames);
   }
 
   /** Returns `false` if there is no such code. */
@@ -60,17 +59,10 @@ export class Codes {
   }
 }
 
-function toCode(row: SqlRow): Code {
-  return {
-    tenant_code: String(row.tenant_code),
-    code: String(row.code),
-    union_id: String(row.union_id),
-    info_names: namesOf(row),
-    expires_at: Number(row.expires_at),
-    uses_left: row.uses_left === null ? null : Number(row.uses_left),
-  };
+function withNames(row: StoredCode): Code {
+  return { ...row, info_names: namesOf(row) };
 }
 
-export function namesOf({ info_names }: SqlRow): readonly string[] | null {
-  return info_names === null ? null : splitInfoNames(String(info_names));
+export function namesOf({ info_names }: Pick<StoredCode, 'info_names'>): readonly string[] | null {
+  return info_names === null ? null : splitInfoNames(info_names);
 }

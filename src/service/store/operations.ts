@@ -74,7 +74,8 @@ export async function readOnce(
   read: <T>(work: (records: Records) => Promise<T>) => Promise<T>,
 ): Promise<ReadResult> {
   const values = [app.app_key, app.tenant_code, app.channel, app.revision, random, code];
-  const [row] = await driver.writeOnce(onceStatements.readUser, values);
+  type Found = Record<'record' | 'info_names', string | null>;
+  const [row] = await driver.writeOnce<Found>(onceStatements.readUser, values);
   if (row === undefined) return read(({ apps }) => apps.obstacleOf(app));
   if (row.record !== null) return { record: toRecord(row.record), infoNames: namesOf(row) };
   return { record: null, unionId: await read(({ codes }) => codes.userOf(app.tenant_code, code)) };
@@ -100,14 +101,14 @@ export async function passBackOnce(
   const [id, digest] =
     user.by === 'union_id' ? [user.unionId, ''] : [null, valueDigest(user.name, user.value)];
   const [found, another] = await driver.read((sql) =>
-    sql.all(onceStatements.findVersion, [tenant_code, digest, id]),
+    sql.all<Record<'record' | 'version', string>>(onceStatements.findVersion, [tenant_code, digest, id]),
   );
   if (found === undefined || another !== undefined) return null;
   const old = toRecord(found.record);
   const changed = tryChange(change, old);
   if (changed instanceof UserInfoError) return null;
   const { removed, added } = changedValues(old, changed);
-  const stored = [changed.union_id, String(found.version), JSON.stringify(changed), removed, added];
+  const stored = [changed.union_id, found.version, JSON.stringify(changed), removed, added];
   const values = [app_key, tenant_code, channel, revision, random, ...stored];
   return (await driver.writeOnce(onceStatements.passBackUser, values)).length === 1 ? changed : null;
 }

@@ -51,7 +51,8 @@ const randomSeconds = 86_400;
  * empty text stands for any.
  */
 const auditLines =
-  'SELECT at, id, actor, action, tenant_code, subject, digest FROM audit WHERE at >= $4 AND (at, id) < ($1, $2)' +
+  'SELECT at, id, actor, action, tenant_code, subject, digest AS user_digest FROM audit' +
+  ' WHERE at >= $4 AND (at, id) < ($1, $2)' +
   " AND ($5 = '' OR action = $5) AND ($6 = '' OR tenant_code = $6)" +
   " AND ($7 = '' OR (subject = $7 AND substr(action, 1, 4) = 'app '))";
 const newestFirst = ' ORDER BY at DESC, id DESC LIMIT $3';
@@ -76,6 +77,7 @@ function useCode(tenantCode: string, code: string): string {
 /** Processes that know an app compare its revision. */
 const newRevision = 'revision = revision + 1';
 const changed = 'RETURNING tenant_code, channel';
+const codeColumns = 'tenant_code, code, union_id, info_names, expires_at, uses_left';
 const appColumns =
   'app_key, app_secret, tenant_code, channel, recipes, created_at, old_secret, old_until, disabled, revision,' +
   ' old_until - unixepoch() AS old_left';
@@ -127,14 +129,11 @@ export const statements = {
 
   /** For a user that exists, and is not deleted meanwhile. */
   addCode:
-    'INSERT INTO codes (tenant_code, code, union_id, info_names, expires_at, uses_left)' +
-    ' SELECT tenant_code, $2, union_id, $4, unixepoch() + $5, $6 FROM users' +
-    ' WHERE tenant_code = $1 AND union_id = $3 FOR KEY SHARE RETURNING expires_at',
+    `INSERT INTO codes (${codeColumns}) SELECT tenant_code, $2, union_id, $4, unixepoch() + $5, $6 FROM users` +
+    ` WHERE tenant_code = $1 AND union_id = $3 FOR KEY SHARE RETURNING ${codeColumns}`,
   useCode: `${useCode('$1', '$2')} RETURNING union_id, info_names`,
   findCode: 'SELECT union_id FROM codes WHERE tenant_code = $1 AND code = $2',
-  listCodes:
-    'SELECT tenant_code, code, union_id, info_names, expires_at, uses_left FROM codes' +
-    ' WHERE tenant_code = $1 AND code > $2 ORDER BY code LIMIT $3',
+  listCodes: `SELECT ${codeColumns} FROM codes WHERE tenant_code = $1 AND code > $2 ORDER BY code LIMIT $3`,
   removeCode: 'DELETE FROM codes WHERE tenant_code = $1 AND code = $2',
   removeCodesOfUser: 'DELETE FROM codes WHERE tenant_code = $1 AND union_id = $2',
 

@@ -19,6 +19,9 @@ export interface DeletedRows {
 
 type UserKey = Pick<UserRecord, 'tenant_code' | 'union_id'>;
 
+/** Its record as JSON. */
+type StoredUser = UserKey & { readonly record: string };
+
 /**
  * Maximum number of look-ups: another process may take a value from a user between its look-up and its lock, but
  * hardly this often in a row.
@@ -34,13 +37,13 @@ export class Users {
   }
 
   async find(tenantCode: string, unionId: string): Promise<UserRecord | null> {
-    const [row] = await this.#sql.all(statements.findUser, [tenantCode, unionId]);
+    const [row] = await this.#sql.all<StoredUser>(statements.findUser, [tenantCode, unionId]);
     return row === undefined ? null : toRecord(row.record);
   }
 
   /** The users after an ID, ordered by ID. */
   async list(tenantCode: string, after: string, limit: number): Promise<UserRecord[]> {
-    const rows = await this.#sql.all(statements.listUsers, [tenantCode, after, limit]);
+    const rows = await this.#sql.all<StoredUser>(statements.listUsers, [tenantCode, after, limit]);
     return rows.map(({ record }) => toRecord(record));
   }
 
@@ -52,7 +55,8 @@ export class Users {
     limit: number,
   ): Promise<UserRecord[]> {
     const digest = valueDigest(value.name, value.value);
-    const rows = await this.#sql.all(statements.listUsersByValue, [tenantCode, digest, after, limit]);
+    const values = [tenantCode, digest, after, limit];
+    const rows = await this.#sql.all<StoredUser>(statements.listUsersByValue, values);
     return rows.map(({ record }) => toRecord(record));
   }
 
@@ -64,10 +68,9 @@ export class Users {
     const lastOfEach = [...new Map(records.map((record) => [keyOf(record), record]))].sort(byFirst);
     const rows = lastOfEach.map(([, record]) => rowOf(record));
     const before = new Map<string, UserRecord>();
-    for (const { tenant_code, union_id, record } of await this.#sql.each(rowStatements.addOrLockUser, rows)) {
-      const key = keyOf({ tenant_code: String(tenant_code), union_id: String(union_id) });
-      if (record !== null) before.set(key, toRecord(record));
-    }
+    type Found = UserKey & { readonly record: string | null };
+    for (const found of await this.#sql.each<Found>(rowStatements.addOrLockUser, rows))
+      if (found.record !== null) before.set(keyOf(found), toRecord(found.record));
     const replaced = lastOfEach.flatMap(([key], index) => (before.has(key) ? [rows[index] ?? []] : []));
     await this.#sql.each(rowStatements.replaceRecord, replaced);
     await this.#changeValues(
@@ -136,18 +139,17 @@ export class Users {
     if (user.by === 'union_id') return (await this.#lockById(tenantCode, user.unionId)) ?? 'no user';
     const digest = valueDigest(user.name, user.value);
     for (let lookUp = 0; lookUp < lookUps; lookUp++) {
-      const rows = await this.#sql.all(statements.findUsersByValue, [tenantCode, digest]);
-      const [first, second] = rows;
+      const [first, second] = await this.#sql.all<UserKey>(statements.findUsersByValue, [tenantCode, digest]);
       if (first === undefined) return 'no user';
       if (second !== undefined) return 'several users';
-      const record = await this.#lockById(tenantCode, String(first.union_id));
+      const record = await this.#lockById(tenantCode, first.union_id);
       if (record !== null && hasValue(record, user)) return record;
     }
     throw new StoreUnavailableError('the user of a primary key changes too often');
   }
 
   async #lockById(tenantCode: string, unionId: string): Promise<UserRecord | null> {
-    const [row] = await this.#sql.all(statements.lockUser, [tenantCode, unionId]);
+    const [row] = await this.#sql.all<StoredUser>(statements.lockUser, [tenantCode, unionId]);
     return row === undefined ? null : toRecord(row.record);
   }
 
@@ -215,9 +217,9 @@ function valuesMissing(values: ReadonlyMap<string, string>, others: ReadonlyMap<
 }
 
 /** Hides the text in the error: it holds personal data. */
-export function toRecord(json: unknown): UserRecord {
+export function toRecord(json: string): UserRecord {
   try {
-    return JSON.parse(String(json)) as UserRecord;
+    return JSON.parse(json) as UserRecord;
   } catch {
     throw new Error('a record in the table users is not JSON');
   }
