@@ -67,62 +67,22 @@ interface Work {
   rows: number;
 }
 
-/** Processes the runs of a queue that are for the worker's target, a chunk of each in turn. */
-export class Worker {
-  readonly #options: WorkerOptions;
+/**
+ * Processes the runs of a queue that are for the worker's target, a chunk of each in turn. Resolves when the worker is
+ * stopped, or has drained the queue, with the runs that have failed chunks.
+ *
+ * @throws RejectedError or NoAnswerError that concerns every row with this worker's profile, and an internal error
+ * @throws InvalidInputError if it drains a queue of which it may process nothing
+ */
+export async function processRuns(options: WorkerOptions): Promise<readonly QueuedRun[]> {
+  const { queue, sender, pacing, drains, keepResultsMs, signal, log } = options;
   /** The runs that were reported; `null` for one that is for other workers. */
-  readonly #work = new Map<string, Work | null>();
+  const allWork = new Map<string, Work | null>();
   /** Whether the database does not answer. */
-  #isLost = false;
-
-  constructor(options: WorkerOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Resolves when the worker is stopped, or has drained the queue, with the runs that have failed chunks.
-   *
-   * @throws RejectedError or NoAnswerError that concerns every row with this worker's profile, and an internal error
-   * @throws InvalidInputError if it drains a queue of which it may process nothing
-   */
-  async run(): Promise<readonly QueuedRun[]> {
-    const { queue, signal, drains, keepResultsMs } = this.#options;
-    const removal = keepResultsMs === undefined ? undefined : this.#removeExpired(keepResultsMs);
-    let isForUs = false;
-    try {
-      for (;;) {
-        const ready = await this.#untilAnswered(() => queue.list('ready'));
-        this.#reportEnded(ready);
-        const ours: QueuedRun[] = [];
-        let isIdle = true;
-        for (const run of ready) {
-          const work = this.#workFor(run);
-          if (work === null) continue;
-          ours.push(run);
-          signal.throwIfAborted();
-          const taken = await this.#untilAnswered(() => queue.take(run));
-          if (taken !== null) await this.#process(taken, work);
-          isIdle &&= taken === null;
-        }
-        if ((await removal?.next())?.value === true) isIdle = false;
-        isForUs ||= ours.length > 0;
-        if (drains && isIdle && ours.every((run) => hasNothingLeft(run, ours))) {
-          if (isForUs || ready.length === 0) return ours.filter((run) => run.failed_chunks > 0);
-          throw new InvalidInputError('no run of the queue is for this profile: nothing was sent');
-        }
-        if (isIdle) await wait(idleMs, undefined, { signal });
-      }
-    } catch (error) {
-      if (signal.aborted && error instanceof Error && error.name === 'AbortError') return [];
-      throw error;
-    } finally {
-      this.#reportEnded([]);
-    }
-  }
+  let isLost = false;
 
   /** Removes a part of what was kept for long enough at each step, and yields whether there may be more. */
-  async *#removeExpired(keptMs: number): AsyncGenerator<boolean, never> {
-    const { queue, log } = this.#options;
+  async function* removeExpired(keptMs: number): AsyncGenerator<boolean, never> {
     for (;;) {
       const lookedAt = elapsedMs();
       try {
@@ -144,35 +104,33 @@ export class Worker {
     }
   }
 
-  #reportEnded(ready: readonly QueuedRun[]): void {
-    for (const [name, work] of this.#work) {
+  function reportEnded(ready: readonly QueuedRun[]): void {
+    for (const [name, work] of allWork) {
       if (ready.some(({ run }) => run === name)) continue;
-      this.#work.delete(name);
-      if (work !== null) this.#options.log({ event: 'run_ended', run: name, rows: work.rows });
+      allWork.delete(name);
+      if (work !== null) log({ event: 'run_ended', run: name, rows: work.rows });
     }
   }
 
   /** The work for a run, which is reported first; `null` if it is for other workers. */
-  #workFor({ run, target, rows, rate, waits_for }: QueuedRun): Work | null {
-    const { pacing, log, target: ours } = this.#options;
-    const known = this.#work.get(run);
+  function workFor({ run, target, rows, rate, waits_for }: QueuedRun): Work | null {
+    const known = allWork.get(run);
     if (known !== undefined) return known;
-    const differences = targetDifferences(target, ours);
+    const differences = targetDifferences(target, options.target);
     const flow = new FlowControl({ ...pacing, ratePerSecond: rate }, performance.now());
     const work = differences === '' ? { flow, rows: 0 } : null;
-    this.#work.set(run, work);
+    allWork.set(run, work);
     if (work === null) log({ event: 'run_skipped', run, differs: differences });
     else log({ event: 'run_started', run, rows, waits_for });
     return work;
   }
 
   /** Sends the rows of a chunk, and ends so early that all requests end before its lease. */
-  async #process(taken: TakenChunk, work: Work): Promise<void> {
-    const { queue, sender, pacing, signal, log } = this.#options;
+  async function processChunk(taken: TakenChunk, work: Work): Promise<void> {
     const { run, chunk, leasedUntil } = taken;
     const startedAt = elapsedMs();
     const counts = { ok: 0, failed: 0, invalid: 0, unknown: 0 };
-    const done = await this.#untilAnswered(() => queue.outcomes(run.run, taken.rows));
+    const done = await untilAnswered(() => queue.outcomes(run.run, taken.rows));
     const timeoutMs = Math.min(pacing.timeoutMs, (leasedUntil - elapsedMs()) / 2);
     const endsAt = leasedUntil - timeoutMs - recordMs;
     const operation = passbackOperation(run.naming, run.source.types);
@@ -198,7 +156,7 @@ export class Worker {
         isLast = ended.signal.aborted; // not later: an outcome may come while others are recorded
         onTurn();
         const given = unwritten.splice(0);
-        if (!(await this.#untilAnswered(() => queue.record(taken, given)))) engine.stop();
+        if (!(await untilAnswered(() => queue.record(taken, given)))) engine.stop();
       }
     };
     try {
@@ -208,7 +166,7 @@ export class Worker {
     } finally {
       // The next chunk may go to another worker: together they keep to the rate.
       if (run.rate !== null) await wait(1000 / run.rate, undefined, { signal }).catch(() => {});
-      await this.#untilAnswered(() => queue.finish(taken));
+      await untilAnswered(() => queue.finish(taken));
       log({ event: 'chunk', run: run.run, chunk, ms: Math.round(elapsedMs() - startedAt), ...counts });
     }
   }
@@ -218,22 +176,53 @@ export class Worker {
    *
    * @throws AbortError once the worker is stopped
    */
-  async #untilAnswered<T>(work: () => Promise<T>): Promise<T> {
-    const { signal, log } = this.#options;
+  async function untilAnswered<T>(work: () => Promise<T>): Promise<T> {
     for (let pauses = 0; ; pauses += 1) {
       try {
         const result = await work();
-        if (this.#isLost) log({ event: 'queue_back' });
-        this.#isLost = false;
+        if (isLost) log({ event: 'queue_back' });
+        isLost = false;
         return result;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
         signal.throwIfAborted();
-        if (!this.#isLost) log({ event: 'queue_lost', problem: error.message });
-        this.#isLost = true;
+        if (!isLost) log({ event: 'queue_lost', problem: error.message });
+        isLost = true;
       }
       await wait(backOffMs(pauses, Math.random), undefined, { signal });
     }
+  }
+
+  const removal = keepResultsMs === undefined ? undefined : removeExpired(keepResultsMs);
+  let isForUs = false;
+  try {
+    for (;;) {
+      const ready = await untilAnswered(() => queue.list('ready'));
+      reportEnded(ready);
+      const ours: QueuedRun[] = [];
+      let isIdle = true;
+      for (const run of ready) {
+        const work = workFor(run);
+        if (work === null) continue;
+        ours.push(run);
+        signal.throwIfAborted();
+        const taken = await untilAnswered(() => queue.take(run));
+        if (taken !== null) await processChunk(taken, work);
+        isIdle &&= taken === null;
+      }
+      if ((await removal?.next())?.value === true) isIdle = false;
+      isForUs ||= ours.length > 0;
+      if (drains && isIdle && ours.every((run) => hasNothingLeft(run, ours))) {
+        if (isForUs || ready.length === 0) return ours.filter((run) => run.failed_chunks > 0);
+        throw new InvalidInputError('no run of the queue is for this profile: nothing was sent');
+      }
+      if (isIdle) await wait(idleMs, undefined, { signal });
+    }
+  } catch (error) {
+    if (signal.aborted && error instanceof Error && error.name === 'AbortError') return [];
+    throw error;
+  } finally {
+    reportEnded([]);
   }
 }
 

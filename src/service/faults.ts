@@ -67,7 +67,8 @@ export function injectFaults(
       if (cut) request.socket.destroy();
       else deliver(given);
     };
-    if (code !== undefined) responder.sendCode(exchange, { operation: endpoint.operation }, code);
+    exchange.operation = endpoint.operation;
+    if (code !== undefined) responder.sendCode(exchange, code);
     else if (cut === 'before' || answer !== undefined) exchange.deliver(answer ?? noAnswer);
     return cut === 'before' || code !== undefined || answer !== undefined;
   };

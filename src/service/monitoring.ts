@@ -52,7 +52,7 @@ export async function startMonitoring(
   });
   const report = (problem: string) => log({ event: 'overload', problem: `admin port: ${problem}` });
   limitConnections(server, settings, report);
-  new InFlight(server, () => performance.now(), report);
+  new InFlight(server, report);
   const url = await listen(server, host, port);
   return {
     url,

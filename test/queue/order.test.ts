@@ -6,7 +6,7 @@ import { Sender } from '../../src/client/sender.js';
 import { UserDigests } from '../../src/queue/load-run.js';
 import { Queue } from '../../src/queue/queue.js';
 import type { NewRun } from '../../src/queue/run.js';
-import { Worker, type WorkerEvent } from '../../src/queue/worker.js';
+import { processRuns, type WorkerEvent } from '../../src/queue/worker.js';
 import { createSchema, query, type TestSchema } from '../support/postgres/test-schema.js';
 import { randomOf } from '../support/property-seed.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
@@ -93,7 +93,7 @@ function work(count: number, drains: boolean, timeoutMs = 10_000) {
     const log = (event: WorkerEvent) => void events.push(event);
     try {
       const { signal } = stopped;
-      return await new Worker({ queue, sender, pacing, target: targetNow(), drains, log, signal }).run();
+      return await processRuns({ queue, sender, pacing, target: targetNow(), drains, log, signal });
     } finally {
       await sender.drop();
       await queue.close();

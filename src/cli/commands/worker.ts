@@ -76,7 +76,7 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
   const client = await clientOptions(context, settings, options);
   const sender = await context.connect({ ...client, connections: concurrency });
   const { targetOf } = await import('../../queue/run.js');
-  const { Worker } = await import('../../queue/worker.js');
+  const { processRuns } = await import('../../queue/worker.js');
   const pacing = { concurrency, attempts, timeoutMs };
   const { createEventLog } = await import('../../service/log.js');
   const write = (line: string) => void io.stderr.write(`${line}\n`);
@@ -90,7 +90,7 @@ async function runWorker({ context, options }: Call<WorkerOptions>): Promise<voi
   const { keepResults: keepResultsMs } = options;
   const given = { sender, pacing, target: targetOf(settings), drains: drain, keepResultsMs, log, signal };
   try {
-    const [failed] = await withQueue(options.queue, (queue) => new Worker({ ...given, queue }).run());
+    const [failed] = await withQueue(options.queue, (queue) => processRuns({ ...given, queue }));
     if (failed !== undefined) {
       const { FailedRowsError } = await import('../bulk/run-report.js');
       const { run, failed_chunks, chunks } = failed;

@@ -114,15 +114,11 @@ const maxAwaitedInAll = 10_000;
 export class InFlight {
   /** Number of accepted connections. */
   accepted = 0;
-  /** When each request arrived, by `#now`. */
-  readonly #cameAt = new WeakMap<ServerResponse, number>();
   readonly #connections = new Map<Duplex, Connection>();
-  readonly #now: () => number;
   #awaitedInAll = 0;
 
-  /** `now` returns milliseconds of a monotonic clock; `report` receives that the limit is exceeded. */
-  constructor(server: Server, now: () => number, report: (problem: string) => void) {
-    this.#now = now;
+  /** `report` receives that the limit is exceeded. */
+  constructor(server: Server, report: (problem: string) => void) {
     server.on('connection', (socket: Socket) => {
       this.accepted += 1;
       const awaited = new Set<ServerResponse>();
@@ -138,7 +134,6 @@ export class InFlight {
       });
     });
     server.on('request', ({ socket }, answer) => {
-      this.#cameAt.set(answer, now());
       const connection = this.#connections.get(socket);
       if (connection === undefined) return;
       const { awaited } = connection;
@@ -157,12 +152,6 @@ export class InFlight {
         if (connection.latest === answer && answer.req.complete) connection.latest = null;
       });
     });
-  }
-
-  /** The age of the request of an answer, in milliseconds, to the microsecond. */
-  ageOf(answer: ServerResponse): number {
-    const now = this.#now();
-    return Math.round(1000 * (now - (this.#cameAt.get(answer) ?? now))) / 1000;
   }
 
   /** The pending answer of a connection whose request was received completely. */

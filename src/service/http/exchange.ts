@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { maskPath } from '../../protocol/masking.js';
+import type { Parameters } from '../../protocol/parameters.js';
+import type { PassbackUser } from '../../protocol/passback.js';
+import type { App } from '../store/apps.js';
 
 /** An answer, without the headers that all answers have. */
 export interface HttpAnswer {
@@ -9,7 +13,7 @@ export interface HttpAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A request, and how it is answered. */
+/** A request, what is known of it, and how it is answered. */
 export class HttpExchange {
   readonly request: IncomingMessage;
   readonly reply: ServerResponse;
@@ -22,6 +26,18 @@ export class HttpExchange {
   readonly id: string;
   /** From the header `traceparent`, if it is valid. */
   readonly traceId: string | undefined;
+  /** When it arrived, by the monotonic clock of the service. */
+  readonly cameAt: number;
+  /** `read`, `passback`, or method and path of any other request. */
+  operation: string;
+  /** Undefined if the request was not parsed. */
+  parameters: Parameters | undefined;
+  /** The app that the request names; `null` if it is unknown. */
+  app: App | null = null;
+  /** The user that it is about, as far as that is known. */
+  user: PassbackUser | undefined;
+  /** Whether the signatures are valid. */
+  isAuthenticated = false;
   /** Headers that the answer has besides its own. */
   readonly headers: Record<string, string> = {};
   /** Empty until it is read, and for operations without one. */
@@ -32,13 +48,20 @@ export class HttpExchange {
   readonly #isLast: (reply: ServerResponse) => boolean;
 
   /** `isLast` tells whether the connection is closed after an answer. */
-  constructor(request: IncomingMessage, reply: ServerResponse, isLast: (reply: ServerResponse) => boolean) {
+  constructor(
+    request: IncomingMessage,
+    reply: ServerResponse,
+    cameAt: number,
+    isLast: (reply: ServerResponse) => boolean,
+  ) {
     this.request = request;
     this.reply = reply;
+    this.cameAt = cameAt;
     this.#isLast = isLast;
     this.target = originForm(request.url ?? '/');
     const [path = '', ...rest] = this.target.split('?');
     this.path = path;
+    this.operation = `${request.method} ${maskPath(path)}`;
     this.query = rest.join('?');
     const { traceparent, id } = traceOf(request.headers);
     const given = request.headers['x-request-id'];

@@ -15,7 +15,7 @@ import { authenticate } from './authenticate.js';
 import type { HttpExchange } from './exchange.js';
 import { parseRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
-import type { RequestInfo, Responder } from './responder.js';
+import type { Responder } from './responder.js';
 
 /** Answers a request for an operation of the spec, after its body was read. */
 export async function handle(
@@ -24,49 +24,49 @@ export async function handle(
   context: ServiceContext,
   responder: Responder,
 ): Promise<void> {
-  const { operation } = endpoint;
   const received = parseRequest(endpoint, exchange, context.settings);
   const { parameters } = received;
-  const known = context.store.knownApp(parameterText(parameters, 'app_key')) ?? null;
-  const info: RequestInfo = { operation, parameters, app: known };
+  const { operation } = endpoint;
+  exchange.app = context.store.knownApp(parameterText(parameters, 'app_key')) ?? null;
+  Object.assign(exchange, { operation, parameters });
   const unionId = parameters.get('union_id');
-  if (unionId) info.user = { by: 'union_id', unionId };
+  if (unionId) exchange.user = { by: 'union_id', unionId };
   try {
     const checked = received.check();
-    let app = await identify(checked, info, context);
+    let app = await identify(checked, exchange, context);
     // Its client is gone.
     if (exchange.request.socket.destroyed) return;
     admit(app, parameters, context);
     for (;;) {
-      const data = await operations[operation](info, parameters, app, context);
+      const data = await operations[operation](exchange, parameters, app, context);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
-      if (data !== 'app changed') return responder.sendData(exchange, info, data);
-      Object.assign(info, { app: null, isAuthenticated: false });
-      app = await identify(checked, info, context);
+      if (data !== 'app changed') return responder.sendData(exchange, data);
+      Object.assign(exchange, { app: null, isAuthenticated: false });
+      app = await identify(checked, exchange, context);
     }
   } catch (error) {
-    responder.sendError(exchange, info, error);
+    responder.sendError(exchange, error);
   }
 }
 
 /**
- * Authenticates a request: by its app as it was last read, unless `info` has none, or as it is now: it may have changed.
+ * Authenticates a request: by its app as it was last read, unless it has none, or as it is now: it may have changed.
  *
  * @throws InvalidInputError or RefusedError, as `authenticate` does
  */
 async function identify(
   request: ReceivedRequest,
-  info: RequestInfo,
+  exchange: HttpExchange,
   { store, settings, unixSeconds }: ServiceContext,
 ): Promise<App> {
   const check = (app: App | null) => {
-    info.app = app;
+    exchange.app = app;
     const caller = authenticate(request, app, unixSeconds(), settings);
-    info.isAuthenticated = true;
+    exchange.isAuthenticated = true;
     return caller;
   };
   try {
-    if (info.app) return check(info.app);
+    if (exchange.app) return check(exchange.app);
   } catch (error) {
     if (!(error instanceof UserInfoError)) throw error;
   }
@@ -87,20 +87,20 @@ const idBytes = 16;
 
 /** Carries out a request of an authenticated app, notes its user, and returns `data` of the answer. */
 type Operation = (
-  info: RequestInfo,
+  exchange: HttpExchange,
   parameters: Parameters,
   app: App,
   context: ServiceContext,
 ) => Promise<object | Obstacle>;
 
 /** §4.1. Throws a RefusedError (40106). */
-const read: Operation = async (info, parameters, app, context) => {
+const read: Operation = async (exchange, parameters, app, context) => {
   const { platform } = context.settings;
   const [random, code] = [randomOf(parameters, context), parameterText(parameters, 'code')];
   const outcome = await context.store.readUser({ app, random, code });
   if (typeof outcome === 'string') return outcome;
   const unionId = outcome.record === null ? outcome.unionId : outcome.record.union_id;
-  if (unionId !== null) info.user = { by: 'union_id', unionId };
+  if (unionId !== null) exchange.user = { by: 'union_id', unionId };
   if (outcome.record === null) throw new RefusedError(resultCode.codeNotValid);
   const infoName = parameterText(parameters, 'info_name');
   const names = infoName === '' ? null : splitInfoNames(infoName);
@@ -114,7 +114,7 @@ function randomOf(parameters: Parameters, context: ServiceContext): string {
 }
 
 /** §4.2. Throws an InvalidInputError (40003 to 40006, 41301) or a RefusedError (40401, 40901). */
-const passback: Operation = async (info, parameters, app, context) => {
+const passback: Operation = async (exchange, parameters, app, context) => {
   const { store } = context;
   const { values, chat_prefix, unknown_user } = context.settings.platform;
   const random = randomOf(parameters, context);
@@ -133,7 +133,7 @@ const passback: Operation = async (info, parameters, app, context) => {
   const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);
   const userInfo = new Map([...checked.userInfo].map(([key, value]) => [storedName(key), value]));
   const { user } = checked;
-  info.user = user;
+  exchange.user = user;
   const outcome = await store.passBack({
     app,
     random,
@@ -145,7 +145,7 @@ const passback: Operation = async (info, parameters, app, context) => {
   if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
   if (outcome instanceof UserInfoError) throw outcome;
   if (typeof outcome === 'string') return outcome;
-  info.user = { by: 'union_id', unionId: outcome.union_id };
+  exchange.user = { by: 'union_id', unionId: outcome.union_id };
   return { union_id: outcome.union_id };
 };
 

@@ -1,11 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIP } from 'node:net';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { envelopeContentType, formatFailure, formatSuccess } from '../../protocol/envelope.js';
 import { InvalidInputError, type RefusalDetail } from '../../protocol/errors.js';
 import { maskQuotedNames, maskText } from '../../protocol/masking.js';
-import type { Parameters } from '../../protocol/parameters.js';
-import type { PassbackUser } from '../../protocol/passback.js';
 import { platformRefusal } from '../../protocol/result-code-table.js';
 import {
   httpStatusOf,
@@ -18,27 +16,14 @@ import {
 import type { ServiceContext } from '../context.js';
 import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
-import type { App } from '../store/apps.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
 import { addressRanges, isAmong, networkOf, plainAddress } from './connections.js';
 import type { HttpExchange } from './exchange.js';
 import { RefusedError } from './refusal.js';
 
-/** The facts about a request while it is handled. */
-export interface RequestInfo {
-  /** `read`, `passback`, or method and path of any other request. */
-  readonly operation: string;
-  /** Absent if the request was not parsed. */
-  readonly parameters?: Parameters;
-  /** The app that the request names; absent or `null` if it is unknown. */
-  app?: App | null;
-  /** The user that it is about, as far as that is known. */
-  user?: PassbackUser;
-  /** Whether the signatures are valid. */
-  isAuthenticated?: boolean;
-  /** Who sent it; absent if it was not parsed. */
-  source?: RequestSource;
-}
+/** What is logged of a request: of one that was not parsed the operation alone. */
+type LoggedRequest = Pick<HttpExchange, 'operation'> &
+  Partial<Pick<HttpExchange, 'parameters' | 'app' | 'user'>>;
 
 /** An answer: its envelope, the code and HTTP status of it, and what the code means. */
 interface Answer {
@@ -51,41 +36,36 @@ interface Answer {
 /** Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the caller. */
 export class Responder {
   readonly #context: ServiceContext;
-  readonly #ageOf: (answer: ServerResponse) => number;
   readonly #ring: RequestRing | null;
   /** The trusted proxies; `null` without `trustProxy`. */
   readonly #proxies: BlockList | null;
 
-  /**
-   * `ageOf` returns how long ago the request of an answer arrived, in milliseconds; `ring` keeps the last answers
-   * for the workbench, if it is enabled.
-   */
-  constructor(context: ServiceContext, ageOf: (answer: ServerResponse) => number, ring: RequestRing | null) {
+  /** `ring` keeps the last answers for the workbench, if it is enabled. */
+  constructor(context: ServiceContext, ring: RequestRing | null) {
     this.#context = context;
-    this.#ageOf = ageOf;
     this.#ring = ring;
     const { trustProxy } = context.settings;
     this.#proxies = trustProxy === undefined ? null : addressRanges(trustProxy);
   }
 
-  sendData(exchange: HttpExchange, info: RequestInfo, data: object): void {
+  sendData(exchange: HttpExchange, data: object): void {
     const { values } = this.#context.settings.platform;
     const body = formatSuccess(data, values);
-    this.#send(exchange, info, { code: resultCode.ok, status: 200, body, means: 'ok' });
+    this.#send(exchange, { code: resultCode.ok, status: 200, body, means: 'ok' });
   }
 
-  sendCode(exchange: HttpExchange, info: RequestInfo, code: ResultCode, msg?: string): void {
-    this.sendError(exchange, info, new RefusedError(code, msg === undefined ? {} : { msg }));
+  sendCode(exchange: HttpExchange, code: ResultCode, msg?: string): void {
+    this.sendError(exchange, new RefusedError(code, msg === undefined ? {} : { msg }));
   }
 
   /** Details of an internal error go to the log, not into the answer. */
-  sendError(exchange: HttpExchange, info: RequestInfo, failure: unknown): void {
-    const error = this.#throttled(exchange, info, failure);
+  sendError(exchange: HttpExchange, failure: unknown): void {
+    const error = this.#throttled(exchange, failure);
     const { code, msg, detail } = refusalOf(error);
     if (error instanceof RefusedError && error.details.retryAfter !== undefined) {
       exchange.headers['retry-after'] = String(error.details.retryAfter);
     }
-    this.#send(exchange, info, this.refuse(code, msg, detail), { error, msg });
+    this.#send(exchange, this.refuse(code, msg, detail), { error, msg });
   }
 
   /** The answer with which the platform refuses what this project refuses with `code`. */
@@ -102,17 +82,18 @@ export class Responder {
 
   #send(
     exchange: HttpExchange,
-    info: RequestInfo,
     answer: Answer,
     failure?: { readonly error: unknown; readonly msg: string | undefined },
   ): void {
-    const { reply, request, id, traceId } = exchange;
+    const { reply, request, id, traceId, cameAt } = exchange;
     // When the answer is sent or aborted, before other listeners run.
     reply.prependOnceListener('close', () => {
       const rejection = failure === undefined ? null : this.#logReason(failure.error, id);
       const trace = traceId === undefined ? {} : { trace_id: traceId };
-      info.source = { request_id: id, ...trace, client: this.#clientOf(request) };
-      this.logAnswer(info, answer, failure?.msg, this.#ageOf(reply), rejection);
+      const source = { request_id: id, ...trace, client: this.#clientOf(request) };
+      // To the microsecond.
+      const ms = Math.round(1000 * (this.#context.steadyNow() - cameAt)) / 1000;
+      this.logAnswer(exchange, answer, failure?.msg, ms, rejection, source);
     });
     exchange.deliver({ status: answer.status, type: envelopeContentType, body: answer.body });
   }
@@ -121,8 +102,8 @@ export class Responder {
    * The error itself, or the one that replaces it if the address had too many refused requests. Authenticated
    * requests are neither counted nor affected: all clients of a proxy share its address.
    */
-  #throttled({ request }: HttpExchange, info: RequestInfo, error: unknown): unknown {
-    if (info.isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
+  #throttled({ request, isAuthenticated }: HttpExchange, error: unknown): unknown {
+    if (isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
     const seconds = this.#context.failureLimit?.take(networkOf(this.#clientOf(request))) ?? 0;
     return seconds === 0 ? error : new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   }
@@ -137,30 +118,31 @@ export class Responder {
     return { explained, rejected };
   }
 
-  /** Logs an answer that is sent by other means. `ms` is how long the request took. */
+  /** Logs an answer, which may be sent by other means. `ms` is how long the request took. */
   logAnswer(
-    info: RequestInfo,
+    request: LoggedRequest,
     { status, code, means }: Answer,
     msg: string | undefined,
     ms: number,
     rejection: Rejection | null = null,
+    source?: RequestSource,
   ): void {
-    const user_digest = this.#digestOf(info);
+    const { operation, parameters, app = null } = request;
+    const user_digest = this.#digestOf(request);
     const event: AnsweredEvent = {
       event: 'request',
-      operation: info.operation,
-      app_key: shownClaim(info, 'app_key'),
-      tenant_code: shownClaim(info, 'tenant_code'),
+      operation,
+      app_key: shownClaim(request, 'app_key'),
+      tenant_code: shownClaim(request, 'tenant_code'),
       code,
       status,
       means,
       msg: maskQuotedNames(msg ?? messageOf(resultCode[means])),
       ...(user_digest !== undefined && { user_digest }),
       ms,
-      ...info.source,
+      ...source,
     };
     this.#context.log(event);
-    const { parameters, app = null } = info;
     this.#ring?.add(event, rejection, parameters === undefined ? null : { parameters, app });
   }
 
@@ -179,7 +161,7 @@ export class Responder {
     return plainAddress(isIP(address) ? address : remoteAddress);
   }
 
-  #digestOf({ user, parameters }: RequestInfo): string | undefined {
+  #digestOf({ user, parameters }: LoggedRequest): string | undefined {
     const tenantCode = parameters?.get('tenant_code');
     if (user === undefined || tenantCode === undefined) return undefined;
     return this.#context.store.digestOf(tenantCode, user);
@@ -199,7 +181,7 @@ function refusalOf(error: unknown): {
 }
 
 /** Values that belong to no app may be anything, such as a secret in the wrong place. */
-function shownClaim({ parameters, app }: RequestInfo, name: 'app_key' | 'tenant_code'): string | null {
+function shownClaim({ parameters, app }: LoggedRequest, name: 'app_key' | 'tenant_code'): string | null {
   const claimed = parameters?.get(name);
   if (claimed === undefined) return null;
   return app?.[name] === claimed ? claimed : maskText(claimed);

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Endpoint, endpoints, hasForm } from '../../protocol/endpoints.js';
 import { envelopeContentType } from '../../protocol/envelope.js';
-import { maskPath } from '../../protocol/masking.js';
 import { openApiDocument } from '../../protocol/openapi.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import type { ServiceContext } from '../context.js';
@@ -10,7 +9,7 @@ import { type Monitoring, statusAnswer } from '../monitoring.js';
 import { answerWorkbench, isFromHere, type Workbench, workbenchPath } from '../workbench/routes.js';
 import { type HttpExchange, readBody } from './exchange.js';
 import { handle } from './handle.js';
-import type { RequestInfo, Responder } from './responder.js';
+import type { Responder } from './responder.js';
 
 const openApiPath = '/openapi.json';
 
@@ -43,7 +42,7 @@ export function routesOf(
       if (hasForm(endpoint)) {
         const body = await readBody(exchange.request, maxBodyBytes);
         if (body === null) return;
-        if (body === 'too large') return responder.sendCode(exchange, infoOf(exchange), resultCode.tooLarge);
+        if (body === 'too large') return responder.sendCode(exchange, resultCode.tooLarge);
         exchange.body = body;
       }
       if (intercept !== undefined && (await intercept(endpoint, exchange))) return;
@@ -63,7 +62,7 @@ export function routesOf(
       // balancers that name any host, or none, by HTTP/1.0.
       const isMeant = path !== '/metrics' || (adminPort === undefined && isFromHere(exchange.request));
       if (isMeant) exchange.deliver(await answerOf(exchange.request));
-      else responder.sendCode(exchange, infoOf(exchange), resultCode.noSuchPath);
+      else responder.sendCode(exchange, resultCode.noSuchPath);
     };
     routes.set(path, { methods, answer });
   }
@@ -92,23 +91,21 @@ export function answerByRoute(
     const { request, reply, headers } = exchange;
     // It came with a request after which the connection is closed.
     if (request.socket.destroyed || closing.has(request.socket)) return;
-    const refuse = (code: Parameters<Responder['sendCode']>[2]) =>
-      responder.sendCode(exchange, infoOf(exchange), code);
     if (isAmbiguous(request)) {
       closing.add(request.socket);
       reply.shouldKeepAlive = false;
-      return refuse(resultCode.malformedParameter);
+      return responder.sendCode(exchange, resultCode.malformedParameter);
     }
     const route = routes.get(unescaped(exchange.path));
-    if (route === undefined) return refuse(resultCode.noSuchPath);
+    if (route === undefined) return responder.sendCode(exchange, resultCode.noSuchPath);
     if (!route.methods.includes(request.method ?? '')) {
       headers.allow = route.methods[0] ?? '';
-      return refuse(resultCode.wrongMethod);
+      return responder.sendCode(exchange, resultCode.wrongMethod);
     }
     try {
       await route.answer(exchange);
     } catch (error) {
-      responder.sendError(exchange, infoOf(exchange), error);
+      responder.sendError(exchange, error);
     }
   };
 }
@@ -133,8 +130,4 @@ function isAmbiguous({ headers, rawHeaders, httpVersion }: IncomingMessage): boo
   // Names and values take turns.
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name));
   return isUnclear || hosts.length > 1;
-}
-
-function infoOf({ request, path }: HttpExchange): RequestInfo {
-  return { operation: `${request.method} ${maskPath(path)}` };
 }

@@ -45,11 +45,11 @@ export async function startServer(
   server.setTimeout(Math.min(requestTimeoutMs + keepAliveMs, maxTimerMs));
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
   limitConnections(server, settings, reportOverload);
-  const inFlight = new InFlight(server, context.steadyNow, reportOverload);
+  const inFlight = new InFlight(server, reportOverload);
   const isHere = isLoopback(urlHost(settings.host));
   const workbench =
     (settings.page ?? isHere) ? { ring: new RequestRing(context.now), isOpen: !isHere } : null;
-  const responder = new Responder(context, (answer) => inFlight.ageOf(answer), workbench?.ring ?? null);
+  const responder = new Responder(context, workbench?.ring ?? null);
   server.on('clientError', answerParserErrors(server, inFlight, responder, context.now));
   const intercept =
     extension?.(responder, context.store) ??
@@ -57,7 +57,9 @@ export async function startServer(
   const answer = answerByRoute(routesOf(context, responder, workbench, monitoring, intercept), responder);
   // Not earlier: a client that reconnects would be cut off with the connections in the backlog.
   const isLast = (reply: ServerResponse) => !server.listening && inFlight.isLast(reply);
-  server.on('request', (request, reply) => void answer(new HttpExchange(request, reply, isLast)));
+  server.on('request', (request, reply) => {
+    void answer(new HttpExchange(request, reply, context.steadyNow(), isLast));
+  });
   const url = await listen(server, settings.host, settings.port);
   return {
     url,

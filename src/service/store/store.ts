@@ -19,7 +19,7 @@ import {
   readInTransaction,
   readOnce,
 } from './operations.js';
-import { Purge } from './purge.js';
+import { startPurge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
@@ -43,7 +43,7 @@ export class Store {
   readonly #process = randomUUID();
   readonly #apps = new Map<string, App>();
   #lookUps = 0;
-  #purge: Purge | undefined;
+  #purge: ReturnType<typeof startPurge> | undefined;
   #clockDifference = 0;
   /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
   #fault: StoreUnavailableError | null = null;
@@ -137,7 +137,7 @@ export class Store {
    * go to `onFault`.
    */
   startPurge(auditSeconds: number, onFault: (error: unknown) => void): void {
-    this.#purge ??= new Purge(this.#driver, auditSeconds, onFault);
+    this.#purge ??= startPurge(this.#driver, auditSeconds, onFault);
   }
 
   /** For how many seconds expired rows had waited at the last purge, by table. */

@@ -33,7 +33,7 @@ export async function answerWorkbench(
   if (!isOwnHost(exchange.request, isOpen) || isForwarded(exchange.request)) {
     const msg =
       'the workbench is shown at the address of the service alone, such as http://127.0.0.1, without a proxy';
-    return responder.sendCode(exchange, { operation: 'GET /' }, resultCode.noSuchPath, msg);
+    return responder.sendCode(exchange, resultCode.noSuchPath, msg);
   }
   // Loaded on the first request: most services never show the page.
   const { contentSecurityPolicy, pageOf, rowsAfter } = await import('./page.late.js');
