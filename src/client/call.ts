@@ -15,80 +15,49 @@ import type { Sender } from './sender.js';
 /** The reason of a call that took too long. */
 const timeOut = Symbol('time-out');
 
-/** One call, with all its attempts. */
-export class ClientCall {
-  readonly #sender: Sender;
-  readonly #request: PlainRequest;
-  readonly #options: CallOptions;
-  readonly #headers: ReadonlyMap<string, string>;
-  readonly #limitMs: number;
-  /** When the call must end, by `performance.now()`. */
-  readonly #deadline: number;
-  /** Ends the call early. Its reason is that of a cancelled call, or `timeOut`. */
-  readonly end = new AbortController();
+/**
+ * Makes one call, with all its attempts. `end` ends it early.
+ *
+ * @throws RejectedError, NoAnswerError, CancelledError, InvalidInputError
+ */
+export async function makeCall(
+  sender: Sender,
+  request: PlainRequest,
+  options: CallOptions,
+  end: AbortController,
+): Promise<Answer> {
+  const { endpoint } = request;
+  const { operation, doubt } = endpoint;
+  const { signal, context } = options;
+  const headers = callHeaders(options.headers);
+  const limitMs = options.timeoutMs ?? sender.options.timeoutMs ?? clientDefaults.timeoutMs;
+  const deadline = performance.now() + limitMs;
   /** Number of requests sent. */
-  #attempts = 0;
+  let attempts = 0;
   /** `random` of the last one. */
-  #requestId: string | undefined;
+  let requestId: string | undefined;
   /** Whether the service may have acted on one of them. */
-  #received = false;
-
-  /** @throws InvalidInputError for an invalid header */
-  constructor(sender: Sender, request: PlainRequest, options: CallOptions) {
-    this.#sender = sender;
-    this.#request = request;
-    this.#options = options;
-    this.#headers = callHeaders(options.headers);
-    this.#limitMs = options.timeoutMs ?? sender.options.timeoutMs ?? clientDefaults.timeoutMs;
-    this.#deadline = performance.now() + this.#limitMs;
-  }
-
-  /** @throws RejectedError, NoAnswerError, CancelledError, InvalidInputError */
-  async run(): Promise<Answer> {
-    const { signal, context } = this.#options;
-    if (signal?.aborted) throw this.#failure(new CancelledError(signal.reason, false));
-    const timer = setTimeout(() => this.end.abort(timeOut), this.#limitMs);
-    const cancel = () => this.end.abort(signal?.reason);
-    // As fetch does: any number of calls may have one signal.
-    if (signal instanceof EventTarget) setMaxListeners(0, signal);
-    signal?.addEventListener('abort', cancel);
-    const { operation } = this.#request.endpoint;
-    const trace = { operation, baseUrl: this.#sender.baseUrl, context };
-    try {
-      return await traceCall(trace, () => this.#untilSettled());
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', cancel);
-    }
-  }
+  let received = false;
 
   /** Sends the request until its outcome is final. */
-  async #untilSettled(): Promise<Answer> {
-    const { endpoint } = this.#request;
-    const maxAttempts = this.#options.attempts ?? this.#sender.options.attempts ?? clientDefaults.attempts;
-    const { signal } = this.end;
+  async function untilSettled(): Promise<Answer> {
+    const maxAttempts = options.attempts ?? sender.options.attempts ?? clientDefaults.attempts;
     for (;;) {
       await noticeClosedConnections();
-      const isPrepared = await this.#prepare();
-      const result = signal.aborted ? null : await this.#sendOnce();
-      if (result === null) throw this.#failure(this.#endedEarly(isPrepared));
+      const isPrepared = await prepare();
+      const result = end.signal.aborted ? null : await sendOnce();
+      if (result === null) throw failure(endedEarly(isPrepared));
       const { outcome, retryAfterMs, isOutdated } = result;
-      this.#received ||= !isOutdated && mayHaveActed(outcome);
-      const delayMs = pauseBefore(this.#attempts + 1, retryAfterMs);
+      received ||= !isOutdated && mayHaveActed(outcome);
+      const delayMs = pauseBefore(attempts + 1, retryAfterMs);
       const isLast =
-        this.#attempts >= maxAttempts ||
+        attempts >= maxAttempts ||
         !(isOutdated || mayRetry(endpoint, outcome)) ||
-        performance.now() + delayMs >= this.#deadline;
-      if (isLast || isSuccess(outcome)) return settle(outcome, this.#received);
-      this.#sender.hooks.call('onRetry', () => ({
-        operation: endpoint.operation,
-        attempt: this.#attempts,
-        requestId: this.#requestId,
-        context: this.#options.context,
-        delayMs,
-        error: outcome,
-      }));
-      await sleep(delayMs, undefined, { signal }).catch(() => {}); // an early end is noticed above
+        performance.now() + delayMs >= deadline;
+      if (isLast || isSuccess(outcome)) return settle(outcome, received);
+      const event = { operation, attempt: attempts, requestId, context, delayMs, error: outcome };
+      sender.hooks.call('onRetry', () => event);
+      await sleep(delayMs, undefined, { signal: end.signal }).catch(() => {}); // an early end is noticed above
     }
   }
 
@@ -98,9 +67,8 @@ export class ClientCall {
    * @returns whether they are there
    * @throws NoAnswerError if a function that returns one fails
    */
-  async #prepare(): Promise<boolean> {
-    const { signal } = this.end;
-    const fetched = this.#sender.prepare();
+  async function prepare(): Promise<boolean> {
+    const fetched = sender.prepare();
     if (fetched === undefined) return true;
     let isHere = false;
     const noticed = fetched.then(() => {
@@ -108,70 +76,69 @@ export class ClientCall {
     });
     noticed.catch(() => {}); // after the end of the call nobody waits for it
     try {
-      if (!signal.aborted) await Promise.race([noticed, once(signal, 'abort')]);
+      if (!end.signal.aborted) await Promise.race([noticed, once(end.signal, 'abort')]);
     } catch (error) {
-      if (error instanceof NoAnswerError) throw this.#failure(error);
+      if (error instanceof NoAnswerError) throw failure(error);
       throw error;
     }
     return isHere;
   }
 
   /** The error of a call that was cancelled, or took too long. */
-  #endedEarly(isPrepared: boolean): CancelledError | NoAnswerError {
-    const { reason } = this.end.signal;
-    if (reason !== timeOut) {
-      const hint = this.#received ? this.#request.endpoint.doubt : undefined;
-      return new CancelledError(reason, this.#received, hint);
-    }
-    if (isPrepared) return timedOut(this.#sender, this.#request.endpoint, this.#limitMs, this.#received);
-    return didNotReturn(this.#sender.awaited, this.#limitMs);
+  function endedEarly(isPrepared: boolean): CancelledError | NoAnswerError {
+    const { reason } = end.signal;
+    if (reason !== timeOut) return new CancelledError(reason, received, received ? doubt : undefined);
+    return isPrepared ? timedOut(sender, endpoint, limitMs, received) : didNotReturn(sender.awaited, limitMs);
   }
 
   /** Sets the details of an error that is not the outcome of an attempt. */
-  #failure<E extends CancelledError | NoAnswerError>(error: E): E {
-    if (error instanceof NoAnswerError && this.#received) error.afterEarlierAttempts();
-    const { operation, repeatable } = this.#request.endpoint;
-    error.withDetails({
-      operation,
-      attempts: this.#attempts,
-      requestId: this.#requestId,
-      retryable: !error.received || repeatable,
-    });
-    return error;
+  function failure(error: CancelledError | NoAnswerError): CancelledError | NoAnswerError {
+    if (error instanceof NoAnswerError && received) error.afterEarlierAttempts();
+    const retryable = !error.received || endpoint.repeatable;
+    return error.withDetails({ operation, attempts, requestId, retryable });
   }
 
   /** `null` if the call had to end. */
-  #sendOnce(): Promise<AttemptResult | null> {
-    const { signal } = this.end;
-    const sender = this.#sender;
-    const { context, attemptTimeoutMs: limitMs = sender.options.attemptTimeoutMs } = this.#options;
-    this.#attempts += 1;
+  function sendOnce(): Promise<AttemptResult | null> {
+    const { attemptTimeoutMs = sender.options.attemptTimeoutMs ?? limitMs } = options;
+    attempts += 1;
     return new Promise((resolve) => {
       let isOver = false;
       let attemptTimer: NodeJS.Timeout | undefined;
       const done = (result: AttemptResult | null) => {
         isOver = true;
-        this.#requestId = result?.outcome.requestId ?? this.#requestId;
+        requestId = result?.outcome.requestId ?? requestId;
         clearTimeout(attemptTimer);
         resolve(result);
       };
-      const [request, headers] = [this.#request, this.#headers];
-      const attempt = Attempt.send({ sender, request, headers, number: this.#attempts, done, context });
+      const attempt = Attempt.send({ sender, request, headers, number: attempts, done, context });
       const abandon = () => {
         if (isOver) return;
-        this.#received ||= attempt.hasStarted;
-        this.#requestId = attempt.requestId ?? this.#requestId;
-        if (signal.reason === timeOut) attempt.timeOut(this.#limitMs);
+        received ||= attempt.hasStarted;
+        requestId = attempt.requestId ?? requestId;
+        if (end.signal.reason === timeOut) attempt.timeOut(limitMs);
         else attempt.cancel();
         done(null);
       };
-      if (limitMs !== undefined && limitMs < this.#limitMs) {
-        attemptTimer = setTimeout(() => attempt.timeOut(limitMs), limitMs);
-      }
+      if (attemptTimeoutMs < limitMs)
+        attemptTimer = setTimeout(() => attempt.timeOut(attemptTimeoutMs), attemptTimeoutMs);
       // A hook may have aborted the signal.
-      if (signal.aborted) abandon();
-      else signal.addEventListener('abort', abandon);
+      if (end.signal.aborted) abandon();
+      else end.signal.addEventListener('abort', abandon);
     });
+  }
+
+  if (signal?.aborted) throw failure(new CancelledError(signal.reason, false));
+  const timer = setTimeout(() => end.abort(timeOut), limitMs);
+  const cancel = () => end.abort(signal?.reason);
+  // As fetch does: any number of calls may have one signal.
+  if (signal instanceof EventTarget) setMaxListeners(0, signal);
+  signal?.addEventListener('abort', cancel);
+  try {
+    return await traceCall({ operation, baseUrl: sender.baseUrl, context }, untilSettled);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
   }
 }
 

@@ -2,7 +2,7 @@ import { InvalidInputError } from '../protocol/errors.js';
 import { checkMembers } from '../protocol/members.js';
 import { isPromise } from '../signing/signer.js';
 import type { Answer } from './answer.js';
-import { ClientCall } from './call.js';
+import { makeCall } from './call.js';
 import { NoAnswerError } from './errors.js';
 import {
   type CallOptions,
@@ -74,8 +74,8 @@ export class CallClient extends Sender implements AsyncDisposable {
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer> {
     checkMembers(callMembers, options);
     this.refuseIfClosed();
-    const call = new ClientCall(this, request, options);
-    const outcome = call.run();
+    const call = { end: new AbortController() };
+    const outcome = makeCall(this, request, options, call.end);
     this.track(call, outcome);
     try {
       return await outcome;
