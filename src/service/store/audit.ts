@@ -68,43 +68,36 @@ export interface AuditKey {
 }
 
 /** The actions of operators. */
-export class Audit {
-  readonly #sql: Sql;
-  readonly #process: string;
-
-  /** `process` differs between all that write to the database. */
-  constructor(sql: Sql, process: string) {
-    this.#sql = sql;
-    this.#process = process;
-  }
-
-  async add({ actor, action, tenant_code, subject, user_digest = null }: NewAuditLine): Promise<void> {
-    const values = [orderedId(), actor, action, tenant_code, subject, user_digest];
-    await this.#sql.run(statements.addAudit, values);
-  }
-
-  /** Counts codes in the line of their tenant, actor and minute, which is the process's own: nobody waits for another's. */
-  async countCodes(actor: string, tenantCode: string, count: number): Promise<void> {
-    const group = hash('sha256', JSON.stringify([tenantCode, actor, this.#process]), 'hex');
-    const subject = count === 1 ? '1 code' : `${count} codes`;
-    const values = [`codes ${group}`, actor, tenantCode, subject, count];
-    await this.#sql.run(statements.countCodes, values);
-  }
-
-  /** The lines before one, newest first; if there are digests, up to three, those that have one of them. */
-  list(
-    { since = 0, action = '', tenantCode = '', appKey = '' }: Omit<AuditFilter, 'user' | 'limit'>,
-    digests: readonly string[],
-    before: AuditKey,
-    limit: number,
-  ): Promise<readonly (AuditLine & AuditKey)[]> {
-    const values = [before.at, before.id, limit, since, action, tenantCode, appKey];
-    const [first = '', second = first, third = first] = digests;
-    return digests.length === 0
-      ? this.#sql.all(statements.listAudit, values)
-      : this.#sql.all(statements.listAuditOfUser, [...values, first, second, third]);
-  }
+export function auditOf(sql: Sql, process: string) {
+  return {
+    async add({ actor, action, tenant_code, subject, user_digest = null }: NewAuditLine): Promise<void> {
+      const values = [orderedId(), actor, action, tenant_code, subject, user_digest];
+      await sql.run(statements.addAudit, values);
+    },
+    /** Counts codes in the line of their tenant, actor and minute, which is the process's own: nobody waits for another's. */
+    async countCodes(actor: string, tenantCode: string, count: number): Promise<void> {
+      const group = hash('sha256', JSON.stringify([tenantCode, actor, process]), 'hex');
+      const subject = count === 1 ? '1 code' : `${count} codes`;
+      const values = [`codes ${group}`, actor, tenantCode, subject, count];
+      await sql.run(statements.countCodes, values);
+    },
+    /** The lines before one, newest first; if there are digests, up to three, those that have one of them. */
+    list(
+      { since = 0, action = '', tenantCode = '', appKey = '' }: Omit<AuditFilter, 'user' | 'limit'>,
+      digests: readonly string[],
+      before: AuditKey,
+      limit: number,
+    ): Promise<readonly (AuditLine & AuditKey)[]> {
+      const values = [before.at, before.id, limit, since, action, tenantCode, appKey];
+      const [first = '', second = first, third = first] = digests;
+      return digests.length === 0
+        ? sql.all(statements.listAudit, values)
+        : sql.all(statements.listAuditOfUser, [...values, first, second, third]);
+    },
+  };
 }
+
+export type Audit = ReturnType<typeof auditOf>;
 
 const keyBytes = 32;
 

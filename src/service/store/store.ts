@@ -5,9 +5,9 @@ import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import type { Secret } from '../../signing/secret.js';
-import { type App, Apps } from './apps.js';
-import { Audit, digestKeyOf, digestUser } from './audit.js';
-import { Codes } from './codes.js';
+import { type App, appsOf } from './apps.js';
+import { auditOf, digestKeyOf, digestUser } from './audit.js';
+import { codesOf } from './codes.js';
 import {
   type PassbackRequest,
   type PassbackResult,
@@ -22,7 +22,7 @@ import {
 import { startPurge } from './purge.js';
 import { SecretCipher } from './secret-cipher.js';
 import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
-import { Users } from './users.js';
+import { usersOf } from './users.js';
 
 /**
  * Maximum number of apps that are looked up at once. Anybody can name one that is not known, or sign wrongly for one that
@@ -173,10 +173,10 @@ export class Store {
 
   #recordsOf(sql: Sql): Records {
     return {
-      apps: new Apps(sql, this.#cipher),
-      users: new Users(sql),
-      codes: new Codes(sql),
-      audit: new Audit(sql, this.#process),
+      apps: appsOf(sql, this.#cipher),
+      users: usersOf(sql),
+      codes: codesOf(sql),
+      audit: auditOf(sql, this.#process),
     };
   }
 
