@@ -8,8 +8,8 @@ import {
   LockTimeoutError,
   translatePostgresError,
 } from './postgres-errors.js';
-import { PostgresPool } from './postgres-pool.js';
-import { checkValues, type PoolUsage, type Sql, type SqlDriver, type SqlParameter } from './sql-driver.js';
+import { openPool } from './postgres-pool.js';
+import { checkValues, type Sql, type SqlDriver, type SqlParameter } from './sql-driver.js';
 
 export { describePostgres } from './postgres-config.js';
 
@@ -44,17 +44,90 @@ const maxLockedMs = 5000;
 const [firstLockPauseMs, maxLockPauseMs] = [50, 400];
 
 /**
- * Opens a database by URL: PostgreSQL, or one that speaks its protocol.
+ * Opens a database by URL: PostgreSQL, or one that speaks its protocol. Transactions are READ COMMITTED: the statements
+ * lock what they change. A transaction that the database aborts, because of a deadlock or a connection lost before its
+ * COMMIT, is run again.
  *
  * @throws StartError if it cannot be used
  * @throws StoreUnavailableError if it does not answer
  */
-export async function openPostgresDriver(url: string, options: PostgresOptions = {}): Promise<SqlDriver> {
-  const driver = new PostgresDriver(
-    url,
-    options.poolSize ?? defaultPoolSize,
-    (options.prepares ?? true) && !isPooled(url),
-  );
+export async function openPostgresDriver(
+  url: string,
+  { poolSize = defaultPoolSize, prepares = true }: PostgresOptions = {},
+): Promise<SqlDriver> {
+  const isPrepared = prepares && !isPooled(url);
+  const pool = openPool(postgresConfig(url), poolSize);
+  /** The statements as PostgreSQL understands them, with the names under which they are prepared. */
+  const known = new Map<string, { readonly text: string; readonly name?: string }>();
+
+  async function run<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    const lockedUntil = performance.now() + maxLockedMs;
+    let lockPauseMs = firstLockPauseMs;
+    for (let runs = 1; ; runs++) {
+      try {
+        return await pool.use(work);
+      } catch (error) {
+        if (error instanceof LockTimeoutError) {
+          if (performance.now() > lockedUntil) throw error;
+          await wait(lockPauseMs);
+          lockPauseMs = Math.min(2 * lockPauseMs, maxLockPauseMs);
+          continue;
+        }
+        const brokenOff = error instanceof ConflictError || error instanceof ConnectionLostError;
+        if (!brokenOff || runs >= maxRuns) throw error;
+      }
+      await wait(runs * pauseStepMs);
+    }
+  }
+
+  function sqlOver(client: ClientBase): Sql {
+    return {
+      run: async (statement, values = []) => (await query(client, statement, values)).rowCount ?? 0,
+      all: async (statement, values = []) => (await query(client, statement, values)).rows,
+      each: async (statement, rows) => {
+        const results: Promise<QueryResult>[] = [];
+        for (let from = 0; from < rows.length; from += maxRows) {
+          const columns = columnsOf(rows.slice(from, from + maxRows));
+          results.push(query(client, forArrays(statement), columns));
+        }
+        return (await Promise.all(results)).flatMap((result) => result.rows);
+      },
+    };
+  }
+
+  function query(
+    client: ClientBase,
+    statement: string,
+    values: readonly SqlParameter[],
+  ): Promise<QueryResult> {
+    checkValues(values);
+    const prepared = known.get(statement) ?? learn(statement);
+    return send(
+      client,
+      values.length === 0 ? prepared.text : { ...prepared, values: values as SqlParameter[] },
+    );
+  }
+
+  function learn(statement: string): { readonly text: string; readonly name?: string } {
+    const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
+    const learnt = { text, ...(isPrepared && { name: `userinfo_${known.size + 1}` }) };
+    known.set(statement, learnt);
+    return learnt;
+  }
+
+  const driver: SqlDriver = {
+    engine: 'postgres',
+    purgeRows: 5000,
+    read: (work) => run((client) => work(sqlOver(client))),
+    write: (work) => run((client) => inTransaction(client, () => work(sqlOver(client)))),
+    /** Without BEGIN and COMMIT, which cost two round trips. */
+    writeOnce: (statement, values) =>
+      run(async (client) => (await notTwice(query(client, statement, values))).rows),
+    /** PostgreSQL does this itself. */
+    checkpoint: async () => {},
+    connections: pool.usage,
+    close: pool.close,
+  };
   try {
     await driver.read(checkServer);
     return driver;
@@ -81,96 +154,6 @@ async function checkServer(sql: Sql): Promise<void> {
   throw new StartError(`the database has the encoding ${row?.encoding}`, {
     hint: 'Create it with the encoding UTF8.',
   });
-}
-
-/**
- * Transactions are READ COMMITTED: the statements lock what they change. A transaction that the database aborts,
- * because of a deadlock or a connection lost before its COMMIT, is run again.
- */
-class PostgresDriver implements SqlDriver {
-  readonly engine = 'postgres';
-  readonly purgeRows = 5000;
-  readonly #pool: PostgresPool;
-  readonly #prepares: boolean;
-  /** The statements as PostgreSQL understands them, with the names under which they are prepared. */
-  readonly #known = new Map<string, { readonly text: string; readonly name?: string }>();
-
-  constructor(url: string, poolSize: number, prepares: boolean) {
-    this.#prepares = prepares;
-    this.#pool = new PostgresPool(postgresConfig(url), poolSize);
-  }
-
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run((client) => work(this.#sqlOver(client)));
-  }
-
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run((client) => inTransaction(client, () => work(this.#sqlOver(client))));
-  }
-
-  /** Without BEGIN and COMMIT, which cost two round trips. */
-  writeOnce<Row>(statement: string, values: readonly SqlParameter[]): Promise<readonly Row[]> {
-    return this.#run(async (client) => (await notTwice(this.#query(client, statement, values))).rows);
-  }
-
-  /** PostgreSQL does this itself. */
-  async checkpoint(): Promise<void> {}
-
-  connections(): PoolUsage {
-    return this.#pool.usage;
-  }
-
-  close(): Promise<void> {
-    return this.#pool.close();
-  }
-
-  async #run<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
-    const lockedUntil = performance.now() + maxLockedMs;
-    let lockPauseMs = firstLockPauseMs;
-    for (let run = 1; ; run++) {
-      try {
-        return await this.#pool.use(work);
-      } catch (error) {
-        if (error instanceof LockTimeoutError) {
-          if (performance.now() > lockedUntil) throw error;
-          await wait(lockPauseMs);
-          lockPauseMs = Math.min(2 * lockPauseMs, maxLockPauseMs);
-          continue;
-        }
-        const brokenOff = error instanceof ConflictError || error instanceof ConnectionLostError;
-        if (!brokenOff || run >= maxRuns) throw error;
-      }
-      await wait(run * pauseStepMs);
-    }
-  }
-
-  #sqlOver(client: ClientBase): Sql {
-    return {
-      run: async (statement, values = []) => (await this.#query(client, statement, values)).rowCount ?? 0,
-      all: async (statement, values = []) => (await this.#query(client, statement, values)).rows,
-      each: async (statement, rows) => {
-        const results: Promise<QueryResult>[] = [];
-        for (let from = 0; from < rows.length; from += maxRows) {
-          const columns = columnsOf(rows.slice(from, from + maxRows));
-          results.push(this.#query(client, forArrays(statement), columns));
-        }
-        return (await Promise.all(results)).flatMap((result) => result.rows);
-      },
-    };
-  }
-
-  #query(client: ClientBase, statement: string, values: readonly SqlParameter[]): Promise<QueryResult> {
-    checkValues(values);
-    const known = this.#known.get(statement) ?? this.#learn(statement);
-    return send(client, values.length === 0 ? known.text : { ...known, values: values as SqlParameter[] });
-  }
-
-  #learn(statement: string): { readonly text: string; readonly name?: string } {
-    const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
-    const known = { text, ...(this.#prepares && { name: `userinfo_${this.#known.size + 1}` }) };
-    this.#known.set(statement, known);
-    return known;
-  }
 }
 
 /** A statement for one row as one for many: `$1` stands for the texts of the first column. */

@@ -1,6 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { DatabaseBusyError, StoreUnavailableError } from './errors.js';
-import type { PostgresConfig, PostgresHost } from './postgres-config.js';
+import type { PostgresConfig } from './postgres-config.js';
 import {
   ConnectionLostError,
   DatabaseNoAnswerError,
@@ -22,96 +22,47 @@ const scarceMs = 5000;
  * The connections of a pool, one per unit of work. While the database is lost, work is refused at once instead of
  * queued, and the pool tries to connect until the database is back.
  */
-export class PostgresPool {
-  readonly #pool: Pool;
-  readonly #size: number;
+export function openPool({ hosts: given, ...config }: PostgresConfig, size: number) {
   /** The server that is tried first, and the others. */
-  #hosts: readonly PostgresHost[];
+  let hosts = given;
+  const pool = new Pool({ ...config, ...hosts[0], max: size });
+  // A connection that breaks while idle leaves the pool.
+  pool.on('error', () => {});
   /** Number of units of work that run or wait. */
-  #started = 0;
+  let started = 0;
   /** Why the database is lost, or `null`. */
-  #outage: StoreUnavailableError | null = null;
-  #probe: NodeJS.Timeout | undefined;
-  #closed = false;
-  #onIdle: (() => void) | null = null;
+  let outage: StoreUnavailableError | null = null;
+  let probe: NodeJS.Timeout | undefined;
+  let closed = false;
+  let onIdle = () => {};
 
-  constructor({ hosts, ...config }: PostgresConfig, size: number) {
-    this.#pool = new Pool({ ...config, ...hosts[0], max: size });
-    this.#hosts = hosts;
-    this.#size = size;
-    // A connection that breaks while idle leaves the pool.
-    this.#pool.on('error', () => {});
-  }
-
-  /** @throws StoreUnavailableError if there is no connection, otherwise what the work throws */
-  async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new StoreUnavailableError('the database is closed');
-    if (this.#outage !== null) throw outageError(this.#outage);
-    if (this.#started >= this.#size * maxPerConnection) {
-      throw new DatabaseBusyError('the database is too slow for the load');
-    }
-    this.#started += 1;
-    let client: PoolClient | undefined;
-    let broken = false;
+  async function connect(): Promise<PoolClient> {
     try {
-      client = await this.#connect();
-      return await work(client);
-    } catch (error) {
-      broken = error instanceof ConnectionLostError;
-      if (error instanceof DatabaseNoAnswerError) this.#lose(error);
-      throw error;
-    } finally {
-      client?.release(broken);
-      this.#started -= 1;
-      if (this.#started === 0) this.#onIdle?.();
-    }
-  }
-
-  get usage(): PoolUsage {
-    const { totalCount, idleCount, waitingCount } = this.#pool;
-    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
-  }
-
-  /** Waits for started work, then closes all connections. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    if (this.#started > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
-      });
-    }
-    clearTimeout(this.#probe);
-    await this.#pool.end();
-  }
-
-  async #connect(): Promise<PoolClient> {
-    try {
-      return await this.#open();
+      return await tryHosts();
     } catch (fault) {
-      if (fault instanceof TooManyConnectionsError && this.#pool.totalCount > 0) {
-        this.#shrink(this.#pool.totalCount);
-        return await this.#connect();
+      if (fault instanceof TooManyConnectionsError && pool.totalCount > 0) {
+        shrink(pool.totalCount);
+        return await connect();
       }
       if (!(fault instanceof ConnectionLostError)) throw fault;
-      this.#lose(fault);
+      lose(fault);
       throw outageError(fault);
     }
   }
 
   /** Tries each server once, first the one that was last connected to. */
-  async #open(): Promise<PoolClient> {
-    for (let left = this.#hosts.length; ; left--) {
-      const tried = this.#hosts;
+  async function tryHosts(): Promise<PoolClient> {
+    for (let left = hosts.length; ; left--) {
+      const tried = hosts;
       try {
-        return await this.#pool.connect();
+        return await pool.connect();
       } catch (error) {
         const fault = translatePostgresError(error);
         if (!(fault instanceof ConnectionLostError)) throw fault;
         // Unless another unit of work did so meanwhile.
-        if (this.#hosts === tried) {
-          this.#hosts = [...tried.slice(1), ...tried.slice(0, 1)];
-          Object.assign(this.#pool.options, this.#hosts[0]);
+        if (hosts === tried) {
+          hosts = [...tried.slice(1), ...tried.slice(0, 1)];
+          Object.assign(pool.options, hosts[0]);
         }
         if (left <= 1) throw fault;
       }
@@ -119,33 +70,73 @@ export class PostgresPool {
   }
 
   /** Uses fewer connections for a while, because the database allows no more. */
-  #shrink(size: number): void {
-    if (this.#pool.options.max === this.#size) {
+  function shrink(allowed: number): void {
+    if (pool.options.max === size) {
       setTimeout(() => {
-        this.#pool.options.max = this.#size;
+        pool.options.max = size;
       }, scarceMs).unref();
     }
-    this.#pool.options.max = size;
+    pool.options.max = allowed;
   }
 
-  #lose(outage: StoreUnavailableError): void {
-    if (this.#outage !== null) return;
-    this.#outage = outage;
-    this.#probeLater();
+  function lose(fault: StoreUnavailableError): void {
+    if (outage !== null) return;
+    outage = fault;
+    probeLater();
   }
 
-  #probeLater(): void {
-    this.#probe = setTimeout(() => this.#reconnect(), probeIntervalMs);
+  function probeLater(): void {
+    probe = setTimeout(async () => {
+      try {
+        (await tryHosts()).release();
+        outage = null;
+      } catch {
+        if (!closed) probeLater();
+      }
+    }, probeIntervalMs);
   }
 
-  async #reconnect(): Promise<void> {
-    try {
-      (await this.#open()).release();
-      this.#outage = null;
-    } catch {
-      if (!this.#closed) this.#probeLater();
-    }
-  }
+  return {
+    /** @throws StoreUnavailableError if there is no connection, otherwise what the work throws */
+    async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+      if (closed) throw new StoreUnavailableError('the database is closed');
+      if (outage !== null) throw outageError(outage);
+      if (started >= size * maxPerConnection) {
+        throw new DatabaseBusyError('the database is too slow for the load');
+      }
+      started += 1;
+      let client: PoolClient | undefined;
+      let broken = false;
+      try {
+        client = await connect();
+        return await work(client);
+      } catch (error) {
+        broken = error instanceof ConnectionLostError;
+        if (error instanceof DatabaseNoAnswerError) lose(error);
+        throw error;
+      } finally {
+        client?.release(broken);
+        started -= 1;
+        if (started === 0) onIdle();
+      }
+    },
+    usage(): PoolUsage {
+      const { totalCount, idleCount, waitingCount } = pool;
+      return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    },
+    /** Waits for started work, then closes all connections. */
+    async close(): Promise<void> {
+      if (closed) return;
+      closed = true;
+      if (started > 0) {
+        await new Promise<void>((resolve) => {
+          onIdle = resolve;
+        });
+      }
+      clearTimeout(probe);
+      await pool.end();
+    },
+  };
 }
 
 /** The error for other work that the same outage refuses: of a class that is not retried at once. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { StartError, StoreUnavailableError } from './errors.js';
-import type { Sql, SqlDriver, SqlParameter } from './sql-driver.js';
+import type { Sql, SqlDriver } from './sql-driver.js';
 import { SqliteConnection, type SqliteLibrary } from './sqlite-connection.js';
 import { isBusy } from './sqlite-errors.js';
 
@@ -52,7 +52,7 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
   try {
     // Processes that open a new file at the same time lock each other out while it becomes a WAL database.
     const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(library, file, create));
-    return new SqliteDriver(connection, busyTimeoutMs);
+    return driverOver(connection, busyTimeoutMs);
   } catch (error) {
     const isKnown = error instanceof StoreUnavailableError;
     if (!isKnown && !isSystemError(error)) throw error;
@@ -70,119 +70,99 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
  * Work that arrived while the last COMMIT was written to the disk shares the next one (docs/decisions/sqlite-commit.md):
  * each unit in a savepoint of its own, answered after the COMMIT.
  */
-class SqliteDriver implements SqlDriver {
-  readonly engine = 'sqlite';
-  /** A statement blocks the event loop. */
-  readonly purgeRows = 128;
-  #connection: SqliteConnection;
-  readonly #sql: Sql = {
-    run: async (statement, values) => this.#connection.run(statement, values),
-    all: async (statement, values) => this.#connection.all(statement, values),
-    each: async (statement, rows) => rows.flatMap((values) => this.#connection.all(statement, values)),
+function driverOver(opened: SqliteConnection, busyTimeoutMs: number): SqlDriver {
+  let connection = opened;
+  const sql: Sql = {
+    run: async (statement, values) => connection.run(statement, values),
+    all: async (statement, values) => connection.all(statement, values),
+    each: async (statement, rows) => rows.flatMap((values) => connection.all(statement, values)),
   };
-  readonly #busyTimeoutMs: number;
-  readonly #jobs: Job[] = [];
-  #committing: Promise<void> | null = null;
-  #closed = false;
+  const jobs: Job[] = [];
+  let committing: Promise<void> | null = null;
+  let closed = false;
 
-  constructor(connection: SqliteConnection, busyTimeoutMs: number) {
-    this.#connection = connection;
-    this.#busyTimeoutMs = busyTimeoutMs;
-  }
-
-  async read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return await whenFree(this.#busyTimeoutMs, async () => {
-      // The connection is shared: inside another's transaction, its uncommitted rows would be visible.
-      while (this.#connection.inTransaction) await nextTurn();
-      this.#renew();
-      return await work(this.#sql);
-    });
-  }
-
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed) {
-        reject(new StoreUnavailableError('the database is closed'));
-        return;
-      }
-      this.#jobs.push({ work, resolve: (result) => resolve(result as T), reject });
-      this.#committing ??= this.#commitJobs();
-    });
-  }
-
-  writeOnce<Row extends object>(statement: string, values: readonly SqlParameter[]): Promise<readonly Row[]> {
-    return this.write((sql) => sql.all<Row>(statement, values));
-  }
-
-  async checkpoint(): Promise<void> {
-    await this.read(async () => this.#connection.checkpoint());
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#committing;
-    // Reads that waited for the commit come first.
-    await nextTurn();
-    this.#connection.close();
-  }
-
-  async #commitJobs(): Promise<void> {
-    while (this.#jobs.length > 0) {
+  async function commitJobs(): Promise<void> {
+    while (jobs.length > 0) {
       await nextTurn();
       const taken: Job[] = [];
       try {
-        await this.#begin();
-        const answers = await this.#runJobs(taken);
-        this.#connection.run('COMMIT');
+        await whenFree(busyTimeoutMs, async () => {
+          renew();
+          connection.run('BEGIN IMMEDIATE');
+        });
+        const answers = await runJobs(taken);
+        connection.run('COMMIT');
         for (const answer of answers) answer();
       } catch (error) {
-        this.#connection.rollBack();
-        for (const { reject } of taken.length > 0 ? taken : this.#jobs.splice(0)) reject(unavailable(error));
+        connection.rollBack();
+        for (const { reject } of taken.length > 0 ? taken : jobs.splice(0)) reject(unavailable(error));
       }
     }
-    this.#committing = null;
+    committing = null;
   }
 
   /** Runs the waiting jobs, and puts them into `taken`; returns what answers each, once it is durable. */
-  async #runJobs(taken: Job[]): Promise<(() => void)[]> {
+  async function runJobs(taken: Job[]): Promise<(() => void)[]> {
     const answers: (() => void)[] = [];
     const end = performance.now() + maxCommitMs;
-    for (let job = this.#jobs.shift(); job !== undefined; ) {
+    for (let job = jobs.shift(); job !== undefined; ) {
       taken.push(job);
-      answers.push(await this.#runJob(job));
-      job = performance.now() < end ? this.#jobs.shift() : undefined;
+      answers.push(await runJob(job));
+      job = performance.now() < end ? jobs.shift() : undefined;
     }
     return answers;
   }
 
-  async #runJob({ work, resolve, reject }: Job): Promise<() => void> {
-    this.#connection.run('SAVEPOINT job');
+  async function runJob({ work, resolve, reject }: Job): Promise<() => void> {
+    connection.run('SAVEPOINT job');
     try {
-      const result = await work(this.#sql);
-      this.#connection.run('RELEASE job');
+      const result = await work(sql);
+      connection.run('RELEASE job');
       return () => resolve(result);
     } catch (error) {
       // A full disk, for one, ends the whole transaction.
-      if (!this.#connection.inTransaction) throw error;
-      this.#connection.run('ROLLBACK TO job');
-      this.#connection.run('RELEASE job');
+      if (!connection.inTransaction) throw error;
+      connection.run('ROLLBACK TO job');
+      connection.run('RELEASE job');
       return () => reject(error);
     }
   }
 
-  async #begin(): Promise<void> {
-    await whenFree(this.#busyTimeoutMs, async () => {
-      this.#renew();
-      this.#connection.run('BEGIN IMMEDIATE');
-    });
+  /** Replaces an unusable connection as soon as the database can be used again. */
+  function renew(): void {
+    if (closed) return;
+    connection.checkFile();
+    if (connection.isUnusable) connection = connection.reopen();
   }
 
-  /** Replaces an unusable connection as soon as the database can be used again. */
-  #renew(): void {
-    if (this.#closed) return;
-    this.#connection.checkFile();
-    if (this.#connection.isUnusable) this.#connection = this.#connection.reopen();
-  }
+  const driver: SqlDriver = {
+    engine: 'sqlite',
+    /** A statement blocks the event loop. */
+    purgeRows: 128,
+    read: (work) =>
+      whenFree(busyTimeoutMs, async () => {
+        // The connection is shared: inside another's transaction, its uncommitted rows would be visible.
+        while (connection.inTransaction) await nextTurn();
+        renew();
+        return await work(sql);
+      }),
+    write: (work) =>
+      new Promise((resolve, reject) => {
+        if (closed) return reject(new StoreUnavailableError('the database is closed'));
+        jobs.push({ work, resolve: resolve as Job['resolve'], reject });
+        committing ??= commitJobs();
+      }),
+    writeOnce: (statement, values) => driver.write((sql) => sql.all(statement, values)),
+    checkpoint: () => driver.read(async () => connection.checkpoint()),
+    async close() {
+      closed = true;
+      await committing;
+      // Reads that waited for the commit come first.
+      await nextTurn();
+      connection.close();
+    },
+  };
+  return driver;
 }
 
 function unavailable(error: unknown): StoreUnavailableError {
