@@ -1,4 +1,3 @@
-import type { TokenBuckets } from './http/token-bucket.js';
 import type { Log } from './log.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
@@ -10,10 +9,10 @@ export interface ServiceContext extends ServiceHost {
   readonly log: Log;
   /** The Unix time in seconds. */
   readonly unixSeconds: () => number;
-  /** Rate limit of each app, by its key; `null` for no limit. */
-  readonly appLimit: TokenBuckets | null;
-  /** The rate at which requests of an address may be refused before they are authenticated; `null` for no limit. */
-  readonly failureLimit: TokenBuckets | null;
+  /** For how many seconds a request of an app, by its key, is refused: 0 within the rate. */
+  readonly appLimit: (appKey: string) => number;
+  /** The same for an address whose requests are refused before they are authenticated. */
+  readonly failureLimit: (address: string) => number;
   /** Whether the store is, or was a second ago. */
   readonly isWritable: () => Promise<boolean>;
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseBusyError } from '../database/errors.js';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
-import { InFlight, limitConnections, requestLimits } from './http/connections.js';
+import { limitConnections, requestLimits, watchRequests } from './http/connections.js';
 import type { HttpAnswer } from './http/exchange.js';
 import { listen } from './http/listen.js';
 import { type Log, logFault } from './log.js';
@@ -52,7 +52,7 @@ export async function startMonitoring(
   });
   const report = (problem: string) => log({ event: 'overload', problem: `admin port: ${problem}` });
   limitConnections(server, settings, report);
-  new InFlight(server, report);
+  watchRequests(server, report);
   const url = await listen(server, host, port);
   return {
     url,

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type AdminOperations, createAdmin } from './admin/admin.js';
 import { answerCodes } from './admin/post-codes.js';
 import { type ServerExtension, startServer } from './http/server.js';
-import { TokenBuckets } from './http/token-bucket.js';
+import { limitRate } from './http/token-bucket.js';
 import { foldRepeats, logFault } from './log.js';
 import { countEvents, observeStore, ownMetrics } from './metrics.js';
 import { monitoringOf, probeStore, startMonitoring } from './monitoring.js';
@@ -40,7 +40,7 @@ export async function startService(
 ): Promise<Service> {
   const { faults, rateLimit, adminPort, adminTokens = [], version } = settings;
   const { log, end } = foldRepeats(countEvents(settings.log ?? (() => {}), version));
-  const newLimit = () => (rateLimit === undefined ? null : new TokenBuckets(rateLimit, host.steadyNow));
+  const newLimit = () => (rateLimit === undefined ? () => 0 : limitRate(rateLimit, host.steadyNow));
   const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
   const { platform } = settings;
   const windows = [platform.clock_window_seconds, platform.clock_ahead_seconds];

@@ -111,72 +111,69 @@ const maxAwaitedOfOne = 256;
 const maxAwaitedInAll = 10_000;
 
 /** The open connections of a server, and their unanswered requests. */
-export class InFlight {
+export function watchRequests(server: Server, report: (problem: string) => void) {
   /** Number of accepted connections. */
-  accepted = 0;
-  readonly #connections = new Map<Duplex, Connection>();
-  #awaitedInAll = 0;
-
-  /** `report` receives that the limit is exceeded. */
-  constructor(server: Server, report: (problem: string) => void) {
-    server.on('connection', (socket: Socket) => {
-      this.accepted += 1;
-      const awaited = new Set<ServerResponse>();
-      this.#connections.set(socket, { awaited, latest: null });
-      socket.once('close', () => {
-        this.#connections.delete(socket);
-        this.#awaitedInAll -= awaited.size;
-        awaited.clear();
-      });
-      // Node.js resumes after each request.
-      socket.on('resume', () => {
-        if (awaited.size >= maxAwaited) socket.pause();
-      });
+  let accepted = 0;
+  const connections = new Map<Duplex, Connection>();
+  let awaitedInAll = 0;
+  server.on('connection', (socket: Socket) => {
+    accepted += 1;
+    const awaited = new Set<ServerResponse>();
+    connections.set(socket, { awaited, latest: null });
+    socket.once('close', () => {
+      connections.delete(socket);
+      awaitedInAll -= awaited.size;
+      awaited.clear();
     });
-    server.on('request', ({ socket }, answer) => {
-      const connection = this.#connections.get(socket);
-      if (connection === undefined) return;
-      const { awaited } = connection;
-      awaited.add(answer);
-      this.#awaitedInAll += 1;
+    // Node.js resumes after each request.
+    socket.on('resume', () => {
       if (awaited.size >= maxAwaited) socket.pause();
-      const isTooMany = awaited.size > maxAwaited && this.#awaitedInAll > maxAwaitedInAll;
-      if ((isTooMany || awaited.size > maxAwaitedOfOne) && !socket.destroyed) {
-        socket.destroy();
-        report('too many requests wait; connections that sent many at once are closed');
-      }
-      connection.latest = answer;
-      answer.once('close', () => {
-        if (awaited.delete(answer)) this.#awaitedInAll -= 1;
-        if (awaited.size === maxAwaited - 1) socket.resume();
-        if (connection.latest === answer && answer.req.complete) connection.latest = null;
-      });
     });
-  }
-
-  /** The pending answer of a connection whose request was received completely. */
-  awaitedOn(socket: Duplex): ServerResponse | undefined {
-    for (const answer of this.#connections.get(socket)?.awaited ?? []) {
-      if (answer.req.complete) return answer;
+  });
+  server.on('request', ({ socket }, answer) => {
+    const connection = connections.get(socket);
+    if (connection === undefined) return;
+    const { awaited } = connection;
+    awaited.add(answer);
+    awaitedInAll += 1;
+    if (awaited.size >= maxAwaited) socket.pause();
+    const isTooMany = awaited.size > maxAwaited && awaitedInAll > maxAwaitedInAll;
+    if ((isTooMany || awaited.size > maxAwaitedOfOne) && !socket.destroyed) {
+      socket.destroy();
+      report('too many requests wait; connections that sent many at once are closed');
     }
-    return undefined;
-  }
-
-  /** Whether the bytes that still arrive on a connection belong to an answered request: it was too large. */
-  isAnswered(socket: Duplex): boolean {
-    const latest = this.#connections.get(socket)?.latest;
-    return latest?.writableEnded === true && !latest.req.complete;
-  }
-
-  /** Whether a connection can be closed after an answer: its request is complete, and no other followed. */
-  isLast(answer: ServerResponse): boolean {
-    return answer.req.complete && this.#connections.get(answer.req.socket)?.latest === answer;
-  }
-
-  /** Closes the connections that never received anything. */
-  closeUnused(): void {
-    for (const socket of this.#connections.keys()) {
-      if ((socket as Socket).bytesRead === 0) socket.destroy();
-    }
-  }
+    connection.latest = answer;
+    answer.once('close', () => {
+      if (awaited.delete(answer)) awaitedInAll -= 1;
+      if (awaited.size === maxAwaited - 1) socket.resume();
+      if (connection.latest === answer && answer.req.complete) connection.latest = null;
+    });
+  });
+  return {
+    accepted: () => accepted,
+    /** The pending answer of a connection whose request was received completely. */
+    awaitedOn(socket: Duplex): ServerResponse | undefined {
+      for (const answer of connections.get(socket)?.awaited ?? []) {
+        if (answer.req.complete) return answer;
+      }
+      return undefined;
+    },
+    /** Whether the bytes that still arrive on a connection belong to an answered request: it was too large. */
+    isAnswered(socket: Duplex): boolean {
+      const latest = connections.get(socket)?.latest;
+      return latest?.writableEnded === true && !latest.req.complete;
+    },
+    /** Whether a connection can be closed after an answer: its request is complete, and no other followed. */
+    isLast(answer: ServerResponse): boolean {
+      return answer.req.complete && connections.get(answer.req.socket)?.latest === answer;
+    },
+    /** Closes the connections that never received anything. */
+    closeUnused(): void {
+      for (const socket of connections.keys()) {
+        if ((socket as Socket).bytesRead === 0) socket.destroy();
+      }
+    },
+  };
 }
+
+export type InFlight = ReturnType<typeof watchRequests>;

@@ -75,7 +75,7 @@ async function identify(
 
 /** @throws RefusedError (42901) */
 function admit({ app_key, tenant_code }: App, parameters: Parameters, context: ServiceContext): void {
-  const seconds = context.appLimit?.take(app_key) ?? 0;
+  const seconds = context.appLimit(app_key);
   if (seconds > 0) throw new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   if (hasNeedlessEscapes(parameterText(parameters, 'user_info'))) {
     context.log({ event: 'needless_escapes', app_key, tenant_code });

@@ -104,7 +104,7 @@ export class Responder {
    */
   #throttled({ request, isAuthenticated }: HttpExchange, error: unknown): unknown {
     if (isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
-    const seconds = this.#context.failureLimit?.take(networkOf(this.#clientOf(request))) ?? 0;
+    const seconds = this.#context.failureLimit(networkOf(this.#clientOf(request)));
     return seconds === 0 ? error : new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   }
 

@@ -8,8 +8,8 @@ import type { ServiceContext } from '../context.js';
 import { faultDrawer, injectFaults } from '../faults.js';
 import type { Monitoring } from '../monitoring.js';
 import type { Store } from '../store/store.js';
-import { RequestRing } from '../workbench/request-ring.js';
-import { InFlight, limitConnections, requestLimits } from './connections.js';
+import { requestRing } from '../workbench/request-ring.js';
+import { type InFlight, limitConnections, requestLimits, watchRequests } from './connections.js';
 import { HttpExchange } from './exchange.js';
 import { listen } from './listen.js';
 import { answerParserErrors } from './parser-errors.js';
@@ -45,10 +45,9 @@ export async function startServer(
   server.setTimeout(Math.min(requestTimeoutMs + keepAliveMs, maxTimerMs));
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
   limitConnections(server, settings, reportOverload);
-  const inFlight = new InFlight(server, reportOverload);
+  const inFlight = watchRequests(server, reportOverload);
   const isHere = isLoopback(urlHost(settings.host));
-  const workbench =
-    (settings.page ?? isHere) ? { ring: new RequestRing(context.now), isOpen: !isHere } : null;
+  const workbench = (settings.page ?? isHere) ? { ring: requestRing(context.now), isOpen: !isHere } : null;
   const responder = new Responder(context, workbench?.ring ?? null);
   server.on('clientError', answerParserErrors(server, inFlight, responder, context.now));
   const intercept =
@@ -93,8 +92,8 @@ async function close(server: Server, inFlight: InFlight, drainMs: number): Promi
  * loop. `end` is a time of `performance.now()`.
  */
 async function acceptWaiting(inFlight: InFlight, end: number): Promise<void> {
-  for (let before = -1; before !== inFlight.accepted && performance.now() < end; ) {
-    before = inFlight.accepted;
+  for (let before = -1; before !== inFlight.accepted() && performance.now() < end; ) {
+    before = inFlight.accepted();
     await nextTurn();
     await nextTurn();
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TokenBuckets } from '../../../src/service/http/token-bucket.js';
+import { limitRate } from '../../../src/service/http/token-bucket.js';
 import {
   type AppKeys,
   type Draft,
@@ -20,40 +20,40 @@ import {
 describe('a token bucket', () => {
   it('allows a burst of one second, then a steady rate', () => {
     let now = 0;
-    const bucket = new TokenBuckets(4, () => now);
-    expect([1, 2, 3, 4].map(() => bucket.take('a'))).toEqual([0, 0, 0, 0]);
-    expect(bucket.take('a')).toBe(1);
+    const take = limitRate(4, () => now);
+    expect([1, 2, 3, 4].map(() => take('a'))).toEqual([0, 0, 0, 0]);
+    expect(take('a')).toBe(1);
     now += 249;
-    expect(bucket.take('a')).toBe(1);
+    expect(take('a')).toBe(1);
     now += 1;
-    expect(bucket.take('a')).toBe(0);
-    expect(bucket.take('a')).toBe(1);
+    expect(take('a')).toBe(0);
+    expect(take('a')).toBe(1);
     now += 60_000;
-    expect([1, 2, 3, 4].map(() => bucket.take('a'))).toEqual([0, 0, 0, 0]);
-    expect(bucket.take('a')).toBe(1);
+    expect([1, 2, 3, 4].map(() => take('a'))).toEqual([0, 0, 0, 0]);
+    expect(take('a')).toBe(1);
   });
 
   it('reports the seconds to wait if it allows less than one a second', () => {
     let now = 0;
-    const bucket = new TokenBuckets(0.1, () => now);
-    expect(bucket.take('a')).toBe(0);
-    expect(bucket.take('a')).toBe(10);
+    const take = limitRate(0.1, () => now);
+    expect(take('a')).toBe(0);
+    expect(take('a')).toBe(10);
     now += 9001;
-    expect(bucket.take('a')).toBe(1);
+    expect(take('a')).toBe(1);
     now += 999;
-    expect(bucket.take('a')).toBe(0);
+    expect(take('a')).toBe(0);
   });
 
   it('counts each key separately, and fills none early, however many there are', () => {
     let now = 0;
-    const buckets = new TokenBuckets(1, () => now);
-    expect(['a', 'b', 'a'].map((key) => buckets.take(key))).toEqual([0, 0, 1]);
-    for (let index = 0; index < 20_000; index++) buckets.take(`other ${index}`);
-    expect(['a', 'b', 'other 0'].map((key) => buckets.take(key))).toEqual([1, 1, 1]);
+    const take = limitRate(1, () => now);
+    expect(['a', 'b', 'a'].map((key) => take(key))).toEqual([0, 0, 1]);
+    for (let index = 0; index < 20_000; index++) take(`other ${index}`);
+    expect(['a', 'b', 'other 0'].map((key) => take(key))).toEqual([1, 1, 1]);
     // Those for which there is no room share a bucket.
-    expect([buckets.take('new'), buckets.take('newer')]).toEqual([1, 1]);
+    expect([take('new'), take('newer')]).toEqual([1, 1]);
     now += 1000;
-    expect(['a', 'new', 'newer', 'b'].map((key) => buckets.take(key))).toEqual([0, 0, 0, 0]);
+    expect(['a', 'new', 'newer', 'b'].map((key) => take(key))).toEqual([0, 0, 0, 0]);
   });
 });
 
