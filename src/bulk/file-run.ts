@@ -4,8 +4,8 @@ import { missingInfoNames } from '../protocol/info-names.js';
 import type { Pacing } from './engine/flow-control.js';
 import { RowEngine } from './engine/row-engine.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
-import { FailedFile } from './files/failed-file.js';
-import { Recorder, type RunRecord } from './files/recorder.js';
+import { failedFile } from './files/failed-file.js';
+import { type RunRecord, recordOutcomes } from './files/recorder.js';
 import type { RowOperation } from './operations.js';
 import type { OutcomeCounts, RowOutcome } from './outcome.js';
 import { type FileRow, type RowSource, readRows } from './source/rows.js';
@@ -48,112 +48,55 @@ type FileRunOptions = RunRecord & {
 /** If the first so many rows of a run are refused alike, the column or the tenant is wrong, not the rows. */
 const alikeRows = 1000;
 
-/** Sends the rows of an input, and writes down the outcome of each. */
-export class FileRun {
-  readonly #options: FileRunOptions;
-  readonly #engine: RowEngine<FileRow>;
-  readonly #recorder: Recorder;
-  readonly #failed: FailedFile | null;
-  readonly #startedAt = performance.now();
-  #done = 0;
-  readonly #missing = new Map<string, number>();
-  readonly #warnings = new Map<string, number>();
-  readonly #failures = new FailureGroups();
-  #stoppedBy: RunReport['stoppedBy'] = null;
+/**
+ * Sends the rows of an input, and writes down the outcome of each.
+ *
+ * @throws InvalidInputError if the file of failed rows cannot be written
+ */
+export function runOverFile(options: FileRunOptions) {
+  const { source, operation, sender, pacing, maxFailures, results, journal, state } = options;
+  const { endpoint, infoNames } = operation;
+  const toRetry = options.failed && failedFile(options.failed, source.text.encoding === 'utf-8');
+  const recorder = recordOutcomes(operation, options, count);
+  const engine = new RowEngine(rowsToSend(), {
+    ...pacing,
+    sender,
+    prepare: (row) => operation.prepare(row.fields()),
+    listener: recorder,
+  });
+  const startedAt = performance.now();
+  let done = 0;
+  const missing = new Map<string, number>();
+  const warnings = new Map<string, number>();
+  const failures = new FailureGroups();
+  let stoppedBy: RunReport['stoppedBy'] = null;
 
-  /** @throws InvalidInputError if the file of failed rows cannot be written */
-  constructor(options: FileRunOptions) {
-    const { operation, pacing, sender, failed, source } = options;
-    this.#options = options;
-    this.#failed = failed && new FailedFile(failed, source.text.encoding === 'utf-8');
-    this.#recorder = new Recorder(operation, options, (outcome) => this.#count(outcome));
-    this.#engine = new RowEngine(this.#rowsToSend(), {
-      ...pacing,
-      sender,
-      prepare: (row) => operation.prepare(row.fields()),
-      listener: this.#recorder,
-    });
-  }
-
-  /** The number of rows with each outcome, of all parts of the run. */
-  get counts(): OutcomeCounts {
-    return this.#options.state.counts;
-  }
-
-  /** Time for which nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
-  get pausedMs(): number {
-    return Math.max(0, this.#engine.flow.pausedUntil - performance.now());
-  }
-
-  /** Reads no more rows; awaits those in flight. */
-  stop(): void {
-    this.#stop('interrupted');
-  }
-
-  /**
-   * Resolves when no row is in flight any more and the files are complete.
-   *
-   * @throws only what is a fault of the program
-   */
-  async run(): Promise<RunReport> {
-    const { results, journal, state, operation, sender } = this.#options;
-    try {
-      await this.#orStop(() => this.#engine.run());
-      await sender.drop(); // its connections may have the last descriptors of this process
-      await this.#orStop(() => this.#recorder.finish());
-      const failedRows = await this.#orStop(() => this.#finishFailed());
-      // A row with an unknown outcome may be sent again, unless its code may be used up.
-      const hasMore = operation.endpoint.repeatable && state.unknown.size > 0;
-      const isFinished = () => this.#stoppedBy === null && !hasMore;
-      await this.#orStop(() => this.#recorder.end(isFinished()));
-      return {
-        counts: state.counts,
-        done: this.#done - this.#recorder.unwritten,
-        unwritten: this.#recorder.unwritten,
-        durationMs: performance.now() - this.#startedAt,
-        isFinished: isFinished(),
-        stoppedBy: this.#stoppedBy,
-        failedRows,
-        missing: this.#missing,
-        warnings: this.#warnings,
-        failures: this.#failures.byRows(),
-        retryable: this.#failures.retryable,
-      };
-    } finally {
-      results.close?.();
-      journal?.close();
-    }
-  }
-
-  async *#rowsToSend(): AsyncGenerator<readonly FileRow[]> {
-    const { operation, state, source } = this.#options;
+  async function* rowsToSend(): AsyncGenerator<readonly FileRow[]> {
     const isBegun = state.settled.size + state.unknown.size > 0;
     const isDone = (line: number) =>
-      state.settled.has(line) || (!operation.endpoint.repeatable && state.unknown.has(line));
+      state.settled.has(line) || (!endpoint.repeatable && state.unknown.has(line));
     for await (const rows of readRows(source)) {
       yield isBegun ? rows.filter(({ line }) => !isDone(line)) : rows;
     }
   }
 
-  #count(result: RowOutcome<FileRow>): void {
-    this.#done += 1;
+  function count(result: RowOutcome<FileRow>): void {
+    done += 1;
     if (result.outcome === 'ok') {
-      const { envelope, warnings } = result.answer;
-      countEach(missingInfoNames(this.#options.operation.infoNames, envelope.data), this.#missing);
-      countEach(warnings, this.#warnings);
+      countEach(missingInfoNames(infoNames, result.answer.envelope.data), missing);
+      countEach(result.answer.warnings, warnings);
       return;
     }
     const { error } = result;
-    const isToRetry = result.outcome !== 'invalid' && this.#options.source.input.size === null;
-    if (isToRetry) this.#failed?.add(result.row);
+    const isToRetry = result.outcome !== 'invalid' && source.input.size === null;
+    if (isToRetry) toRetry?.add(result.row);
     const isRefused = error instanceof RejectedError;
     const canSucceed = result.outcome !== 'invalid' && !(isRefused && error.entry?.retry === 'never');
     const reason = isRefused ? { code: error.resultCode, text: error.msg } : { text: error.message };
-    this.#failures.add(result.outcome, result.row.line, { ...reason, canSucceed });
-    const { maxFailures } = this.#options;
-    if (this.#failures.rows === maxFailures) this.#stop('failures');
-    const isHopeless = this.#done === alikeRows && this.#failures.rows === alikeRows;
-    if (maxFailures === null && isHopeless && this.#failures.areAlike && !canSucceed) this.#stop('alike');
+    failures.add(result.outcome, result.row.line, { ...reason, canSucceed });
+    if (failures.rows === maxFailures) stop('failures');
+    const isHopeless = done === alikeRows && failures.rows === alikeRows;
+    if (maxFailures === null && isHopeless && failures.areAlike && !canSucceed) stop('alike');
   }
 
   /**
@@ -162,40 +105,79 @@ export class FileRun {
    *
    * @throws InvalidInputError if the input cannot be read again, or RunFileError: the file is not written
    */
-  async #finishFailed(): Promise<number> {
-    const file = this.#failed;
-    if (file === null) return 0;
-    const { source, state } = this.#options;
+  async function finishFailed(): Promise<number> {
+    if (toRetry === null) return 0;
     const { failed, unknown } = state;
-    const count = failed.size + unknown.size;
+    const rowsToRetry = failed.size + unknown.size;
     try {
-      if (source.input.size !== null && count > 0) {
+      if (source.input.size !== null && rowsToRetry > 0) {
         for await (const rows of readRows(source)) {
-          for (const row of rows) if (failed.has(row.line) || unknown.has(row.line)) file.add(row);
-          if (file.count === count) break;
+          for (const row of rows) if (failed.has(row.line) || unknown.has(row.line)) toRetry.add(row);
+          if (toRetry.count === rowsToRetry) break;
         }
       }
-      file.finish();
-      return file.count;
+      toRetry.finish();
+      return toRetry.count;
     } finally {
-      file.close();
+      toRetry.close();
     }
   }
 
-  #stop(reason: NonNullable<RunReport['stoppedBy']>): void {
-    this.#stoppedBy ??= reason;
-    this.#engine.stop();
+  function stop(reason: NonNullable<RunReport['stoppedBy']>): void {
+    stoppedBy ??= reason;
+    engine.stop();
   }
 
   /** The result of `work`; `null` if it throws. */
-  async #orStop<T>(work: () => T | Promise<T>): Promise<T | null> {
+  async function orStop<T>(work: () => T | Promise<T>): Promise<T | null> {
     try {
       return await work();
     } catch (error) {
-      this.#stop(error instanceof Error ? error : new Error(String(error)));
+      stop(error instanceof Error ? error : new Error(String(error)));
       return null;
     }
   }
+
+  return {
+    /** Time for which nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
+    pausedMs: () => Math.max(0, engine.flow.pausedUntil - performance.now()),
+    /** Reads no more rows; awaits those in flight. */
+    stop: () => stop('interrupted'),
+    /**
+     * Resolves when no row is in flight any more and the files are complete.
+     *
+     * @throws only what is a fault of the program
+     */
+    async run(): Promise<RunReport> {
+      try {
+        await orStop(() => engine.run());
+        await sender.drop(); // its connections may have the last descriptors of this process
+        await orStop(recorder.finish);
+        const failedRows = await orStop(finishFailed);
+        // A row with an unknown outcome may be sent again, unless its code may be used up.
+        const hasMore = endpoint.repeatable && state.unknown.size > 0;
+        const isFinished = () => stoppedBy === null && !hasMore;
+        await orStop(() => recorder.end(isFinished()));
+        const unwritten = recorder.unwritten();
+        return {
+          counts: state.counts,
+          done: done - unwritten,
+          unwritten,
+          durationMs: performance.now() - startedAt,
+          isFinished: isFinished(),
+          stoppedBy,
+          failedRows,
+          missing,
+          warnings,
+          failures: failures.byRows(),
+          retryable: failures.retryable,
+        };
+      } finally {
+        results.close?.();
+        journal?.close();
+      }
+    },
+  };
 }
 
 function countEach(texts: Iterable<string>, counts: Map<string, number>): void {

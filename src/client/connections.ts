@@ -32,7 +32,7 @@ export interface Connections {
  * @throws InvalidInputError for an invalid address of a proxy, or an invalid certificate or key
  */
 export function openConnections(baseUrl: string, options: UserInfoClientOptions): Connections {
-  const { extraCa, cert, key, proxy: address } = options;
+  const { cert, proxy: address } = options;
   const { connectTimeoutMs = clientDefaults.connectTimeoutMs, connections = clientDefaults.connections } =
     options;
   if (options.dispatcher !== undefined) {
@@ -50,9 +50,7 @@ export function openConnections(baseUrl: string, options: UserInfoClientOptions)
     signal,
     rejectUnauthorized: true, // explicit: the default depends on NODE_TLS_REJECT_UNAUTHORIZED
     ...(isHere ? { lookup: lookUpLoopback } : {}),
-    ...(extraCa === undefined && cert === undefined && key === undefined
-      ? {}
-      : { secureContext: secureContextWith({ extraCa, cert, key }) }),
+    secureContext: secureContextWith(options),
   };
   const given = address === undefined ? null : parseProxy(address);
   const proxy = isHere ? null : given;

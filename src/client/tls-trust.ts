@@ -3,26 +3,24 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import { InvalidInputError } from '../protocol/errors.js';
 import { Secret } from '../signing/secret.js';
+import type { UserInfoClientOptions } from './options.js';
 
 type Tls = typeof import('node:tls') & { getCACertificates?: (type: 'default') => string[] };
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Additional CAs and the client certificate of a TLS connection, as PEM text. */
-interface TlsFiles {
-  /** Certificates of further authorities. */
-  readonly extraCa?: string | undefined;
-  /** The certificate of the client, and its private key. */
-  readonly cert?: string | undefined;
-  readonly key?: string | Secret | undefined;
-}
-
 /**
- * A TLS context that trusts Node's authorities and those that are given, and shows the certificate of the client.
+ * A TLS context that trusts Node's authorities and those that are given, and shows the certificate of the client;
+ * `undefined` if neither is given.
  *
  * @throws InvalidInputError as `checkAuthorities` and `checkClientCertificate` do
  */
-export function secureContextWith({ extraCa, cert, key }: TlsFiles): SecureContext {
+export function secureContextWith({
+  extraCa,
+  cert,
+  key,
+}: Pick<UserInfoClientOptions, 'extraCa' | 'cert' | 'key'>): SecureContext | undefined {
+  if (extraCa === undefined && cert === undefined && key === undefined) return undefined;
   // Loading it takes 5 ms: only clients with further authorities do.
   const tls: Tls = process.getBuiltinModule('node:tls');
   // Setting any authority replaces Node's own, so those are added; only Node 22.15 and later has all of them.

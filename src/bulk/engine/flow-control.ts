@@ -45,115 +45,96 @@ interface Signal {
 /**
  * Flow control: the configured rate and concurrency, or less if the service cannot handle it. The number of requests
  * under way starts low, doubles with each good window, halves when the service throttles, and then grows slowly. A
- * service that is slow gets fewer requests a second by itself. Times are in milliseconds.
+ * service that is slow gets fewer requests a second by itself. Times are in milliseconds; `random` is from 0 to below 1.
  */
-export class FlowControl {
-  readonly #most: number;
-  #limit: number;
-  #hasSlowedDown = false;
-  #windowStart = 0;
-  #windowCount = 0;
-  readonly #intervalMs: number;
+export function controlFlow(
+  { concurrency, ratePerSecond }: Pick<Pacing, 'concurrency' | 'ratePerSecond'>,
+  begunAt: number,
+  random = Math.random,
+) {
+  let limit = Math.ceil(concurrency / 4);
+  let hasSlowedDown = false;
+  let windowStart = 0;
+  let windowCount = 0;
+  const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
   /** When the next request may be sent at the configured rate. */
-  #nextAt = 0;
-  #pausedUntil = 0;
-  readonly #startedAt: number;
-  #answeredAt: number | null = null;
+  let nextAt = 0;
+  let pausedUntil = 0;
+  let answeredAt: number | null = null;
   /** Number of attempts in succession that did not reach the service. */
-  #misses = 0;
+  let misses = 0;
   /** Number of pauses in succession that followed throttled requests. */
-  #throttles = 0;
+  let throttles = 0;
   /** Number of pauses in succession that followed probes of a service that does not answer. */
-  #probes = 0;
-  readonly #random: () => number;
+  let probes = 0;
 
-  /** `random` is from 0 to below 1. */
-  constructor(
-    { concurrency, ratePerSecond }: Pick<Pacing, 'concurrency' | 'ratePerSecond'>,
-    now: number,
-    random = Math.random,
-  ) {
-    this.#most = concurrency;
-    this.#limit = Math.ceil(concurrency / 4);
-    this.#intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
-    this.#startedAt = now;
-    this.#random = random;
-  }
-
-  /** Number of requests that may be under way now. */
-  get limit(): number {
-    return this.#limit;
-  }
-
-  /** When the pause ends that the service asked for, or that starts when it does not answer. */
-  get pausedUntil(): number {
-    return this.#pausedUntil;
-  }
-
-  /** Time for which the next request must wait; 0 if it need not. */
-  waitMs(now: number): number {
-    return Math.max(0, this.#pausedUntil - now, this.#intervalMs === 0 ? 0 : this.#nextAt - now);
-  }
-
-  onSend(now: number): void {
-    this.#nextAt = Math.max(this.#nextAt, now - Math.max(this.#intervalMs, burstMs)) + this.#intervalMs;
-  }
-
-  onOutcome({ verdict, isLost, startedAt, retryAfterMs }: Signal, now: number): void {
-    if (isLost) {
-      this.#onMiss(startedAt, now);
-      return;
-    }
-    this.#misses = 0;
-    this.#answeredAt = now;
-    if (verdict === 'throttled') {
-      this.#onThrottle(startedAt, retryAfterMs, now);
-      return;
-    }
-    this.#throttles = 0;
-    this.#probes = 0;
-    this.#windowCount += 1;
-    if (now - this.#windowStart < windowMs) return;
-    if (this.#windowCount < Math.min(windowAnswers, this.#limit)) return;
-    const more = this.#hasSlowedDown ? Math.max(1, Math.floor(this.#limit / 8)) : this.#limit;
-    this.#setLimit(this.#limit + more, now);
-  }
-
-  /** Whether the service was unreachable for so long that the run should stop. */
-  isGivenUp(now: number): boolean {
-    if (this.#misses < missesToPause) return false;
-    const patience = this.#answeredAt === null ? patienceMs.before : patienceMs.after;
-    return now - (this.#answeredAt ?? this.#startedAt) > patience;
-  }
-
-  #onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
+  function onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
     // Requests that were under way together are throttled together, and count once.
-    const isNew = startedAt >= this.#pausedUntil;
+    const isNew = startedAt >= pausedUntil;
     // One that was sent before the last reduction reduces nothing.
-    if (startedAt >= this.#windowStart) {
-      this.#hasSlowedDown = true;
-      this.#setLimit(Math.floor(this.#limit / 2), now);
+    if (startedAt >= windowStart) {
+      hasSlowedDown = true;
+      setLimit(Math.floor(limit / 2), now);
     }
-    if (retryAfterMs !== undefined) this.#pauseUntil(now + retryAfterMs);
-    else if (isNew) this.#pauseUntil(now + backOffMs(this.#throttles++, this.#random));
+    if (retryAfterMs !== undefined) pauseUntil(now + retryAfterMs);
+    else if (isNew) pauseUntil(now + backOffMs(throttles++, random));
   }
 
-  #onMiss(startedAt: number, now: number): void {
-    this.#misses += 1;
-    if (this.#misses < missesToPause || startedAt < this.#pausedUntil) return;
+  function onMiss(startedAt: number, now: number): void {
+    misses += 1;
+    if (misses < missesToPause || startedAt < pausedUntil) return;
     // It is probed with one request at a time.
-    this.#hasSlowedDown = false;
-    this.#setLimit(1, now);
-    this.#pauseUntil(now + backOffMs(this.#probes++, this.#random, maxProbePauseMs));
+    hasSlowedDown = false;
+    setLimit(1, now);
+    pauseUntil(now + backOffMs(probes++, random, maxProbePauseMs));
   }
 
-  #setLimit(limit: number, now: number): void {
-    this.#limit = Math.min(this.#most, Math.max(1, limit));
-    this.#windowStart = now;
-    this.#windowCount = 0;
+  function setLimit(wanted: number, now: number): void {
+    limit = Math.min(concurrency, Math.max(1, wanted));
+    windowStart = now;
+    windowCount = 0;
   }
 
-  #pauseUntil(time: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, time);
+  function pauseUntil(time: number): void {
+    pausedUntil = Math.max(pausedUntil, time);
   }
+
+  return {
+    /** Number of requests that may be under way now. */
+    get limit() {
+      return limit;
+    },
+    /** When the pause ends that the service asked for, or that starts when it does not answer. */
+    get pausedUntil() {
+      return pausedUntil;
+    },
+    /** Time for which the next request must wait; 0 if it need not. */
+    waitMs(now: number): number {
+      return Math.max(0, pausedUntil - now, intervalMs === 0 ? 0 : nextAt - now);
+    },
+    onSend(now: number): void {
+      nextAt = Math.max(nextAt, now - Math.max(intervalMs, burstMs)) + intervalMs;
+    },
+    onOutcome({ verdict, isLost, startedAt, retryAfterMs }: Signal, now: number) {
+      if (isLost) return onMiss(startedAt, now);
+      misses = 0;
+      answeredAt = now;
+      if (verdict === 'throttled') return onThrottle(startedAt, retryAfterMs, now);
+      throttles = 0;
+      probes = 0;
+      windowCount += 1;
+      if (now - windowStart < windowMs) return;
+      if (windowCount < Math.min(windowAnswers, limit)) return;
+      const more = hasSlowedDown ? Math.max(1, Math.floor(limit / 8)) : limit;
+      setLimit(limit + more, now);
+    },
+    /** Whether the service was unreachable for so long that the run should stop. */
+    isGivenUp(now: number): boolean {
+      if (misses < missesToPause) return false;
+      const patience = answeredAt === null ? patienceMs.before : patienceMs.after;
+      return now - (answeredAt ?? begunAt) > patience;
+    },
+  };
 }
+
+export type FlowControl = ReturnType<typeof controlFlow>;

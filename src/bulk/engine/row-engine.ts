@@ -5,7 +5,7 @@ import type { Sender } from '../../client/sender.js';
 import { maxTimerMs } from '../../protocol/limits.js';
 import { backOffMs } from '../../support/back-off.js';
 import { classify, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
-import { FlowControl, type Pacing } from './flow-control.js';
+import { controlFlow, type FlowControl, type Pacing } from './flow-control.js';
 import { type OpenRow, type PreparedRow, RowFeed, RowQueue, type SourceRow } from './row-queue.js';
 
 /** A run over rows: how they become requests, and who sends them. */
@@ -74,7 +74,7 @@ export class RowEngine<Row extends SourceRow> {
     this.#options = options;
     this.#listener = options.listener;
     this.#maxPauseMs = Math.max(options.timeoutMs, maxRetryAfterMs);
-    this.flow = options.flow ?? new FlowControl(options, performance.now());
+    this.flow = options.flow ?? controlFlow(options, performance.now());
     this.#feed = new RowFeed(batches, this.resume);
     this.#queue = new RowQueue(this.#feed, options.concurrency, options.prepare, (row, error) =>
       this.#listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error }, null),

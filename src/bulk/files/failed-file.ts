@@ -44,69 +44,57 @@ function findOurs({ path, ours }: FailedPlace): { file: AppendFile; contents: Co
  * The rows to retry, in the format of the input, so that the file can be the input of the next run. It is written
  * beside its path, and moved there when it is complete; without such a row, there is no file.
  */
-export class FailedFile {
-  readonly #place: FailedPlace;
-  readonly #mark: string;
+export function failedFile(place: FailedPlace, inputIsUtf8: boolean) {
+  requireOurs(place);
+  const mark = inputIsUtf8 ? '' : byteOrderMark;
   /** Nobody else can know it. */
-  readonly #draftPath: string;
-  #draft: AppendFile | null = null;
-  #text = '';
-  #count = 0;
+  const draftPath = `${placeOf(place.path)}.${randomBytes(6).toString('hex')}.userinfo-draft`;
+  let draft: AppendFile | null = null;
+  let text = '';
+  let count = 0;
 
-  /**
-   * Written as UTF-8; if the input is not UTF-8, with a byte-order mark, which overrides `--encoding` of the next
-   * run.
-   *
-   * @throws InvalidInputError if it would replace a file that no run wrote
-   */
-  constructor(place: FailedPlace, inputIsUtf8: boolean) {
-    requireOurs(place);
-    this.#place = place;
-    this.#draftPath = `${placeOf(place.path)}.${randomBytes(6).toString('hex')}.userinfo-draft`;
-    this.#mark = inputIsUtf8 ? '' : byteOrderMark;
+  function flush(): AppendFile {
+    draft ??= AppendFile.create(place.path, draftPath);
+    draft.append(text);
+    text = '';
+    return draft;
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
-  /**
-   * @throws RunFileError
-   * @throws InvalidInputError if the file cannot be created
-   */
-  add(row: FileRow): void {
-    if (this.#count === 0) this.#text = this.#mark + row.formatHeader();
-    this.#count += 1;
-    this.#text += row.format();
-    if (this.#text.length > chunkLength) this.#flush();
-  }
-
-  /**
-   * Moves the file into place, or leaves no file there.
-   *
-   * @throws RunFileError
-   * @throws InvalidInputError if it cannot be created, or another file was put there meanwhile: neither is replaced
-   */
-  finish(): void {
-    const draft = this.#count === 0 ? null : this.#flush();
-    if (draft !== null) this.#place.onWrite?.(draft);
-    const found = findOurs(this.#place);
-    if (draft === null && found !== null && found.contents.size > 0) found.file.remove();
-    found?.file.close();
-    draft?.moveTo(placeOf(this.#place.path));
-  }
-
-  /** Closes the file, and leaves alone what is in its place unless it was finished. May be called twice. */
-  close(): void {
-    if (this.#draft === null) return;
-    this.#draft.close();
-    rmSync(this.#draftPath, { force: true });
-  }
-
-  #flush(): AppendFile {
-    this.#draft ??= AppendFile.create(this.#place.path, this.#draftPath);
-    this.#draft.append(this.#text);
-    this.#text = '';
-    return this.#draft;
-  }
+  return {
+    get count() {
+      return count;
+    },
+    /**
+     * @throws RunFileError
+     * @throws InvalidInputError if the file cannot be created
+     */
+    add(row: FileRow): void {
+      if (count === 0) text = mark + row.formatHeader();
+      count += 1;
+      text += row.format();
+      if (text.length > chunkLength) flush();
+    },
+    /**
+     * Moves the file into place, or leaves no file there.
+     *
+     * @throws RunFileError
+     * @throws InvalidInputError if it cannot be created, or another file was put there meanwhile: neither is replaced
+     */
+    finish(): void {
+      const whole = count === 0 ? null : flush();
+      if (whole !== null) place.onWrite?.(whole);
+      const found = findOurs(place);
+      if (whole === null && found !== null && found.contents.size > 0) found.file.remove();
+      found?.file.close();
+      whole?.moveTo(placeOf(place.path));
+    },
+    /** Closes the file, and leaves alone what is in its place unless it was finished. May be called twice. */
+    close(): void {
+      if (draft === null) return;
+      draft.close();
+      rmSync(draftPath, { force: true });
+    },
+  };
 }
+
+export type FailedFile = ReturnType<typeof failedFile>;

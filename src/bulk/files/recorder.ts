@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { describeSystemError } from '../../support/errors.js';
-import type { EngineListener } from '../engine/row-engine.js';
 import { type RowOperation, userOf } from '../operations.js';
 import type { Outcome, RowOutcome } from '../outcome.js';
 import type { FileRow } from '../source/rows.js';
@@ -76,135 +75,48 @@ const recordMs = 500;
 /** Maximum size of one write when the run ends, in characters. */
 const chunkLength = 65_536;
 
-/** Writes down the outcome of each row: its results line, before more rows are sent; from time to time the journal. */
-export class Recorder implements EngineListener<FileRow> {
-  readonly #record: RunRecord;
-  readonly #operation: RowOperation;
-  readonly #count: (outcome: RowOutcome<FileRow>) => void;
-  readonly #now: () => number;
+/**
+ * Writes down the outcome of each row: its results line, before more rows are sent; from time to time the journal.
+ * `count` is called with each outcome; `now` is a monotonic clock, in milliseconds.
+ */
+export function recordOutcomes(
+  operation: RowOperation,
+  { results, journal, state }: RunRecord,
+  count: (outcome: RowOutcome<FileRow>) => void,
+  now = () => performance.now(),
+) {
   /** The rows of this turn, with the results lines of those whose outcome is unknown; the lines of the others. */
-  #rows: (readonly [line: number, outcome: Outcome, result: string])[] = [];
-  #lines = '';
+  let rows: (readonly [line: number, outcome: Outcome, result: string])[] = [];
+  let lines = '';
   /** What the journal does not say yet. */
-  #unknown: UnknownRow[] = [];
-  #isAhead = false;
-  #takenBack: number[] = [];
-  #recordedAt = 0;
-  #isBroken = false;
+  let unknown: UnknownRow[] = [];
+  let isAhead = false;
+  let takenBack: number[] = [];
+  let recordedAt = 0;
+  let isBroken = false;
 
-  /** `count` is called with each outcome; `now` is a monotonic clock, in milliseconds. */
-  constructor(
-    operation: RowOperation,
-    record: RunRecord,
-    count: (outcome: RowOutcome<FileRow>) => void,
-    now = () => performance.now(),
-  ) {
-    this.#operation = operation;
-    this.#record = record;
-    this.#count = count;
-    this.#now = now;
-  }
-
-  /** Number of rows that have an outcome that could not be written. */
-  get unwritten(): number {
-    return this.#isBroken ? this.#rows.length : 0;
-  }
-
-  onOutcome(outcome: RowOutcome<FileRow>, given: string | null): void {
-    const { userKey, endpoint } = this.#operation;
-    const { line } = outcome.row;
-    // An invalid row may have a valid user.
-    const user = outcome.outcome === 'invalid' ? userOf(outcome.row, this.#operation) : given;
-    const result = formatResult(line, userKey, user, formatOutcome(outcome, !endpoint.repeatable));
-    const isUnknown = outcome.outcome === 'unknown';
-    this.#rows.push([line, outcome.outcome, isUnknown ? result : '']);
-    // Its outcome may change: the line is written when the run ends.
-    if (!isUnknown || this.#record.journal === null) this.#lines += `${result}\n`;
-    this.#count(outcome);
-  }
-
-  /** @throws RunFileError, and then writes nothing more */
-  onTurn(): void {
-    if (this.#isBroken) return;
-    try {
-      this.#writeResults();
-      if (this.#isAhead && this.#now() - this.#recordedAt >= recordMs) this.#writeJournal();
-    } catch (error) {
-      this.#isBroken = true;
-      throw error;
-    }
-  }
-
-  isFull(onRoom: () => void): boolean {
-    return this.#record.results.isFull(onRoom);
-  }
-
-  /**
-   * Writes the rest, except for the rows of a turn that could not be written.
-   *
-   * @throws RunFileError
-   */
-  finish(): void {
-    this.onTurn();
-    this.#writeJournal();
-  }
-
-  /**
-   * Completes results and journal on the disk: adds the results lines of the rows with an unknown outcome.
-   *
-   * @throws RunFileError
-   */
-  async end(isFinished: boolean): Promise<void> {
-    const { results, journal } = this.#record;
-    if (!this.#isBroken) {
-      await this.#writeUnknown();
-      results.requireUntouched?.();
-      results.syncWithName?.();
-    }
-    if (journal === null) return;
-    const { size, crc } = results;
-    const written = this.#isBroken ? {} : { results: { size, crc } };
-    appendRecord(journal, { record: 'end', finished: isFinished, ...written });
-    journal.sync();
-  }
-
-  /** That codes may be used up from now on is on the disk first, and survives a crash of the machine. */
-  onSend(rows: readonly FileRow[]): void {
-    const { journal } = this.#record;
-    if (this.#operation.endpoint.repeatable || journal === null) return;
-    appendRecord(journal, { record: 'sent', lines: rows.map(({ line }) => line) });
-    journal.sync();
-  }
-
-  onTakenBack({ line }: FileRow): void {
-    if (!this.#operation.endpoint.repeatable) this.#takenBack.push(line);
-  }
-
-  #writeResults(): void {
-    const { results, journal, state } = this.#record;
-    if (journal !== null && this.#takenBack.length > 0)
-      appendRecord(journal, { record: 'taken back', lines: this.#takenBack });
-    this.#takenBack = [];
-    if (this.#rows.length === 0) return;
-    results.append(this.#lines);
-    for (const [line, outcome, result] of this.#rows) {
+  function writeResults(): void {
+    if (journal !== null && takenBack.length > 0)
+      appendRecord(journal, { record: 'taken back', lines: takenBack });
+    takenBack = [];
+    if (rows.length === 0) return;
+    results.append(lines);
+    for (const [line, outcome, result] of rows) {
       state.settle(line, outcome);
-      if (outcome === 'unknown') this.#unknown.push([line, result]);
+      if (outcome === 'unknown') unknown.push([line, result]);
     }
-    [this.#rows, this.#lines] = [[], ''];
-    this.#isAhead = true;
+    [rows, lines] = [[], ''];
+    isAhead = true;
   }
 
-  #writeJournal(): void {
-    this.#recordedAt = this.#now();
-    const { results, journal } = this.#record;
-    if (journal !== null && this.#isAhead) appendResults({ results, journal }, this.#unknown);
-    [this.#unknown, this.#isAhead] = [[], false];
+  function writeJournal(): void {
+    recordedAt = now();
+    if (journal !== null && isAhead) appendResults({ results, journal }, unknown);
+    [unknown, isAhead] = [[], false];
   }
 
   /** Each row once, with its last result: the journal may have one for each part of the run. */
-  async #writeUnknown(): Promise<void> {
-    const { results, journal, state } = this.#record;
+  async function writeUnknown(): Promise<void> {
     if (journal === null) return;
     const left = new LineSet(state.unknown);
     for (let part = state.parts.length - 1; part >= 0 && left.size > 0; part -= 1) {
@@ -226,4 +138,70 @@ export class Recorder implements EngineListener<FileRow> {
     }
     for (const line of left) results.append(`${formatLostResult(line)}\n`);
   }
+
+  /** @throws RunFileError, and then writes nothing more */
+  function onTurn(): void {
+    if (isBroken) return;
+    try {
+      writeResults();
+      if (isAhead && now() - recordedAt >= recordMs) writeJournal();
+    } catch (error) {
+      isBroken = true;
+      throw error;
+    }
+  }
+
+  return {
+    /** Number of rows that have an outcome that could not be written. */
+    unwritten: () => (isBroken ? rows.length : 0),
+    onOutcome(outcome: RowOutcome<FileRow>, given: string | null): void {
+      const { userKey, endpoint } = operation;
+      const { line } = outcome.row;
+      // An invalid row may have a valid user.
+      const user = outcome.outcome === 'invalid' ? userOf(outcome.row, operation) : given;
+      const result = formatResult(line, userKey, user, formatOutcome(outcome, !endpoint.repeatable));
+      const isUnknown = outcome.outcome === 'unknown';
+      rows.push([line, outcome.outcome, isUnknown ? result : '']);
+      // Its outcome may change: the line is written when the run ends.
+      if (!isUnknown || journal === null) lines += `${result}\n`;
+      count(outcome);
+    },
+    onTurn,
+    isFull: (onRoom: () => void) => results.isFull(onRoom),
+    /**
+     * Writes the rest, except for the rows of a turn that could not be written.
+     *
+     * @throws RunFileError
+     */
+    finish(): void {
+      onTurn();
+      writeJournal();
+    },
+    /**
+     * Completes results and journal on the disk: adds the results lines of the rows with an unknown outcome.
+     *
+     * @throws RunFileError
+     */
+    async end(isFinished: boolean): Promise<void> {
+      if (!isBroken) {
+        await writeUnknown();
+        results.requireUntouched?.();
+        results.syncWithName?.();
+      }
+      if (journal === null) return;
+      const { size, crc } = results;
+      const written = isBroken ? {} : { results: { size, crc } };
+      appendRecord(journal, { record: 'end', finished: isFinished, ...written });
+      journal.sync();
+    },
+    /** That codes may be used up from now on is on the disk first, and survives a crash of the machine. */
+    onSend(sent: readonly FileRow[]): void {
+      if (operation.endpoint.repeatable || journal === null) return;
+      appendRecord(journal, { record: 'sent', lines: sent.map(({ line }) => line) });
+      journal.sync();
+    },
+    onTakenBack({ line }: FileRow): void {
+      if (!operation.endpoint.repeatable) takenBack.push(line);
+    },
+  };
 }

@@ -1,7 +1,7 @@
-import { FileRun, type RunReport } from '../../bulk/file-run.js';
+import { type RunReport, runOverFile } from '../../bulk/file-run.js';
 import { requireOurs } from '../../bulk/files/failed-file.js';
 import { openResults, type RunRecord } from '../../bulk/files/recorder.js';
-import { RunFiles, type RunPaths, type RunStart, refuseUnusable } from '../../bulk/files/run-files.js';
+import { filesOfRun, type RunPaths, type RunStart, refuseUnusable } from '../../bulk/files/run-files.js';
 import { lockFiles } from '../../bulk/files/run-locks.js';
 import { RunState } from '../../bulk/files/run-state.js';
 import {
@@ -98,7 +98,7 @@ async function runFile(run: BulkRun): Promise<void> {
   const { io, options, operation, settings, source } = run;
   const paths = pathsOf(options);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
-  const files = new RunFiles(paths, start, operation, options.takeOver);
+  const files = filesOfRun(paths, start, operation, options.takeOver);
   try {
     await files.claim();
     const { rows, hash, digest, keys } = await checkRows(run);
@@ -236,7 +236,7 @@ async function execute(
   try {
     const timeoutMs = options.attemptTimeout ?? timeout;
     const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs };
-    const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures });
+    const run = runOverFile({ ...record, source, operation, sender, pacing, maxFailures });
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
       run.stop();
@@ -246,10 +246,10 @@ async function execute(
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
     const progressNow = () => {
-      const { counts, pausedMs } = run;
+      const { counts } = record.state;
       const rows = totalOf(counts);
       const share = total === null ? source.input.share() : rows / total;
-      return { doing: operation.endpoint.operation, rows, share, total, counts, pausedMs };
+      return { doing: operation.endpoint.operation, rows, share, total, counts, pausedMs: run.pausedMs() };
     };
     report = await withProgress(io, options, progressNow, () => run.run());
   } finally {

@@ -1,5 +1,5 @@
 import { FailureGroups } from '../../bulk/failure-groups.js';
-import { FailedFile } from '../../bulk/files/failed-file.js';
+import { type FailedFile, failedFile } from '../../bulk/files/failed-file.js';
 import { openResults, type ResultsSink } from '../../bulk/files/recorder.js';
 import { formatResult } from '../../bulk/files/result-line.js';
 import { refuseUnusable } from '../../bulk/files/run-files.js';
@@ -38,7 +38,7 @@ export async function writeResults(
   try {
     if (!run.keepsRows || from !== undefined) source = await openRunFile(io, run, from);
     const isUtf8 = source === undefined || source.text.encoding === 'utf-8';
-    if (failedPath !== undefined) failed = new FailedFile({ path: failedPath, ours: [] }, isUtf8);
+    if (failedPath !== undefined) failed = failedFile({ path: failedPath, ours: [] }, isUtf8);
     sink = openResults(results, io.stdout, io.stdout.isTTY ? showData : undefined);
     const operation = passbackOperation(run.naming);
     const failures = new FailureGroups();

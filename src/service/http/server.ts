@@ -13,7 +13,7 @@ import { type InFlight, limitConnections, requestLimits, watchRequests } from '.
 import { HttpExchange } from './exchange.js';
 import { listen } from './listen.js';
 import { answerParserErrors } from './parser-errors.js';
-import { Responder } from './responder.js';
+import { type Responder, responderOf } from './responder.js';
 import { answerByRoute, type Intercept, routesOf } from './routes.js';
 
 interface HttpServer {
@@ -48,7 +48,7 @@ export async function startServer(
   const inFlight = watchRequests(server, reportOverload);
   const isHere = isLoopback(urlHost(settings.host));
   const workbench = (settings.page ?? isHere) ? { ring: requestRing(context.now), isOpen: !isHere } : null;
-  const responder = new Responder(context, workbench?.ring ?? null);
+  const responder = responderOf(context, workbench?.ring ?? null);
   server.on('clientError', answerParserErrors(server, inFlight, responder, context.now));
   const intercept =
     extension?.(responder, context.store) ??

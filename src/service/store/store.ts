@@ -20,7 +20,7 @@ import {
   readOnce,
 } from './operations.js';
 import { startPurge } from './purge.js';
-import { SecretCipher } from './secret-cipher.js';
+import { type SecretCipher, secretCipher } from './secret-cipher.js';
 import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
 import { usersOf } from './users.js';
 
@@ -225,7 +225,7 @@ export interface StoreOptions {
  */
 export async function createStore(driver: SqlDriver, options: StoreOptions = {}): Promise<Store> {
   try {
-    const cipher = new SecretCipher(options.masterKeys ?? []);
+    const cipher = secretCipher(options.masterKeys ?? []);
     const migration = await migrate(driver, storeSchema, options);
     const store = new Store(driver, cipher, migration, await digestKeyOf(driver));
     // A key that is missing is noticed now, not at the first request.

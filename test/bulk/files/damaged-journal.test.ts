@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Recorder } from '../../../src/bulk/files/recorder.js';
-import { RunFiles } from '../../../src/bulk/files/run-files.js';
+import { recordOutcomes } from '../../../src/bulk/files/recorder.js';
+import { filesOfRun } from '../../../src/bulk/files/run-files.js';
 import { passbackOperation, readOperation } from '../../../src/bulk/operations.js';
 import type { RowOutcome } from '../../../src/bulk/outcome.js';
 import { NdjsonRow } from '../../../src/bulk/source/ndjson.js';
@@ -43,12 +43,12 @@ interface Killed {
 async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   rmSync(paths.journal, { force: true });
   rmSync(paths.results, { force: true });
-  const files = new RunFiles(paths, 'new', operations[operation]);
+  const files = filesOfRun(paths, 'new', operations[operation]);
   await files.claim();
   const record = await files.open({ run: operation });
   const { journal, results } = record;
   let now = 0;
-  const recorder = new Recorder(
+  const recorder = recordOutcomes(
     operations[operation],
     record,
     () => {},
@@ -111,7 +111,7 @@ const damages: Readonly<Record<string, (bytes: Buffer, at: number, bit: number) 
 async function resume({ lines, sent }: Killed, operation: Operation) {
   const isRead = operation === 'read';
   const found = readFileSync(paths.results, 'utf8').split('\n').slice(0, -1);
-  const files = new RunFiles(paths, 'resume', operations[operation]);
+  const files = filesOfRun(paths, 'resume', operations[operation]);
   try {
     await files.claim();
     const { journal, results, state, note } = await files.open({ run: operation });

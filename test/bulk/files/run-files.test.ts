@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { FailedFile } from '../../../src/bulk/files/failed-file.js';
-import { RunFiles, type RunStart } from '../../../src/bulk/files/run-files.js';
+import { failedFile } from '../../../src/bulk/files/failed-file.js';
+import { filesOfRun, type RunStart } from '../../../src/bulk/files/run-files.js';
 import { passbackOperation } from '../../../src/bulk/operations.js';
 import { NdjsonRow } from '../../../src/bulk/source/ndjson.js';
 
@@ -33,7 +33,7 @@ const operation = passbackOperation({ by: 'union_id', column: 'union_id' });
 
 /** A run without rows. */
 async function run(start: RunStart, meanwhile = () => {}): Promise<void> {
-  const files = new RunFiles(paths, start, operation);
+  const files = filesOfRun(paths, start, operation);
   try {
     await files.claim();
     meanwhile();
@@ -48,12 +48,12 @@ async function run(start: RunStart, meanwhile = () => {}): Promise<void> {
 it('the file of failed rows is that of a run which --restart began and a kill ended', async () => {
   const withFailed = { ...paths, failed: place('failed') };
   const part = async (start: RunStart, row: NdjsonRow | null) => {
-    const files = new RunFiles(withFailed, start, operation);
+    const files = filesOfRun(withFailed, start, operation);
     try {
       await files.claim();
       const { failed } = await files.open({ run: 'it' });
       if (failed === null || row === null) return;
-      const file = new FailedFile(failed, true);
+      const file = failedFile(failed, true);
       file.add(row);
       file.finish();
       file.close();
@@ -133,7 +133,7 @@ describe('between the check of a file and its use, another program', () => {
   it.each(['replaces', 'links another file to', 'makes a pipe of'])('%s the failed file', (change) => {
     const path = place('failed');
     writeFileSync(path, '');
-    const failed = new FailedFile({ path, ours: [] }, true);
+    const failed = failedFile({ path, ours: [] }, true);
     failed.add(new NdjsonRow(2, '{"union_id":"u1"}'));
     changes[change]?.(path);
     const before = snapshot().filter(([name]) => !String(name).endsWith('draft'));
