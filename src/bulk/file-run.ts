@@ -2,7 +2,7 @@ import { RejectedError } from '../client/errors.js';
 import type { Sender } from '../client/sender.js';
 import { missingInfoNames } from '../protocol/info-names.js';
 import type { Pacing } from './engine/flow-control.js';
-import { RowEngine } from './engine/row-engine.js';
+import { rowEngine } from './engine/row-engine.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
 import { failedFile } from './files/failed-file.js';
 import { type RunRecord, recordOutcomes } from './files/recorder.js';
@@ -58,7 +58,7 @@ export function runOverFile(options: FileRunOptions) {
   const { endpoint, infoNames } = operation;
   const toRetry = options.failed && failedFile(options.failed, source.text.encoding === 'utf-8');
   const recorder = recordOutcomes(operation, options, count);
-  const engine = new RowEngine(rowsToSend(), {
+  const engine = rowEngine(rowsToSend(), {
     ...pacing,
     sender,
     prepare: (row) => operation.prepare(row.fields()),

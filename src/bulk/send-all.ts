@@ -9,7 +9,7 @@ import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
 import { checkMembers, isCount, isRate, type Shape } from '../protocol/members.js';
 import { leadToCaller } from '../support/errors.js';
 import type { Pacing } from './engine/flow-control.js';
-import { type EngineOptions, RowEngine } from './engine/row-engine.js';
+import { type EngineOptions, rowEngine } from './engine/row-engine.js';
 import type { PreparedRow, SourceRow } from './engine/row-queue.js';
 import type { RowOutcome } from './outcome.js';
 
@@ -181,7 +181,7 @@ async function* outcomesOf<Row>(
   let isOver = false;
   let wake = () => {};
   const { operation } = options;
-  const engine = new RowEngine(rows, {
+  const engine = rowEngine(rows, {
     ...options,
     prepare: ({ prepared }) => {
       if (prepared instanceof InvalidInputError) throw prepared;

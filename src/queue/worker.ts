@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { controlFlow, type FlowControl, type Pacing } from '../bulk/engine/flow-control.js';
-import { RowEngine } from '../bulk/engine/row-engine.js';
+import { rowEngine } from '../bulk/engine/row-engine.js';
 import { formatOutcome } from '../bulk/files/result-line.js';
 import { passbackOperation } from '../bulk/operations.js';
 import type { OutcomeCounts, RowOutcome } from '../bulk/outcome.js';
@@ -144,7 +144,7 @@ export async function processRuns(options: WorkerOptions): Promise<readonly Queu
       work.rows += 1;
       counts[found.outcome] += 1;
     };
-    const engine = new RowEngine(oneBatch(taken.rows.filter(({ line }) => !done.has(line))), {
+    const engine = rowEngine(oneBatch(taken.rows.filter(({ line }) => !done.has(line))), {
       ...{ ...pacing, timeoutMs, ratePerSecond: run.rate, flow: work.flow, sender },
       prepare: (row) => operation.prepare(row.fields()),
       listener: { onOutcome, onTurn },

@@ -34,7 +34,7 @@ const maxProbePauseMs = 1_000;
 const patienceMs = { before: 3_000, after: 30_000 } as const;
 
 /** The state of the service by an attempt. */
-interface Signal {
+export interface Signal {
   readonly verdict: Verdict;
   /** The attempt did not reach the service: no connection, or an answer from something else. */
   readonly isLost: boolean;

@@ -48,84 +48,71 @@ const rowsAhead = 32;
 const bytesAhead = 64 * 1024;
 
 /** Returns rows one by one from batches, and fetches further batches meanwhile. */
-export class RowFeed<Row extends SourceRow> {
-  readonly #source: AsyncIterator<readonly Row[]>;
-  readonly #onRows: () => void;
-  #rows: readonly Row[] = [];
+export function rowFeed<Row extends SourceRow>(source: AsyncIterator<readonly Row[]>, onRows: () => void) {
+  let rows: readonly Row[] = [];
   /** The next of them. */
-  #at = 0;
+  let at = 0;
   /** The size of those that are left, in bytes. */
-  #bytes = 0;
-  #fetching = false;
-  #ended = false;
-  #error: unknown;
+  let bytes = 0;
+  let fetching = false;
+  let ended = false;
+  let error: unknown;
 
-  /** `onRows` is called when rows have arrived, and at the end of the source. */
-  constructor(batches: AsyncIterator<readonly Row[]>, onRows: () => void) {
-    this.#source = batches;
-    this.#onRows = onRows;
-  }
-
-  /** Whether the source has ended and all its rows were returned. */
-  get isOver(): boolean {
-    return this.#ended && this.#at === this.#rows.length;
-  }
-
-  /** The error of the source. The rows before it are still returned. */
-  get error(): unknown {
-    return this.#error;
-  }
-
-  /** The next row; `undefined` if it has not arrived, or there is none. */
-  take(): Row | undefined {
-    const row = this.#rows[this.#at];
-    if (row !== undefined) {
-      this.#at += 1;
-      this.#bytes -= row.size;
-    }
-    this.#fetch();
-    return row;
-  }
-
-  /**
-   * Closes the source. Does not wait for one that is still reading a row: that may take for ever.
-   *
-   * @throws what the source throws
-   */
-  async close(): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
-    const closed = this.#source.return?.();
-    if (!this.#fetching) await closed;
-    else closed?.catch(() => {});
-  }
-
-  #fetch(): void {
-    const isEnough = this.#rows.length - this.#at > rowsAhead || this.#bytes >= bytesAhead;
-    if (this.#fetching || this.#ended || isEnough) return;
-    this.#fetching = true;
-    this.#source.next().then(
+  function fetch(): void {
+    const isEnough = rows.length - at > rowsAhead || bytes >= bytesAhead;
+    if (fetching || ended || isEnough) return;
+    fetching = true;
+    source.next().then(
       ({ done, value }) => {
-        this.#fetching = false;
-        if (done) this.#ended = true;
-        else this.#add(value);
-        this.#fetch();
-        this.#onRows();
+        fetching = false;
+        if (done) ended = true;
+        else add(value);
+        fetch();
+        onRows();
       },
-      (error) => {
-        this.#fetching = false;
-        this.#ended = true;
-        this.#error = error ?? new Error('the source of rows failed');
-        this.#onRows();
+      (fault) => {
+        fetching = false;
+        ended = true;
+        error = fault ?? new Error('the source of rows failed');
+        onRows();
       },
     );
   }
 
-  #add(batch: readonly Row[]): void {
-    this.#rows = [...this.#rows.slice(this.#at), ...batch];
-    this.#at = 0;
-    for (const { size } of batch) this.#bytes += size;
+  function add(batch: readonly Row[]): void {
+    rows = [...rows.slice(at), ...batch];
+    at = 0;
+    for (const { size } of batch) bytes += size;
   }
+
+  return {
+    /** Whether the source has ended and all its rows were returned. */
+    isOver: () => ended && at === rows.length,
+    /** The error of the source. The rows before it are still returned. */
+    error: () => error,
+    /** The next row; `undefined` if it has not arrived, or there is none. */
+    take(): Row | undefined {
+      const row = rows[at];
+      if (row !== undefined) {
+        at += 1;
+        bytes -= row.size;
+      }
+      fetch();
+      return row;
+    },
+    /**
+     * Closes the source. Does not wait for one that is still reading a row: that may take for ever.
+     *
+     * @throws what the source throws
+     */
+    async close(): Promise<void> {
+      if (ended) return;
+      ended = true;
+      const closed = source.return?.();
+      if (!fetching) await closed;
+      else closed?.catch(() => {});
+    },
+  };
 }
 
 /** Maximum number of open rows: those that await an answer, and those that wait to be sent. */
@@ -138,107 +125,91 @@ const maxOpenBytes = 16 * 1024 * 1024;
  * Returns the next row to send: one that is due for another attempt, or whose user has no other row under way any
  * more, then a new one.
  */
-export class RowQueue<Row extends SourceRow> {
-  readonly #feed: RowFeed<Row>;
-  readonly #prepare: (row: Row) => PreparedRow;
-  readonly #onInvalid: (row: Row, error: InvalidInputError) => void;
-  readonly #maxOpen: number;
+export function rowQueue<Row extends SourceRow>(
+  feed: Pick<ReturnType<typeof rowFeed<Row>>, 'isOver' | 'take'>,
+  concurrency: number,
+  prepare: (row: Row) => PreparedRow,
+  onInvalid: (row: Row, error: InvalidInputError) => void,
+) {
+  const maxOpen = Math.max(minOpenRows, concurrency * openRowsPerRequest);
   /** Not a Set: its old copies would keep thousands of finished rows from garbage collection. */
-  readonly #open: OpenRow<Row>[] = [];
-  #openBytes = 0;
+  const open: OpenRow<Row>[] = [];
+  let openBytes = 0;
   /** Rows that wait for another attempt, or whose user's earlier row has its outcome, by `dueAt`. */
-  readonly #again: OpenRow<Row>[] = [];
+  const again: OpenRow<Row>[] = [];
   /** The users with a row under way, and their further rows in their order; `null` for none, as usual. */
-  readonly #busy = new Map<string, OpenRow<Row>[] | null>();
-
-  /** `prepare` throws an InvalidInputError for a row that cannot be sent, which `onInvalid` receives. */
-  constructor(
-    feed: RowFeed<Row>,
-    concurrency: number,
-    prepare: (row: Row) => PreparedRow,
-    onInvalid: (row: Row, error: InvalidInputError) => void,
-  ) {
-    this.#feed = feed;
-    this.#prepare = prepare;
-    this.#onInvalid = onInvalid;
-    this.#maxOpen = Math.max(minOpenRows, concurrency * openRowsPerRequest);
-  }
-
-  /** Whether every row has its outcome. */
-  get isOver(): boolean {
-    return this.#open.length === 0 && this.#feed.isOver;
-  }
-
-  /** The rows that have no outcome yet. */
-  get open(): readonly OpenRow<Row>[] {
-    return this.#open;
-  }
+  const busy = new Map<string, OpenRow<Row>[] | null>();
 
   /** When the next row that was read is due, in milliseconds; `null` if none waits. */
-  get dueAt(): number | null {
-    return this.#again[0]?.dueAt ?? null;
-  }
-
-  /** The next row to send; `undefined` if there is none now. New rows are read only if `takesNew`. */
-  next(now: number, takesNew: boolean): OpenRow<Row> | undefined {
-    const dueAt = this.dueAt;
-    if (dueAt !== null && dueAt <= now) return this.#again.shift();
-    while (takesNew && !this.#isFull()) {
-      const row = this.#feed.take();
-      if (row === undefined) return undefined;
-      const open = this.#prepared(row);
-      if (open !== null && this.#claimUser(open)) return open;
-    }
-    return undefined;
-  }
+  const dueAt = () => again[0]?.dueAt ?? null;
 
   /** Schedules a row for its `dueAt`. */
-  putBack(row: OpenRow<Row>): void {
+  function putBack(row: OpenRow<Row>): void {
     // Most are put back in the order in which they are due.
-    let at = this.#again.length;
-    while (at > 0 && (this.#again[at - 1]?.dueAt ?? 0) > row.dueAt) at -= 1;
-    this.#again.splice(at, 0, row);
+    let at = again.length;
+    while (at > 0 && (again[at - 1]?.dueAt ?? 0) > row.dueAt) at -= 1;
+    again.splice(at, 0, row);
   }
 
-  /** The row has its outcome: the next row of its user may be sent. */
-  settle({ user, row, place }: OpenRow<Row>): void {
-    const last = this.#open.pop();
-    if (last !== undefined && place < this.#open.length) {
-      this.#open[place] = last;
-      last.place = place;
-    }
-    this.#openBytes -= row.size;
-    if (user === null) return;
-    const next = this.#busy.get(user)?.shift();
-    if (next === undefined) this.#busy.delete(user);
-    else this.putBack(next);
+  function isFull(): boolean {
+    return open.length >= maxOpen || openBytes >= maxOpenBytes;
   }
 
-  #isFull(): boolean {
-    return this.#open.length >= this.#maxOpen || this.#openBytes >= maxOpenBytes;
-  }
-
-  #prepared(row: Row): OpenRow<Row> | null {
+  function prepared(row: Row): OpenRow<Row> | null {
     try {
-      const open = new OpenRow(row, this.#prepare(row));
-      open.place = this.#open.push(open) - 1;
-      this.#openBytes += row.size;
-      return open;
+      const added = new OpenRow(row, prepare(row));
+      added.place = open.push(added) - 1;
+      openBytes += row.size;
+      return added;
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
-      this.#onInvalid(row, error);
+      onInvalid(row, error);
       return null;
     }
   }
 
   /** Whether the row may be sent now; if not, `settle` of the user's row before it makes it ready. */
-  #claimUser(row: OpenRow<Row>): boolean {
+  function claimUser(row: OpenRow<Row>): boolean {
     const { user } = row;
     if (user === null) return true;
-    const waiting = this.#busy.get(user);
-    if (waiting === undefined) this.#busy.set(user, null);
-    else if (waiting === null) this.#busy.set(user, [row]);
+    const waiting = busy.get(user);
+    if (waiting === undefined) busy.set(user, null);
+    else if (waiting === null) busy.set(user, [row]);
     else waiting.push(row);
     return waiting === undefined;
   }
+
+  return {
+    /** Whether every row has its outcome. */
+    isOver: () => open.length === 0 && feed.isOver(),
+    /** The rows that have no outcome yet. */
+    open: open as readonly OpenRow<Row>[],
+    dueAt,
+    /** The next row to send; `undefined` if there is none now. New rows are read only if `takesNew`. */
+    next(now: number, takesNew: boolean): OpenRow<Row> | undefined {
+      const due = dueAt();
+      if (due !== null && due <= now) return again.shift();
+      while (takesNew && !isFull()) {
+        const row = feed.take();
+        if (row === undefined) return undefined;
+        const found = prepared(row);
+        if (found !== null && claimUser(found)) return found;
+      }
+      return undefined;
+    },
+    putBack,
+    /** The row has its outcome: the next row of its user may be sent. */
+    settle({ user, row, place }: OpenRow<Row>): void {
+      const last = open.pop();
+      if (last !== undefined && place < open.length) {
+        open[place] = last;
+        last.place = place;
+      }
+      openBytes -= row.size;
+      if (user === null) return;
+      const next = busy.get(user)?.shift();
+      if (next === undefined) busy.delete(user);
+      else putBack(next);
+    },
+  };
 }

@@ -15,12 +15,18 @@ const tables = [
 
 /**
  * Deletes expired nonces and codes of all tenants, and lines of the audit that are older than `auditSeconds`, at once
- * and then every minute until it is stopped, in batches; processes that do so at once delete other rows. A failure goes
- * to `onFault`, and ends that minute's purge.
+ * and then every minute until it is stopped, in batches; processes that do so at once delete other rows. `backlog`
+ * receives for how many seconds the oldest expired row of each table had waited. A failure goes to `onFault`, and ends
+ * that minute's purge.
+ *
+ * @returns what stops it: that resolves when the current batch has ended
  */
-export function startPurge(driver: SqlDriver, auditSeconds: number, onFault: (error: unknown) => void) {
-  /** For how many seconds the oldest expired row of each table had waited at the last check. */
-  const backlog = new Map<string, number>();
+export function startPurge(
+  driver: SqlDriver,
+  auditSeconds: number,
+  backlog: Map<string, number>,
+  onFault: (error: unknown) => void,
+): () => Promise<void> {
   const stopped = new AbortController();
   const { signal } = stopped;
   /** Does not keep the process alive, and ends early when the purge is stopped. */
@@ -54,12 +60,8 @@ export function startPurge(driver: SqlDriver, auditSeconds: number, onFault: (er
   }
 
   const running = run();
-  return {
-    backlog,
-    /** Resolves when the current batch has ended. */
-    async stop(): Promise<void> {
-      stopped.abort();
-      await running;
-    },
+  return () => {
+    stopped.abort();
+    return running;
   };
 }

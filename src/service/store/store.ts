@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseBusyError, StartError, StoreUnavailableError } from '../../database/errors.js';
 import { type Migration, migrate } from '../../database/migrations.js';
-import type { PoolUsage, Sql, SqlDriver } from '../../database/sql-driver.js';
+import type { Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/errors.js';
 import type { PassbackUser } from '../../protocol/passback.js';
 import type { Secret } from '../../signing/secret.js';
@@ -31,167 +31,155 @@ import { usersOf } from './users.js';
 const maxLookUps = 100;
 
 /**
- * The store of the service and of its admin. A unit of work awaits only the records that it receives, and may be
- * run again from its start. Methods throw a StoreUnavailableError if the database does not answer.
+ * Creates the store of the service and of its admin over a driver, and brings its schema up to date. If that fails, it
+ * closes the driver. A unit of work awaits only the records that it receives, and may be run again from its start.
+ * Methods throw a StoreUnavailableError if the database does not answer.
+ *
+ * @throws StartError as `migrate` does
  */
-export class Store {
-  /** The result of the migration when it was opened. */
-  readonly migration: Migration;
-  readonly #driver: SqlDriver;
-  readonly #cipher: SecretCipher;
-  readonly #digestKey: string;
-  readonly #process = randomUUID();
-  readonly #apps = new Map<string, App>();
-  #lookUps = 0;
-  #purge: ReturnType<typeof startPurge> | undefined;
-  #clockDifference = 0;
-  /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
-  #fault: StoreUnavailableError | null = null;
-
-  constructor(driver: SqlDriver, cipher: SecretCipher, migration: Migration, digestKey: string) {
-    this.#driver = driver;
-    this.#cipher = cipher;
-    this.#digestKey = digestKey;
-    this.migration = migration;
+export async function createStore(driver: SqlDriver, options: StoreOptions = {}) {
+  try {
+    const cipher = secretCipher(options.masterKeys ?? []);
+    const migration = await migrate(driver, storeSchema, options);
+    const store = storeOver(driver, cipher, migration, await digestKeyOf(driver));
+    // A key that is missing is noticed now, not at the first request.
+    await store.read(({ apps }) => apps.requireMasterKeys());
+    return store;
+  } catch (error) {
+    await driver.close();
+    throw error;
   }
+}
+
+export type Store = ReturnType<typeof storeOver>;
+
+function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration, digestKey: string) {
+  const process = randomUUID();
+  const knownApps = new Map<string, App>();
+  let lookUps = 0;
+  const purgeBacklog = new Map<string, number>();
+  let stopPurge = async () => {};
+  let clockDifference = 0;
+  /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
+  let fault: StoreUnavailableError | null = null;
+
+  const recordsOf = (sql: Sql): Records => ({
+    apps: appsOf(sql, cipher),
+    users: usersOf(sql),
+    codes: codesOf(sql),
+    audit: auditOf(sql, process),
+  });
 
   /** Reads committed data. */
-  read<T>(work: (records: Records) => Promise<T>): Promise<T> {
-    return this.#driver.read((sql) => work(this.#recordsOf(sql)));
+  function read<T>(work: (records: Records) => Promise<T>): Promise<T> {
+    return driver.read((sql) => work(recordsOf(sql)));
   }
 
   /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
-  write<T>(work: (records: Records) => Promise<T>): Promise<T> {
-    return this.#noting(this.#driver.write((sql) => work(this.#recordsOf(sql))));
-  }
-
-  /** An app as last read; `undefined` if it was not. It may have changed. */
-  knownApp(appKey: string): App | undefined {
-    return this.#apps.get(appKey);
-  }
-
-  /** Reads an app from the database. */
-  async findApp(appKey: string): Promise<App | null> {
-    if (this.#lookUps >= maxLookUps) {
-      throw new DatabaseBusyError('too many requests name apps that are not known, or are signed wrongly');
-    }
-    this.#lookUps += 1;
-    try {
-      const app = await this.read(({ apps }) => apps.find(appKey));
-      if (app === null) this.#apps.delete(appKey);
-      else this.#apps.set(appKey, app);
-      return app;
-    } finally {
-      this.#lookUps -= 1;
-    }
-  }
-
-  /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
-  readUser(request: ReadRequest): Promise<ReadResult> {
-    return this.#driver.engine === 'postgres'
-      ? this.#noting(readOnce(this.#driver, request, (work) => this.read(work)))
-      : this.write((records) => readInTransaction(records, request));
-  }
-
-  /** Carries out a passback (§4.2). Resolves when it is durable. */
-  async passBack(request: PassbackRequest): Promise<PassbackResult> {
-    const { app, user, change, newUnionId } = request;
-    const stored =
-      this.#driver.engine === 'postgres' ? await this.#noting(passBackOnce(this.#driver, request)) : null;
-    const outcome = stored ?? (await this.write((records) => passBackInTransaction(records, request)));
-    if (outcome !== 'no user' || newUnionId === undefined) return outcome;
-    return this.write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId));
-  }
-
-  /** The keyed digest that names a user of a tenant in the log and in the audit; all its users for `null`. */
-  digestOf(tenantCode: string, user: PassbackUser | null): string {
-    return digestUser(this.#digestKey, tenantCode, user);
-  }
-
-  /** Lead of the clock of this process over the database's at the last check, in seconds; 0 for SQLite. */
-  get clockDifference(): number {
-    return this.#clockDifference;
-  }
-
-  /**
-   * Resolves if the store is writable, and the last write since the last check did not fail because of the store.
-   * `unixSeconds` is the clock to compare with the database's.
-   */
-  async check(unixSeconds = () => Date.now() / 1000): Promise<void> {
-    // Without a transaction: a process that is stopped in the middle holds no lock.
-    await this.#driver.read(async (sql) => {
-      await sql.all(statements.probe);
-      // SQLite has the clock of the machine.
-      if (this.#driver.engine === 'sqlite') return;
-      const before = unixSeconds();
-      const [row] = await sql.all(statements.now);
-      this.#clockDifference = differenceTo(Number(row?.now), before, unixSeconds());
-    });
-    const last = this.#fault;
-    this.#fault = null;
-    if (last !== null) throw last;
-  }
-
-  /**
-   * Deletes expired rows, and lines of the audit of an age in seconds, periodically until the store is closed. Failures
-   * go to `onFault`.
-   */
-  startPurge(auditSeconds: number, onFault: (error: unknown) => void): void {
-    this.#purge ??= startPurge(this.#driver, auditSeconds, onFault);
-  }
-
-  /** For how many seconds expired rows had waited at the last purge, by table. */
-  get purgeBacklog(): ReadonlyMap<string, number> {
-    return this.#purge?.backlog ?? new Map();
-  }
-
-  /** Use of the connections to the database; `null` for a database without connections. */
-  connections(): PoolUsage | null {
-    return this.#driver.connections?.() ?? null;
-  }
-
-  /** Empties the store. */
-  reset(): Promise<void> {
-    return this.#driver.write(async (sql) => {
-      for (const statement of emptyStatements) await sql.run(statement);
-    });
-  }
-
-  /** Makes its codes, and the old secrets of its apps, older: for a clock that a test moves. */
-  async age(seconds: number): Promise<void> {
-    if (seconds === 0) return;
-    await this.#driver.write(async (sql) => {
-      for (const statement of ageStatements) await sql.run(statement, [seconds]);
-    });
-    this.#apps.clear();
-  }
-
-  async close(): Promise<void> {
-    await this.#purge?.stop();
-    await this.#driver.close();
-  }
-
-  #recordsOf(sql: Sql): Records {
-    return {
-      apps: appsOf(sql, this.#cipher),
-      users: usersOf(sql),
-      codes: codesOf(sql),
-      audit: auditOf(sql, this.#process),
-    };
+  function write<T>(work: (records: Records) => Promise<T>): Promise<T> {
+    return noting(driver.write((sql) => work(recordsOf(sql))));
   }
 
   /** Keeps the failure of a write for `check`. */
-  async #noting<T>(written: Promise<T>): Promise<T> {
+  async function noting<T>(written: Promise<T>): Promise<T> {
     try {
       const result = await written;
-      this.#fault = null;
+      fault = null;
       return result;
     } catch (error) {
-      if (error instanceof StoreUnavailableError && !(error instanceof DatabaseBusyError))
-        this.#fault = error;
+      if (error instanceof StoreUnavailableError && !(error instanceof DatabaseBusyError)) fault = error;
       throw error;
     }
   }
+
+  return {
+    /** The result of the migration when it was opened. */
+    migration,
+    read,
+    write,
+    /** An app as last read; `undefined` if it was not. It may have changed. */
+    knownApp: (appKey: string) => knownApps.get(appKey),
+    /** Reads an app from the database. */
+    async findApp(appKey: string): Promise<App | null> {
+      if (lookUps >= maxLookUps) {
+        throw new DatabaseBusyError('too many requests name apps that are not known, or are signed wrongly');
+      }
+      lookUps += 1;
+      try {
+        const app = await read(({ apps }) => apps.find(appKey));
+        if (app === null) knownApps.delete(appKey);
+        else knownApps.set(appKey, app);
+        return app;
+      } finally {
+        lookUps -= 1;
+      }
+    },
+    /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
+    readUser: (request: ReadRequest): Promise<ReadResult> =>
+      driver.engine === 'postgres'
+        ? noting(readOnce(driver, request, read))
+        : write((records) => readInTransaction(records, request)),
+    /** Carries out a passback (§4.2). Resolves when it is durable. */
+    async passBack(request: PassbackRequest): Promise<PassbackResult> {
+      const { app, user, change, newUnionId } = request;
+      const stored = driver.engine === 'postgres' ? await noting(passBackOnce(driver, request)) : null;
+      const outcome = stored ?? (await write((records) => passBackInTransaction(records, request)));
+      if (outcome !== 'no user' || newUnionId === undefined) return outcome;
+      return write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId));
+    },
+    /** The keyed digest that names a user of a tenant in the log and in the audit; all its users for `null`. */
+    digestOf: (tenantCode: string, user: PassbackUser | null) => digestUser(digestKey, tenantCode, user),
+    /** Lead of the clock of this process over the database's at the last check, in seconds; 0 for SQLite. */
+    get clockDifference() {
+      return clockDifference;
+    },
+    /**
+     * Resolves if the store is writable, and the last write since the last check did not fail because of the store.
+     * `unixSeconds` is the clock to compare with the database's.
+     */
+    async check(unixSeconds = () => Date.now() / 1000): Promise<void> {
+      // Without a transaction: a process that is stopped in the middle holds no lock.
+      await driver.read(async (sql) => {
+        await sql.all(statements.probe);
+        // SQLite has the clock of the machine.
+        if (driver.engine === 'sqlite') return;
+        const before = unixSeconds();
+        const [row] = await sql.all(statements.now);
+        clockDifference = differenceTo(Number(row?.now), before, unixSeconds());
+      });
+      const last = fault;
+      fault = null;
+      if (last !== null) throw last;
+    },
+    /**
+     * Deletes expired rows, and lines of the audit of an age in seconds, periodically until the store is closed. Failures
+     * go to `onFault`.
+     */
+    startPurge(auditSeconds: number, onFault: (error: unknown) => void): void {
+      stopPurge = startPurge(driver, auditSeconds, purgeBacklog, onFault);
+    },
+    /** For how many seconds expired rows had waited at the last purge, by table. */
+    purgeBacklog: purgeBacklog as ReadonlyMap<string, number>,
+    /** Use of the connections to the database; `null` for a database without connections. */
+    connections: () => driver.connections?.() ?? null,
+    /** Empties the store. */
+    reset: () =>
+      driver.write(async (sql) => {
+        for (const statement of emptyStatements) await sql.run(statement);
+      }),
+    /** Makes its codes, and the old secrets of its apps, older: for a clock that a test moves. */
+    async age(seconds: number): Promise<void> {
+      if (seconds === 0) return;
+      await driver.write(async (sql) => {
+        for (const statement of ageStatements) await sql.run(statement, [seconds]);
+      });
+      knownApps.clear();
+    },
+    async close(): Promise<void> {
+      await stopPurge();
+      await driver.close();
+    },
+  };
 }
 
 /** Distance of a time that was taken between two others to the nearer one; 0 if it may be between them. */
@@ -216,25 +204,6 @@ export interface StoreOptions {
   readonly create?: boolean;
   /** Whether the tables of an older version are brought up to date, rather than refused. Default: true. */
   readonly upgrade?: boolean;
-}
-
-/**
- * Creates the store over a driver, and brings its schema up to date. If that fails, it closes the driver.
- *
- * @throws StartError as `migrate` does
- */
-export async function createStore(driver: SqlDriver, options: StoreOptions = {}): Promise<Store> {
-  try {
-    const cipher = secretCipher(options.masterKeys ?? []);
-    const migration = await migrate(driver, storeSchema, options);
-    const store = new Store(driver, cipher, migration, await digestKeyOf(driver));
-    // A key that is missing is noticed now, not at the first request.
-    await store.read(({ apps }) => apps.requireMasterKeys());
-    return store;
-  } catch (error) {
-    await driver.close();
-    throw error;
-  }
 }
 
 /** A mistyped URL, which may hold a password: no message may show it as the name of a file. */
