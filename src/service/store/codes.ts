@@ -17,7 +17,7 @@ export interface Code {
 
 type StoredCode = Omit<Code, 'info_names'> & { readonly info_names: string | null };
 
-export function codesOf(sql: Sql) {
+export function authorizationCodes(sql: Sql) {
   return {
     /**
      * Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`; `null` if there is no such
@@ -51,7 +51,7 @@ export function codesOf(sql: Sql) {
   };
 }
 
-export type Codes = ReturnType<typeof codesOf>;
+export type Codes = ReturnType<typeof authorizationCodes>;
 
 function withNames(row: StoredCode): Code {
   return { ...row, info_names: namesOf(row) };

@@ -7,7 +7,7 @@ import type { PassbackUser } from '../../protocol/passback.js';
 import type { Secret } from '../../signing/secret.js';
 import { type App, appsOf } from './apps.js';
 import { auditOf, digestKeyOf, digestUser } from './audit.js';
-import { codesOf } from './codes.js';
+import { authorizationCodes } from './codes.js';
 import {
   type PassbackRequest,
   type PassbackResult,
@@ -66,7 +66,7 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
   const recordsOf = (sql: Sql): Records => ({
     apps: appsOf(sql, cipher),
     users: usersOf(sql),
-    codes: codesOf(sql),
+    codes: authorizationCodes(sql),
     audit: auditOf(sql, process),
   });
 
