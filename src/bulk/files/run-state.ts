@@ -35,7 +35,7 @@ export class LineSet {
   *[Symbol.iterator](): Generator<number> {
     for (const number of this.#pages.keys()) {
       const start = number * pageLines;
-      for (let line = start; line < start + pageLines; line += 1) if (this.has(line)) yield line;
+      for (let at = 0; at < pageLines; at += 1) if (this.has(start + at)) yield start + at;
     }
   }
 
