@@ -666,6 +666,7 @@ describe('all rows', () => {
     };
     const ended = run();
     await expect.poll(() => held.length).toBeGreaterThan(0);
+    const late = client.passbackAll(rows(1));
     const closed = client.close();
     isClosing = true;
     for (const response of held) ok(response);
@@ -678,6 +679,7 @@ describe('all rows', () => {
     expect(outcomes).toEqual(server.requests.map(() => 'ok'));
     expect(outcomes.length).toBeLessThanOrEqual(4);
     expect(() => client.passbackAll(rows(1))).toThrow('the client is closed');
+    await expect(late.next()).rejects.toThrow('the client is closed');
   });
 
   it('are abandoned by a close with force, also of the client that theirs is derived from', async () => {
