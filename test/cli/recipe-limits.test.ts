@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileRecipe, defaultRecipes, type RecipeJson, UserInfoClient } from '../../src/index.js';
 import { createService } from '../../src/service/index.js';
@@ -58,11 +57,7 @@ const tooMuch: Readonly<Record<string, [Partial<RecipeJson>, RegExp]>> = {
   ],
 };
 
-function file(content: unknown): string {
-  const path = join(machine.folder, 'given.json');
-  writeFileSync(path, JSON.stringify(content));
-  return path;
-}
+const file = (content: unknown) => machine.file('given.json', content);
 
 async function refusal(args: readonly string[]): Promise<string> {
   const { status, stderr } = await machine.run(args, { env });

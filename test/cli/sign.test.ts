@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { languages } from '../../src/signing-tools/export/export.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../support/raw-server.js';
@@ -26,11 +25,7 @@ afterAll(async () => {
   await machine[Symbol.asyncDispose]();
 });
 
-function file(name: string, content: unknown): string {
-  const path = join(machine.folder, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
+const file: ServedMachine['file'] = (name, content) => machine.file(name, content);
 
 /** Runs a command with `--json`, and returns what it prints; it must end with `status`. */
 async function json(args: readonly string[], stdin = '', status = 0) {

@@ -34,11 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => machine[Symbol.asyncDispose]());
 
-function file(name: string, content: unknown): string {
-  const path = join(machine.folder, name);
-  writeFileSync(path, JSON.stringify(content));
-  return path;
-}
+const file: ServedMachine['file'] = (name, content) => machine.file(name, content);
 
 function sampleOf(name: string): string {
   const vector = vectors.find((known) => known.name === name);

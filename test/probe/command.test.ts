@@ -207,12 +207,21 @@ it('learns by refused reads alone, and says what it cannot know', async () => {
   for (const taken of ['a parameter too many', 'another scope', 'a random twice']) {
     expect(refused).not.toContain(taken);
   }
-  const open = points.filter(({ found }: { found: boolean }) => !found);
-  expect(open.map(({ field }: { field: string }) => field)).toEqual(
-    'absent empty_object values unknown_parameters scopes replay code_uses code_ttl_seconds unknown_user passback_union_id chat_prefix'.split(
-      ' ',
-    ),
-  );
+  type Point = { field: string; found: boolean; detail: string };
+  const open = points.flatMap(({ field, found, detail }: Point) => (found ? [] : [[field, detail]]));
+  expect(Object.fromEntries(open)).toEqual({
+    absent: 'needs --code',
+    empty_object: 'needs --code',
+    values: 'needs --union-id and --code',
+    unknown_parameters: 'not refused before the code is looked up: needs a further --code',
+    scopes: 'not refused before the code is looked up: needs a further --code',
+    replay: 'not refused before the code is looked up: needs --union-id',
+    code_uses: 'needs --code',
+    code_ttl_seconds: 'it would take waiting',
+    unknown_user: 'asking could create a user',
+    passback_union_id: 'needs --union-id',
+    chat_prefix: 'needs --code',
+  });
   expect(breaks).toContainEqual({
     section: '§1',
     what: '"msg" of a refusal is missing, not text',

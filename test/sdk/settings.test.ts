@@ -52,11 +52,7 @@ afterEach(async () => {
 const moduleThatMarks = (marker: string) =>
   `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(marker)}, ''); export const sign = () => ({ digest: 'x' });`;
 
-function file(name: string, content: unknown): string {
-  const path = join(machine.folder, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
+const file: Machine['file'] = (name, content) => machine.file(name, content);
 
 /** What the server received: all that does not change from request to request, and the length of what does. */
 function received() {

@@ -39,6 +39,14 @@ export class Machine implements Disposable {
   printed = '';
   /** Whether each command has a process of its own: for what only its end closes, descriptors, modules, memory. */
   apart = false;
+
+  /** Writes a file, an object as JSON, and returns its path. */
+  readonly file = (name: string, content: unknown): string => {
+    const path = join(this.folder, name);
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+
   /** Starts a command, and leaves it running. */
   start(args: readonly string[], { env = {}, under = [] }: RunOptions = {}): ChildProcess {
     const [command = process.execPath, ...rest] = [...under, process.execPath, bin, ...args];
