@@ -17,6 +17,7 @@ import {
 } from '../../src/index.js';
 import { expectedSignatures } from '../../src/signing/app-signatures.js';
 import { httpServer, type ReceivedRequest, type TestServer, writtenBy } from '../support/raw-server.js';
+import { rejection } from '../support/rejection.js';
 import { ca, certificates, tlsServer } from '../support/tls-server.js';
 
 /** A platform that accepts the signatures of one secret: it computes them from what came, as the default recipes say. */
@@ -79,13 +80,6 @@ const ways = {
     for await (const one of client.passbackAll([row], options)) if (one.outcome !== 'ok') throw one.error;
   },
 };
-
-async function errorOf<E extends Error>(call: Promise<unknown>): Promise<E> {
-  return call.then(
-    () => expect.unreachable('it was to fail'),
-    (error) => error,
-  );
-}
 
 /** A vault whose calls are counted, and answered one turn later. */
 function vault() {
@@ -308,7 +302,7 @@ describe('the value of a header that a gateway repeats is in no error and no eve
     const headers = { authorization: `Bearer ${key}` };
     await using client = clientWith({ attempts: 1, headers, onResponse: keep, onNoAnswer: keep });
     platform.next = [given];
-    const error: unknown = await errorOf(ways.call(client));
+    const error: unknown = await rejection(ways.call(client));
     expect(platform.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
     expect(error).toBeInstanceOf(CallError);
     expect(events).toHaveLength(1);
@@ -378,7 +372,7 @@ describe.each(Object.entries(ways))('the pause before another attempt of a %s', 
 it('an error has the pause that the service asks for, and its message as JSON', async () => {
   await using client = clientWith({ attempts: 1 });
   platform.next = [{ code: 42901, status: 429, headers: { 'retry-after': '7' } }];
-  const refused: RejectedError = await errorOf(client.passback(row));
+  const refused: RejectedError = await rejection(client.passback(row));
   expect(refused.retryAfterMs).toBe(7_000);
   expect(JSON.parse(JSON.stringify(refused))).toMatchObject({
     name: 'RejectedError',
@@ -400,7 +394,7 @@ describe('a gateway that asks for a client certificate', () => {
       await using client = clientWith({ baseUrl: gateway.url, extraCa: ca, cert, key: new Secret(key) });
       await ways.call(client);
       await using without = clientWith({ baseUrl: gateway.url, extraCa: ca, attempts: 1 });
-      const error: NoAnswerError = await errorOf(without.passback(row));
+      const error: NoAnswerError = await rejection(without.passback(row));
       expect(`${error.hint}`).toContain('client certificate');
       expect(platform.requests).toHaveLength(1);
     } finally {

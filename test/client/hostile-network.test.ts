@@ -12,6 +12,7 @@ import {
   instead,
 } from '../support/fault-proxy.js';
 import { httpServer } from '../support/raw-server.js';
+import { rejection } from '../support/rejection.js';
 import { type ServiceWithApp, serviceWithApp } from '../support/service-with-app.js';
 
 /** What waited for it would fail by the time that a test has. */
@@ -67,10 +68,7 @@ async function readBy(by: UserInfoClient, ...meeting: Fault[]) {
 async function failure(fault: Fault, timeoutMs = longMs) {
   const before = proxy.forwarded;
   await using meeting = clientWith(timeoutMs);
-  const error = await readBy(meeting, fault).then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
+  const error = await rejection(readBy(meeting, fault));
   if (!(error instanceof NoAnswerError)) throw new Error(`not the error that was expected: ${error}`);
   return { error, acted: proxy.forwarded > before };
 }

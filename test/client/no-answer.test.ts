@@ -10,6 +10,7 @@ import {
 } from '../../src/index.js';
 import { passbackAll, readAll } from '../support/all-rows.js';
 import { httpServer, type TestServer, tcpServer, writtenBy } from '../support/raw-server.js';
+import { rejection } from '../support/rejection.js';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -25,15 +26,6 @@ const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSe
 
 function clientFor(baseUrl: string, options: { timeoutMs?: number; attempts?: number } = {}): UserInfoClient {
   return keep(new UserInfoClient({ baseUrl, ...credentials, attempts: 1, ...options }));
-}
-
-async function failure(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('the call did not fail');
 }
 
 const reply = (head: string, body: string) => (socket: Socket) =>
@@ -53,7 +45,7 @@ it('a request that could not be written whole was not received', async () => {
   const client = keep(
     new UserInfoClient({ baseUrl: 'http://localhost', ...credentials, attempts: 1, dispatcher }),
   );
-  expect(await failure(client.read({ code: 'c' }))).toMatchObject({ reason: 'reset', received: false });
+  expect(await rejection(client.read({ code: 'c' }))).toMatchObject({ reason: 'reset', received: false });
 });
 
 describe('a client that gets no valid answer', () => {
@@ -87,7 +79,7 @@ describe('a client that gets no valid answer', () => {
     ],
   ])('%s: names the host and says what came back', async (_, talk, said) => {
     const server = keep(await tcpServer(talk));
-    const error = await failure(clientFor(server.url).read({ code: 'c' }));
+    const error = await rejection(clientFor(server.url).read({ code: 'c' }));
     expect(error).toBeInstanceOf(NoAnswerError);
     expect((error as NoAnswerError).reason).toBe('not-envelope');
     expect((error as Error).message).toContain(new URL(server.url).host);
@@ -108,7 +100,7 @@ describe('a client that gets no valid answer', () => {
     ['a text behind the answer', `{"code":200,"msg":"ok","data":{}} ${record}`],
   ])('a record as %s is not in the error', async (_, body) => {
     const server = keep(await tcpServer(reply('200 OK', body)));
-    const error = await failure(clientFor(server.url).read({ code: 'c' }));
+    const error = await rejection(clientFor(server.url).read({ code: 'c' }));
     expect(inspect(error)).not.toContain('Zhang');
   });
 
@@ -118,7 +110,7 @@ describe('a client that gets no valid answer', () => {
     ['very long headers', reply(`200 OK\r\nX: ${'x'.repeat(20_000)}`, half), 'not-envelope'],
   ])('%s: the reason is %s, and the code may be used', async (_, talk, reason) => {
     const server = keep(await tcpServer(talk));
-    const error = await failure(clientFor(server.url).read({ code: 'c' }));
+    const error = await rejection(clientFor(server.url).read({ code: 'c' }));
     const hint = expect.stringContaining('Whether the code was used is not known');
     expect(error).toMatchObject({ code: 'NO_ANSWER', reason, received: true, hint });
   });
@@ -126,10 +118,10 @@ describe('a client that gets no valid answer', () => {
   it('a lost connection: the retry depends on the operation', async () => {
     const server = keep(await tcpServer((socket) => socket.destroy()));
     const client = clientFor(server.url);
-    expect(await failure(client.read({ code: 'c' }))).toMatchObject({
+    expect(await rejection(client.read({ code: 'c' }))).toMatchObject({
       hint: expect.stringContaining('have a new one issued'),
     });
-    expect(await failure(client.passback({ unionId: 'u1', userInfo: { a: 'x' } }))).toMatchObject({
+    expect(await rejection(client.passback({ unionId: 'u1', userInfo: { a: 'x' } }))).toMatchObject({
       hint: expect.stringContaining('Try again'),
     });
   });
@@ -137,26 +129,26 @@ describe('a client that gets no valid answer', () => {
   it('a refused connection, after as many attempts as allowed', async () => {
     const server = await tcpServer(() => {});
     await server.close();
-    const error = await failure(clientFor(server.url, { attempts: 3 }).read({ code: 'c' }));
+    const error = await rejection(clientFor(server.url, { attempts: 3 }).read({ code: 'c' }));
     expect(error).toMatchObject({ reason: 'connect', received: false });
     expect((error as Error).message).toContain(new URL(server.url).host);
   });
 
   it('a host that does not exist', async () => {
-    const error = await failure(clientFor('https://nowhere.invalid').read({ code: 'c' }));
+    const error = await rejection(clientFor('https://nowhere.invalid').read({ code: 'c' }));
     expect(error).toMatchObject({ reason: 'dns', received: false });
   });
 
   it('https where the server speaks http', async () => {
     const server = keep(await tcpServer(reply('400 Bad Request', '')));
-    const error = await failure(clientFor(server.url.replace('http:', 'https:')).read({ code: 'c' }));
+    const error = await rejection(clientFor(server.url.replace('http:', 'https:')).read({ code: 'c' }));
     expect(error).toMatchObject({ reason: 'tls', received: false });
   });
 
   it('a silent server: ends at the deadline of the whole call', async () => {
     const server = keep(await tcpServer(() => {}));
     const row = { unionId: 'u1', userInfo: { a: 'x' } };
-    const error = await failure(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).passback(row));
+    const error = await rejection(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).passback(row));
     expect(error).toMatchObject({ reason: 'timeout', attempts: 1 });
   });
 
@@ -168,14 +160,14 @@ describe('a client that gets no valid answer', () => {
         socket.on('close', () => clearInterval(timer));
       }),
     );
-    const error = await failure(clientFor(server.url, { timeoutMs: 300 }).read({ code: 'c' }));
+    const error = await rejection(clientFor(server.url, { timeoutMs: 300 }).read({ code: 'c' }));
     expect(error).toMatchObject({ reason: 'timeout' });
   });
 
   it("is distinguished from the caller's cancellation", async () => {
     const server = keep(await tcpServer(() => {}));
     const call = clientFor(server.url).read({ code: 'c' }, { signal: AbortSignal.timeout(50) });
-    expect(await failure(call)).toBeInstanceOf(CancelledError);
+    expect(await rejection(call)).toBeInstanceOf(CancelledError);
   });
 });
 
@@ -188,7 +180,7 @@ describe('an answer of success that names another user than the passback', () =>
         response.end('{"code":200,"msg":"ok","data":{"union_id":"other-4711"}}'),
       ),
     );
-    const error = (await failure(clientFor(server.url, { attempts: 3 }).passback(row))) as NoAnswerError;
+    const error = (await rejection(clientFor(server.url, { attempts: 3 }).passback(row))) as NoAnswerError;
     expect(error).toMatchObject({ reason: 'wrong-data', received: true, httpStatus: 200 });
     expect(error.message).toBe(
       `${new URL(server.url).host} answered 200, but for another user than the request names`,
@@ -225,7 +217,7 @@ describe('a client that is refused', () => {
     const server = keep(
       await httpServer((_, response) => response.end('{"code":40103,"msg":"no \\u001b[31m","data":null}')),
     );
-    const error = (await failure(clientFor(server.url).read({ code: 'c' }))) as RejectedError;
+    const error = (await rejection(clientFor(server.url).read({ code: 'c' }))) as RejectedError;
     expect(error).toBeInstanceOf(RejectedError);
     expect(error).toMatchObject({ resultCode: 40103, answer: { httpStatus: 200 } });
     expect(error.message).not.toContain('\u001b');

@@ -13,6 +13,7 @@ import {
   UserInfoError,
 } from '../../src/index.js';
 import { httpServer } from '../support/raw-server.js';
+import { rejection } from '../support/rejection.js';
 
 /** The answers that the server gives, one for each request; then successes. */
 const answers: { code: number; data?: unknown; status?: number }[] = [];
@@ -42,26 +43,19 @@ function clientWith(options: Partial<UserInfoClientOptions> = {}): UserInfoClien
 }
 
 /** What a promise rejects with. */
-async function errorOf(call: Promise<unknown>) {
-  return (await call.then(
-    () => expect.unreachable('it was to fail'),
-    (error: unknown) => error,
-  )) as Error & { readonly requestId?: string };
-}
-
 const randoms = () => server.requests.map(({ query }) => new URLSearchParams(query).get('random'));
 
 describe('an error of a call', () => {
   it('tells the operation, the attempts, the request, and whether to try again', async () => {
     await using client = clientWith();
     answers.push({ code: 50301, status: 503 }, { code: 50301, status: 503 });
-    const refused = await errorOf(client.passback(row, { attempts: 2 }));
+    const refused = await rejection(client.passback(row, { attempts: 2 }));
     expect(refused).toBeInstanceOf(RejectedError);
     const shared = { operation: 'passback', attempts: 2, requestId: randoms()[1], httpStatus: 503 };
     expect(refused).toMatchObject({ ...shared, retryable: true, means: 'storeUnavailable' });
     expect(refused.stack).toContain('platform.test.ts');
     answers.push({ code: 40106 });
-    expect(await errorOf(client.read({ code: 'c' }))).toMatchObject({
+    expect(await rejection(client.read({ code: 'c' }))).toMatchObject({
       operation: 'read',
       attempts: 1,
       retryable: false,
@@ -71,16 +65,16 @@ describe('an error of a call', () => {
 
   it('does so where no answer came, and leads to the caller', async () => {
     await using gone = clientWith({ baseUrl: 'http://127.0.0.1:9', attempts: 1 });
-    const unsent = await errorOf(gone.read({ code: 'c' }));
+    const unsent = await rejection(gone.read({ code: 'c' }));
     expect(unsent).toMatchObject({ operation: 'read', attempts: 1, received: false, retryable: true });
     expect(unsent.requestId).toHaveLength(20);
     expect(unsent.stack).toContain('platform.test.ts');
     await using client = clientWith();
     held = [];
-    const late = await errorOf(client.read({ code: 'c' }, { timeoutMs: 1_000 }));
+    const late = await rejection(client.read({ code: 'c' }, { timeoutMs: 1_000 }));
     expect(late).toMatchObject({ reason: 'timeout', received: true, retryable: false });
     const cancelled = client.passback(row, { signal: AbortSignal.timeout(1_000) });
-    expect(await errorOf(cancelled)).toMatchObject({ code: 'CANCELLED', attempts: 1, retryable: true });
+    expect(await rejection(cancelled)).toMatchObject({ code: 'CANCELLED', attempts: 1, retryable: true });
     expect(new InvalidInputError('x').retryable).toBe(false);
   });
 
@@ -90,7 +84,7 @@ describe('an error of a call', () => {
     expect(copy.RejectedError).not.toBe(RejectedError);
     await using client = clientWith();
     answers.push({ code: 40106 });
-    const error = await errorOf(client.read({ code: 'c' }));
+    const error = await rejection(client.read({ code: 'c' }));
     expect(error).toBeInstanceOf(copy.RejectedError);
     expect(error).toBeInstanceOf(copy.UserInfoError);
     expect(error).not.toBeInstanceOf(copy.NoAnswerError);
@@ -114,15 +108,15 @@ describe("a platform's own result codes", () => {
     answers.push({ code: 1001 }, { code: 200 });
     expect(await client.read({ code: 'c' })).toMatchObject({ attempts: 2 });
     answers.push({ code: 1003 });
-    expect(await errorOf(client.read({ code: 'c' }))).toMatchObject({ means: 'codeNotValid', attempts: 1 });
+    expect(await rejection(client.read({ code: 'c' }))).toMatchObject({ means: 'codeNotValid', attempts: 1 });
     answers.push({ code: 1010 }, { code: 1010 });
-    expect(await errorOf(client.passback(row, { attempts: 2 }))).toMatchObject({
+    expect(await rejection(client.passback(row, { attempts: 2 }))).toMatchObject({
       attempts: 2,
       hint: 'See the status page.',
       means: undefined,
     });
     answers.push({ code: 42901 });
-    expect(await errorOf(client.passback(row))).toMatchObject({ attempts: 1, means: undefined });
+    expect(await rejection(client.passback(row))).toMatchObject({ attempts: 1, means: undefined });
   });
 
   it.each<[unknown, string]>([
@@ -172,7 +166,7 @@ describe('an app secret that a function returns', () => {
     ['a header that is there first', { appSecret: async () => leak, headers: { 'X-Key': () => leak } }],
   ])('never goes out in %s', async (_, options) => {
     await using client = clientWith(options);
-    expect(await errorOf(client.passback(row))).toMatchObject({
+    expect(await rejection(client.passback(row))).toMatchObject({
       code: 'INVALID_INPUT',
       message: 'the header x-key would send the app secret',
     });
@@ -182,7 +176,7 @@ describe('an app secret that a function returns', () => {
   it('names itself if it fails, returns none or hangs: the call can be made again, nothing was sent', async () => {
     const fault = { code: 'NO_ANSWER', reason: 'secret', received: false, retryable: true, attempts: 0 };
     await using failing = clientWith({ appSecret: () => Promise.reject(new Error('vault')) });
-    expect(await errorOf(failing.passback(row))).toMatchObject({
+    expect(await rejection(failing.passback(row))).toMatchObject({
       ...fault,
       message: 'the function appSecret failed',
       operation: 'passback',
@@ -195,9 +189,9 @@ describe('an app secret that a function returns', () => {
     expect(() => thrower.signPassback(row)).toThrow('the function appSecret failed');
     await using empty = clientWith({ appSecret: () => '' });
     const message = 'the function appSecret returned no secret: it is empty';
-    expect(await errorOf(empty.passback(row))).toMatchObject({ ...fault, message });
+    expect(await rejection(empty.passback(row))).toMatchObject({ ...fault, message });
     await using stuck = clientWith({ appSecret: () => new Promise(() => {}), timeoutMs: 50 });
-    expect(await errorOf(stuck.passback(row))).toMatchObject({
+    expect(await rejection(stuck.passback(row))).toMatchObject({
       ...fault,
       message: 'the function appSecret did not return within 50 ms',
     });
@@ -218,7 +212,7 @@ describe('an app secret that a function returns', () => {
     };
     await using client = clientWith({ appSecret: { fetch: appSecret, lifetimeMs: 1 } });
     answers.push({ code: 50001 });
-    expect(await errorOf(client.passback(row))).toMatchObject({
+    expect(await rejection(client.passback(row))).toMatchObject({
       reason: 'secret',
       attempts: 1,
       received: true,
@@ -229,7 +223,7 @@ describe('an app secret that a function returns', () => {
     secrets.push(() => 's1');
     answers.push({ code: 42901 });
     // Turned away unread: the read can be made again.
-    expect(await errorOf(client.read({ code: 'c' }))).toMatchObject({ received: false, retryable: true });
+    expect(await rejection(client.read({ code: 'c' }))).toMatchObject({ received: false, retryable: true });
   });
 });
 
@@ -246,7 +240,7 @@ describe('a derived client', () => {
     const call = late.passback(row);
     await vi.waitUntil(() => held?.length === 1);
     const closed = client.close();
-    expect(await errorOf(late.passback(row))).toMatchObject({ message: expect.stringContaining('closed') });
+    expect(await rejection(late.passback(row))).toMatchObject({ message: expect.stringContaining('closed') });
     for (const answer of held) answer();
     await expect(call).resolves.toMatchObject({ data: { union_id: 'u1' } });
     await closed;
@@ -257,7 +251,7 @@ describe('a derived client', () => {
 it('close with force ends the calls under way', async () => {
   const client = clientWith();
   held = [];
-  const call = errorOf(client.passback(row));
+  const call = rejection(client.passback(row));
   await vi.waitUntil(() => held?.length === 1);
   await client.close({ force: true });
   expect(await call).toMatchObject({
@@ -284,7 +278,7 @@ it('hooks and traces of a call have its context, and no secret, code or signatur
     [{ job: 7 }, randoms()[0]],
   ]);
   answers.push({ code: 40106 });
-  const error = await errorOf(client.read({ code: 'c-1234567890' }));
+  const error = await rejection(client.read({ code: 'c-1234567890' }));
   expect(error.stack).toContain('platform.test.ts');
   for (const stop of listeners) stop();
   const call = { operation: 'read', baseUrl: server.url };

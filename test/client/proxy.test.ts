@@ -3,6 +3,7 @@ import { type NoAnswerError, UserInfoClient, type UserInfoClientOptions } from '
 import { passbackAll } from '../support/all-rows.js';
 import { type BareProxy, bareProxy, flood, type ProxyTalk, refusals } from '../support/bare-proxy.js';
 import { httpServer } from '../support/raw-server.js';
+import { rejection } from '../support/rejection.js';
 
 const open: BareProxy[] = [];
 afterEach(async () => {
@@ -21,11 +22,7 @@ const options = { baseUrl: 'https://api.example.com', ...app, connectTimeoutMs: 
 
 async function failure({ url: proxy }: BareProxy, more: Partial<UserInfoClientOptions> = {}) {
   await using client = new UserInfoClient({ ...options, proxy, ...more });
-  const error = await client.passback(row).then(
-    () => null,
-    (thrown: unknown) => thrown as NoAnswerError,
-  );
-  if (error === null) throw new Error('the call did not fail');
+  const error = await rejection<NoAnswerError>(client.passback(row));
   expect(`${error.stack}${error.hint}${JSON.stringify(error)}`).not.toMatch(/never-to-be-seen|Ym9i/);
   return error;
 }

@@ -26,15 +26,3 @@ export function temporaryFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-/** What a promise that must reject rejects with. */
-export async function rejection(
-  promise: Promise<unknown>,
-): Promise<Error & { code?: string; hint?: string; commands?: readonly string[] }> {
-  const outcome = await promise.then(
-    () => null,
-    (error: unknown) => error,
-  );
-  if (outcome instanceof Error) return outcome;
-  throw new Error('it was to fail, and did not');
-}

@@ -14,7 +14,8 @@ import { SigningModuleError } from '../../src/profiles/errors.js';
 import { loadSigners } from '../../src/profiles/load-signers.js';
 import { defaultRecipes } from '../../src/signing/presets.js';
 import { Secret } from '../../src/signing/secret.js';
-import { rejection, temporaryFolder } from './fixtures.js';
+import { rejection } from '../support/rejection.js';
+import { temporaryFolder } from './fixtures.js';
 
 const request = { method: 'GET', url: 'https://e.com', params: [], body: null, extra: {} };
 const secret = new Secret('s3cret');

@@ -22,7 +22,8 @@ import {
   ProfileStore,
   removeProfile,
 } from '../../src/profiles/profile-store.js';
-import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
+import { rejection } from '../support/rejection.js';
+import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 const umask = process.umask();
 afterEach(() => void process.umask(umask));

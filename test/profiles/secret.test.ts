@@ -5,7 +5,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { CredentialError } from '../../src/profiles/errors.js';
 import { readSecret, secretWarnings } from '../../src/profiles/secret.js';
 import { Secret } from '../../src/signing/secret.js';
-import { rejection, secretText, temporaryFolder } from './fixtures.js';
+import { rejection } from '../support/rejection.js';
+import { secretText, temporaryFolder } from './fixtures.js';
 
 const env = { PATH: process.env.PATH, SHOP_SECRET: ` ${secretText}\n`, EMPTY: '' };
 const variable = (name: string) => readSecret({ kind: 'environment', name }, env);

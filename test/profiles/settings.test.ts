@@ -11,7 +11,8 @@ import { addProfile, ProfileStore, removeProfile, updateProfile } from '../../sr
 import { resolveSettings, resolveSigning } from '../../src/profiles/settings.js';
 import { InvalidInputError } from '../../src/protocol/errors.js';
 import { Secret } from '../../src/signing/secret.js';
-import { rejection, sampleProfile, secretText, temporaryFolder } from './fixtures.js';
+import { rejection } from '../support/rejection.js';
+import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
 const everything = {
   USERINFO_BASE_URL: 'http://127.0.0.1:8787/',
