@@ -124,3 +124,17 @@ it('people get local times, and words for what is not bounded; programs get the 
   const [json] = JSON.parse((await machine.run([...list, '--json'], { env })).stdout);
   expect(json).toMatchObject({ info_names: null, uses_left: null, expires_at: expect.any(Number) });
 });
+
+it.each([
+  ['admin app create --tenant-code acme --channel web --app-key k2', 'The secret is shown only once.'],
+  ['admin app disable --app-key k2', 'disabled app "k2"'],
+  ['admin app set --app-key k2 --channel app', 'changed app "k2"'],
+  ['admin app delete --app-key k2 --yes', 'deleted app "k2"'],
+  ['profile rename two three', 'renamed "two" to "three"'],
+  ['profile set three --channel app', 'changed "three" (test, '],
+  ['profile use three', 'now using "three" (test, '],
+  ['profile delete three --yes', 'deleted "three"'],
+])('%s says: %s', async (line = '', said = '') => {
+  const done = await machine.run(line.split(' '), { env: { USERINFO_DATABASE: machine.database } });
+  expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining(said) });
+});

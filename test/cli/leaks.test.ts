@@ -210,7 +210,7 @@ it.each([
     'postgres://db/app?password=secret&sslpassword=secret&sslmode=require',
     'postgres://db/app?sslmode=require',
   ],
-  ['userinfo.db', 'userinfo.db'],
+  ['a.csv?password=x', 'a.csv?password=x'],
 ])('a command to paste has no password of a database: %s', (given, shown) => {
   expect(withoutPassword(given)).toBe(shown);
 });

@@ -31,10 +31,7 @@ async function errorsOf({ UserInfoClient, compileRecipe }: typeof sdk) {
   const caught = (call: () => unknown) =>
     Promise.resolve()
       .then(call)
-      .then(
-        () => null,
-        (error: unknown) => error,
-      );
+      .catch((error: unknown) => error);
   const errors = {
     RejectedError: await caught(() => client.passback(row)),
     NoAnswerError: await caught(() => nowhere.passback(row)),

@@ -233,6 +233,11 @@ describe.each(Object.entries(ways))('a signer that returns a promise, by a %s', 
       expect(() => client.signPassback(row)).toThrow('a signer returns a promise');
     }
     expect(platform.requests).toHaveLength(2);
+    for (const name of ['app_sign', 'sign'] as const) {
+      const wrong = { ...later(name), digestLength: 31 };
+      await using client = clientWith({ signing: { ...signers, [name]: wrong } });
+      await expect(send(client)).rejects.toThrow(`${name} has 32 characters, not 31`);
+    }
   });
 
   it('that fails leaves the request unsent: it can be made again', async () => {

@@ -41,16 +41,18 @@ it('the summary has a bar for each reason on a terminal, and none elsewhere', as
   answer = (response, request) => {
     const user = Number(/union_id=u(\d+)/.exec(request.body)?.[1]);
     if (user >= 100) return answerOk(response, request);
-    const [code, msg] = user < 75 ? [40401, 'no such user'] : [41301, 'too many keys'];
+    const [code, msg] = user < 75 ? [40401, 'no such user of this tenant or app'] : [41301, 'too many keys'];
     response.end(JSON.stringify({ code, msg, data: {} }));
   };
   copyFileSync(join(machine.folder, 'rows.csv'), join(machine.folder, 'mixed.csv'));
   const args = ['-p', 'shop', 'passback', '--from', 'mixed.csv', '--yes', '--restart'];
   const shown = await machine.onTerminal(args, [], { env: { ...env, NO_COLOR: '1' } });
-  expect(shown.stdout).toMatch(/ 75 {2}████████ {4}40401 no such user: /);
+  expect(shown.stdout).toMatch(
+    / 75 {2}████████ {4}40401 no such user of this tenant or app: lines 2, …\r?\n/,
+  );
   expect(shown.stdout).toMatch(/ 25 {2}███ {9}41301 /);
   const piped = await machine.run(args, { env });
-  expect(piped.stderr).toMatch(/ 75 {2}40401 no such user: /);
+  expect(piped.stderr).toMatch(/ 75 {2}40401 no such user of this tenant or app: lines 2, /);
 });
 
 describe('many rows for production', () => {
@@ -106,14 +108,15 @@ it('a read whose answer has no union_id keeps its data in the results: the code 
 });
 
 describe('the messages of a run', () => {
-  it('are a progress bar on a terminal, removed at the end', async () => {
-    const args = [...passBack, '--yes', '--rate', '500/s'];
-    const { stdout, status } = await machine.onTerminal(args, [], { env: { ...env, NO_COLOR: '1' } });
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/\r█+░+ passback \d+% {2}\d+\/300 rows {2}\d\.\d s left {2}[\d,]+\/s/);
-    expect(stdout).toMatch(
-      /\r\u001b\[Kpassback: 300 rows in \d\.\d s, \d+ rows\/s\r\n {2}ok {6}300\r\nresults/,
-    );
+  it.each([
+    ['by Ctrl-C', [['0 rows  ', null]], 130, /\r\u001b\[Kstopping: waiting for the answers to what was sent/],
+    ['at the end', [], 0, /\r\u001b\[Kpassback: 300 rows in \S+ s, \d+ rows\/s\r\n {2}ok {6}300\r\nresults/],
+  ] as const)('are a progress bar on a terminal, removed %s', async (_, typed, status, behind) => {
+    const args = [...passBack, '--yes', '--restart', '--rate', '500/s'];
+    const done = await machine.onTerminal(args, typed, { env: { ...env, NO_COLOR: '1' } });
+    expect(done.status).toBe(status);
+    expect(done.stdout).toMatch(/\r█+░+ passback \d+% {2}\d+\/300 rows {2}\d\.\d s left {2}[\d,]+\/s/);
+    expect(done.stdout).toMatch(behind);
   });
 
   it('are none with --quiet', async () => {
