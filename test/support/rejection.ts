@@ -1,12 +1,9 @@
+import type { NoAnswerError, UserInfoError } from '../../src/index.js';
+
 /** What a promise that must reject rejects with. */
-export async function rejection<
-  E extends Error = Error & {
-    code?: string;
-    hint?: string;
-    commands?: readonly string[];
-    requestId?: string;
-  },
->(promise: Promise<unknown>): Promise<E> {
+export async function rejection<E extends Error = UserInfoError & Pick<NoAnswerError, 'requestId'>>(
+  promise: Promise<unknown>,
+): Promise<E> {
   const outcome = await promise.then(
     () => null,
     (error: unknown) => error,
