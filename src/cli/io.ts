@@ -61,19 +61,16 @@ function isClosed(error: Error): boolean {
 }
 
 /**
- * Prints a one-line message to stderr, after a `label` that may be coloured. On a terminal, a line that is longer than
- * `columns` is broken between words.
+ * Prints a one-line message to stderr, after a `label` that may be coloured. On a terminal, a longer line is broken
+ * between words.
  */
-export async function printMessage(
-  io: Io,
-  message: string,
-  label = '',
-  columns = widthOf(io.stderr),
-): Promise<void> {
+export async function printMessage({ stderr }: Io, message: string, label = ''): Promise<void> {
   const line = `${label}${showText(message)}`;
-  if (mayFit(line, columns)) return writeStyled(io.stderr, `${line}\n`);
+  // Most lines fit even if each of their characters is wide, as Chinese ones are.
+  if (!stderr.isTTY || !stderr.columns || 2 * line.length <= stderr.columns)
+    return writeStyled(stderr, `${line}\n`);
   const { breakText } = await import('./output/break-lines.js');
-  return writeStyled(io.stderr, `${breakText(line, columns)}\n`);
+  return writeStyled(stderr, `${breakText(line, stderr.columns)}\n`);
 }
 
 /** The next steps: sentences, then commands, each of which can be pasted. */
@@ -89,16 +86,6 @@ export async function printAdvice(io: Io, { hint, commands }: Advice): Promise<v
     const [first = '', ...more] = command.split('\n').map(showText);
     await writeStyled(io.stderr, `  ${[first, ...more].join('\n')}\n`);
   }
-}
-
-/** The width at which lines are broken: that of a terminal. */
-function widthOf({ isTTY, columns }: Io['stderr']): number {
-  return isTTY && columns ? columns : Number.POSITIVE_INFINITY;
-}
-
-/** Whether a line fits even if each of its characters is wide, as Chinese ones are. */
-function mayFit(line: string, columns: number): boolean {
-  return 2 * line.length <= columns;
 }
 
 /** Where input comes from: standard input, until it is aborted. */

@@ -1,8 +1,9 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
-import { type Advice, type Io, printAdvice, printMessage } from './io.js';
+import { type Advice, type Io, printAdvice, printMessage, writeStyled } from './io.js';
 import { colorsFor } from './output/style.js';
+import { showText } from './output/terminal-text.js';
 
 /** The parts of an error, from which one sentence after the other is made. */
 interface Report extends Advice {
@@ -30,7 +31,7 @@ export async function reportError(
   const report = reportOf(error, exit, io.env);
   if (json) {
     const line = JSON.stringify({ error: report }, (_, value) => (isEmpty(value) ? undefined : value));
-    await printMessage(io, line, '', Number.POSITIVE_INFINITY);
+    await writeStyled(io.stderr, `${showText(line)}\n`);
     return exit;
   }
   const label = `${colorsFor(io.stderr, io.env).red('error:')} `;

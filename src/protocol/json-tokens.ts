@@ -40,24 +40,6 @@ export function memberText(json: string, key: string): string | undefined {
   return [...membersIn(json)].findLast(([name]) => name === key)?.[1];
 }
 
-/** Whether an object in valid JSON has a key twice. */
-export function hasDoubledKey(json: string): boolean {
-  const open: Set<string>[] = [];
-  let last = '';
-  for (const { start, end } of jsonTokens(json)) {
-    const token = json.slice(start, end);
-    if (token === '{' || token === '[') open.push(new Set());
-    else if (token === '}' || token === ']') open.pop();
-    else if (token === ':') {
-      const key: string = JSON.parse(last);
-      if (open.at(-1)?.has(key)) return true;
-      open.at(-1)?.add(key);
-    }
-    last = token;
-  }
-  return false;
-}
-
 /** Whether JSON is nested more than `maxLevels` deep; otherwise the text is not validated. */
 export function isNestedBeyond(json: string, maxLevels: number): boolean {
   if (json.length <= maxLevels) return false;

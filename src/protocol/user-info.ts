@@ -46,18 +46,6 @@ export class JsonNumber {
 /** A value that a flat JSON object can hold. */
 export type FlatValue = string | boolean | null | JsonNumber;
 
-/** Why a text is not a flat JSON object, in words that follow "user_info". */
-export class FlatJsonError extends Error {
-  override readonly name = 'FlatJsonError';
-  /** Whether the text is JSON with a value that is an object or an array. */
-  readonly isNested: boolean;
-
-  constructor(message: string, isNested = false) {
-    super(message);
-    this.isNested = isNested;
-  }
-}
-
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Characters that JSON.stringify may escape. */
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
@@ -66,22 +54,25 @@ const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
  * Parses a JSON object of one level (§4.2 rule 3), keeping order and numbers as written. JSON.parse alone would round
  * long numbers, ignore duplicate keys and reorder keys that look like numbers.
  *
- * @throws FlatJsonError
- * @throws InvalidInputError (41301) for more than `maxKeys`
+ * @throws InvalidInputError that begins with `what`; 41301 for more than `maxKeys`
  */
-export function parseFlatJson(text: string, maxKeys = Number.POSITIVE_INFINITY): Map<string, FlatValue> {
+export function parseFlatJson(
+  text: string,
+  what = 'user_info',
+  maxKeys = Number.POSITIVE_INFINITY,
+): Map<string, FlatValue> {
   const object = jsonValueOf(text);
   if (!isObject(object))
-    throw new FlatJsonError(`is ${Array.isArray(object) ? 'an array' : 'not a JSON object'}`);
+    throw notFlat(`${what} is ${Array.isArray(object) ? 'an array' : 'not a JSON object'}`);
   const entries = new Map<string, FlatValue>();
   for (const [key, written] of membersIn(text)) {
     if (/^[{[]/.test(written)) {
       const kind = written.startsWith('{') ? 'an object' : 'an array';
-      throw new FlatJsonError(`key ${quoteName(key)} holds ${kind}: one level only`, true);
+      throw notFlat(`${what} key ${quoteName(key)} holds ${kind}: one level only`);
     }
-    if (entries.has(key)) throw new FlatJsonError(`has the key ${quoteName(key)} twice`);
+    if (entries.has(key)) throw notFlat(`${what} has the key ${quoteName(key)} twice`);
     if (entries.size >= maxKeys) {
-      throw new InvalidInputError(`user_info has more than ${maxKeys} keys`, {
+      throw new InvalidInputError(`${what} has more than ${maxKeys} keys`, {
         resultCode: resultCode.tooLarge,
         hint: 'Pass them back in several requests.',
       });
@@ -172,15 +163,7 @@ export function valueFault(key: string, value: FlatValue, place: 'pair' | 'cell'
  * @throws InvalidInputError that names the broken rule; 41301 for more than `maxKeys`, unlimited by default
  */
 export function parseUserInfo(text: string, maxKeys?: number): UserInfoEntries {
-  try {
-    return checkUserInfo(parseFlatJson(text, maxKeys));
-  } catch (error) {
-    if (!(error instanceof FlatJsonError)) throw error;
-    throw notFlat(
-      `user_info ${error.message}`,
-      'It has to be one level of JSON, such as {"acme_level":"gold"}.',
-    );
-  }
+  return checkUserInfo(parseFlatJson(text, 'user_info', maxKeys));
 }
 
 /**

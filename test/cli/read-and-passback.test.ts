@@ -110,7 +110,7 @@ describe('passback', () => {
     ],
     [['--union-id', 'u001'], 'nothing to pass back'],
     [['--user-info', '{}', '--union-id', 'u001'], 'user_info is empty'],
-    [['--user-info', '[', '--union-id', 'u001'], 'user_info is an array'],
+    [['--user-info', '[', '--union-id', 'u001'], '--user-info: invalid JSON at line 1, column 2'],
   ])('refuses %j with status 2, and sends nothing', async (args, said) => {
     const logged = machine.log;
     const done = await machine.run([...local, 'passback', ...args]);

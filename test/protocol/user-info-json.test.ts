@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  FlatJsonError,
-  type FlatValue,
-  formatFlatJson,
-  JsonNumber,
-  parseFlatJson,
-} from '../../src/protocol/user-info.js';
+import { InvalidInputError } from '../../src/protocol/errors.js';
+import { type FlatValue, formatFlatJson, JsonNumber, parseFlatJson } from '../../src/protocol/user-info.js';
 
 const plain = (text: string) =>
   [...parseFlatJson(text)].map(([key, value]) => [key, value instanceof JsonNumber ? value.text : value]);
@@ -56,7 +51,7 @@ describe('a flat JSON object', () => {
         try {
           parseFlatJson(text);
         } catch (error) {
-          expect(error).toBeInstanceOf(FlatJsonError);
+          expect(error).toBeInstanceOf(InvalidInputError);
           taken = false;
         }
         if (taken) expect(() => JSON.parse(text)).not.toThrow();

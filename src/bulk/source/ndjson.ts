@@ -1,5 +1,4 @@
-import { InvalidInputError } from '../../protocol/errors.js';
-import { FlatJsonError, type FlatValue, parseFlatJson } from '../../protocol/user-info.js';
+import { type FlatValue, parseFlatJson } from '../../protocol/user-info.js';
 import { type LineBlock, splitLines } from './lines.js';
 import type { FileRow } from './rows.js';
 
@@ -19,12 +18,7 @@ export class NdjsonRow implements FileRow {
 
   /** Numbers stay as they were written. */
   fields(): Map<string, FlatValue> {
-    try {
-      return parseFlatJson(this.json);
-    } catch (error) {
-      if (error instanceof FlatJsonError) throw new InvalidInputError(`the row ${error.message}`);
-      throw error;
-    }
+    return parseFlatJson(this.json, 'the row');
   }
 
   formatHeader(): string {

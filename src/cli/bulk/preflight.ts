@@ -56,7 +56,7 @@ export async function checkRows({
   const names = new Set<string>();
   const faults: string[] = [];
   const sample: [number, PlainRequest][] = [];
-  const doubts = new Doubts(options.types, operation.endpoint);
+  const doubts = collectDoubts(options, operation.endpoint);
   const invalid = () => `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
   const checkRow = (row: FileRow) => {
     try {
@@ -112,66 +112,54 @@ const rounded = /^\d{15}0+$/;
 /** Maximum number of users or codes among which the same one is looked for. */
 const maxOnce = 100_000;
 
-/** Doubtful values of rows, by column. */
-class Doubts {
-  readonly #types: string | undefined;
-  readonly #meant: ReadonlyMap<string, unknown>;
-  readonly #rows = new Map<string, number>();
-  readonly #numbers = new Map<string, { long: number; rounded: number; digits: number }>();
-  readonly #writes: boolean;
+/** Collects doubtful values of rows, by column. */
+function collectDoubts({ types }: BulkRun['options'], { writes }: Endpoint) {
+  const meant = parseTypes(types);
+  const rowsOf = new Map<string, number>();
+  const numbers = new Map<string, { long: number; rounded: number; digits: number }>();
   /** Users that are written to, or codes. */
-  readonly #once = new Set<string>();
-  readonly #again: number[] = [];
-
-  constructor(types: string | undefined, { writes }: Pick<Endpoint, 'writes'>) {
-    this.#types = types;
-    this.#writes = writes;
-    this.#meant = parseTypes(types);
-  }
-
-  addValues(fields: ReadonlyMap<string, FlatValue>): void {
-    for (const [column, value] of fields) {
-      if (typeof value !== 'string' || this.#meant.has(column)) continue;
-      const fault = valueFault(column, value, 'cell');
-      if (fault !== null) {
-        const doubt = `${quoteName(column)} ${fault.what}`;
-        this.#rows.set(doubt, (this.#rows.get(doubt) ?? 0) + 1);
-      } else if (value.length > 15 && long.test(value)) {
-        const numbers = this.#numbers.get(column) ?? { long: 0, rounded: 0, digits: 0 };
-        numbers.long += 1;
-        if (rounded.test(value)) numbers.rounded += 1;
-        numbers.digits = Math.max(numbers.digits, value.length);
-        this.#numbers.set(column, numbers);
+  const once = new Set<string>();
+  const again: number[] = [];
+  return {
+    addValues(fields: ReadonlyMap<string, FlatValue>): void {
+      for (const [column, value] of fields) {
+        if (typeof value !== 'string' || meant.has(column)) continue;
+        const fault = valueFault(column, value, 'cell');
+        if (fault !== null) {
+          const doubt = `${quoteName(column)} ${fault.what}`;
+          rowsOf.set(doubt, (rowsOf.get(doubt) ?? 0) + 1);
+        } else if (value.length > 15 && long.test(value)) {
+          const found = numbers.get(column) ?? { long: 0, rounded: 0, digits: 0 };
+          found.long += 1;
+          if (rounded.test(value)) found.rounded += 1;
+          found.digits = Math.max(found.digits, value.length);
+          numbers.set(column, found);
+        }
       }
-    }
-  }
-
-  addOnce(line: number, text: string): void {
-    if (this.#once.has(text)) this.#again.push(line);
-    else if (this.#once.size < maxOnce) this.#once.add(text);
-  }
-
-  /** @throws RunInputError for a column whose long numbers end in zeros, all of them */
-  refuseRounded(): void {
-    for (const [column, { long, rounded, digits }] of this.#numbers) {
-      // One number of 16 digits ends in a zero now and then.
-      if (rounded < long || (long === 1 && digits < 18)) continue;
-      const message = `the numbers of column ${quoteName(column)} were rounded to 15 digits: a spreadsheet does that`;
-      const list = withText(this.#types, [column]);
-      throw new RunInputError(message, 'Export them as text. To send them as they are:', '--types', list);
-    }
-  }
-
-  *warnings(): Generator<string> {
-    for (const [doubt, rows] of this.#rows) yield `${doubt}, in ${formatRows(rows)}`;
-    const [first] = this.#again;
-    if (first === undefined) return;
-    const more = this.#again.length > 1 ? ', …' : '';
-    const again = formatRows(this.#again.length);
-    yield this.#writes
-      ? `${again} for a user of an earlier row (line ${first}${more}): the last one counts`
-      : `${again} with the code of an earlier row (line ${first}${more}): a code works once`;
-  }
+    },
+    addOnce(line: number, text: string): void {
+      if (once.has(text)) again.push(line);
+      else if (once.size < maxOnce) once.add(text);
+    },
+    /** @throws RunInputError for a column whose long numbers end in zeros, all of them */
+    refuseRounded(): void {
+      for (const [column, { long, rounded, digits }] of numbers) {
+        // One number of 16 digits ends in a zero now and then.
+        if (rounded < long || (long === 1 && digits < 18)) continue;
+        const message = `the numbers of column ${quoteName(column)} were rounded to 15 digits: a spreadsheet does that`;
+        const list = withText(types, [column]);
+        throw new RunInputError(message, 'Export them as text. To send them as they are:', '--types', list);
+      }
+    },
+    *warnings(): Generator<string> {
+      for (const [doubt, rows] of rowsOf) yield `${doubt}, in ${formatRows(rows)}`;
+      if (again.length === 0) return;
+      const lines = `line ${again[0]}${again.length > 1 ? ', …' : ''}`;
+      yield writes
+        ? `${formatRows(again.length)} for a user of an earlier row (${lines}): the last one counts`
+        : `${formatRows(again.length)} with the code of an earlier row (${lines}): a code works once`;
+    },
+  };
 }
 
 /** The error of rows that cannot be sent; its next step is that of the first of them, if it has one. */

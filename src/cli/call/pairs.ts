@@ -1,13 +1,8 @@
 import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { pasteFault } from '../../protocol/pasted-text.js';
 import { escapeUnsafe } from '../../protocol/unsafe-text.js';
-import {
-  FlatJsonError,
-  type FlatValue,
-  parseFlatJson,
-  specialUserInfoKeys,
-  valueFault,
-} from '../../protocol/user-info.js';
+import { type FlatValue, JsonNumber, specialUserInfoKeys, valueFault } from '../../protocol/user-info.js';
+import { jsonValueOf } from '../../support/json-value.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import type { CliContext } from '../command.js';
@@ -24,8 +19,8 @@ type Typed = Pick<CliContext, 'io' | 'args'>;
  *
  * @throws InvalidInputError that names the key
  */
-export async function parsePairs(context: Typed, pairs: readonly string[]): Promise<Map<string, FlatValue>> {
-  const userInfo = new Map<string, FlatValue>();
+export async function parsePairs(context: Typed, pairs: readonly string[]): Promise<Map<string, unknown>> {
+  const userInfo = new Map<string, unknown>();
   for (const [index, pair] of pairs.entries()) {
     const { key, isJson, value } = splitPair(context, pair, pairs[index - 1], pairs[index + 1]);
     if (userInfo.has(key)) {
@@ -142,18 +137,10 @@ function unpairedHint(pair: string, before = '', after = ''): string {
   return 'Write key=text, key:=json (a number, true, false or null), or key=@file.';
 }
 
-function parseScalar(key: string, json: string): FlatValue {
-  try {
-    const [entry, ...more] = parseFlatJson(`{${JSON.stringify(key)}:${json}}`);
-    if (entry !== undefined && more.length === 0) return entry[1];
-  } catch (error) {
-    if (!(error instanceof FlatJsonError)) throw error;
-    if (error.isNested) {
-      throw new InvalidInputError(`user_info ${error.message}`, {
-        hint: 'Give a pair for each value, or the whole as text: key=text.',
-      });
-    }
-  }
+/** The value of a pair in JSON, a number as it is written. */
+function parseScalar(key: string, json: string): unknown {
+  const value = jsonValueOf(json);
+  if (value !== undefined) return typeof value === 'number' ? new JsonNumber(json.trim()) : value;
   throw new InvalidInputError(`the value of key ${quoteName(key)} is not a JSON value`, {
     hint: `Write := for a number, true, false, null or "quoted text"; for plain text write ${quoteWhereNeeded(`${key}=text`)}`,
   });

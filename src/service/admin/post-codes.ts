@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { StoreUnavailableError } from '../../database/errors.js';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../protocol/errors.js';
-import { hasDoubledKey } from '../../protocol/json-tokens.js';
 import { areTexts, checkMembers, isA, isText, type Shape } from '../../protocol/members.js';
 import type { Secret } from '../../signing/secret.js';
+import { jsonFault } from '../../support/json-fault.js';
 import type { HttpAnswer } from '../http/exchange.js';
 import { type Log, logFault } from '../log.js';
 import type { CodeOperations } from './codes.js';
@@ -96,7 +96,7 @@ function parseBody(body: Buffer): Parameters<CodeOperations['issueCodes']>[0] {
   } catch {
     throw new InvalidInputError('the body is not JSON');
   }
-  if (hasDoubledKey(text)) throw new InvalidInputError('the body has a key twice');
+  if (jsonFault(text) !== null) throw new InvalidInputError('the body has a key twice');
   checkMembers(bodyMembers, json);
   const { tenant_code, union_ids, info_names, ttl_seconds, uses } = json as Readonly<Record<string, unknown>>;
   const wanted = {
