@@ -82,61 +82,48 @@ interface PlatformField<T> {
   readonly parse: (json: unknown, label: string) => T;
 }
 
+/** A field whose value is taken as it is if it is right; `fault` follows the name of one that is not. */
+function field<T>(usual: T, fault: string, isRight: (json: unknown) => boolean): PlatformField<T> {
+  return {
+    usual,
+    parse: (json, label) => {
+      if (isRight(json)) return json as T;
+      throw new InvalidInputError(`${label} ${fault}`);
+    },
+  };
+}
+
 /** One of several values, the default first. */
-function choice<const Values extends readonly (string | number)[]>(
-  ...values: Values
-): PlatformField<Values[number]> {
-  return {
-    usual: values[0] as Values[number],
-    parse: (json, label) => {
-      const found = values.find((value) => value === json);
-      if (found !== undefined) return found;
-      throw new InvalidInputError(
-        `${label} is none of ${values.map((value) => JSON.stringify(value)).join(', ')}`,
-      );
-    },
-  };
+function choice<const Values extends readonly (string | number)[]>(...values: Values) {
+  const fault = `is none of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+  return field<Values[number]>(values[0] ?? '', fault, (json) => values.some((value) => value === json));
 }
 
-function count(usual: number, min: number, max: number): PlatformField<number> {
-  return {
-    usual,
-    parse: (json, label) => {
-      if (Number.isSafeInteger(json) && Number(json) >= min && Number(json) <= max) return Number(json);
-      throw new InvalidInputError(`${label} is not a whole number from ${min} to ${max}`);
-    },
-  };
-}
-
-/** The same, or a word. */
-function countOr<const Word extends string>(
-  { usual, parse }: PlatformField<number>,
+/** A whole number, or one of some words. */
+function count<const Word extends string>(
+  usual: number | Word,
+  min: number,
+  max: number,
   ...words: readonly Word[]
-): PlatformField<number | Word> {
-  return {
+) {
+  const allowed = [`a whole number from ${min} to ${max}`, ...words.map((word) => JSON.stringify(word))];
+  const isCount = (json: unknown) => Number.isSafeInteger(json) && Number(json) >= min && Number(json) <= max;
+  return field<number | Word>(
     usual,
-    parse: (json, label) => {
-      const word = words.find((known) => known === json);
-      if (word !== undefined) return word;
-      if (typeof json === 'number') return parse(json, label);
-      throw new InvalidInputError(
-        `${label} is neither a number nor ${words.map((known) => JSON.stringify(known)).join(', ')}`,
-      );
-    },
-  };
+    `is not ${allowed.join(' or ')}`,
+    (json) => isCount(json) || words.some((word) => word === json),
+  );
 }
 
-const window = count(defaultClockWindowSeconds, 0, maxClockWindowSeconds);
-
-const scopes: PlatformField<readonly string[] | 'any'> = {
-  usual: [defaultScope],
-  parse: (json, label) => {
-    if (json === 'any') return 'any';
-    const isScope = (value: unknown) => typeof value === 'string' && value !== '';
-    if (Array.isArray(json) && json.length > 0 && json.every(isScope)) return json as string[];
-    throw new InvalidInputError(`${label} is neither a list of texts nor "any"`);
-  },
-};
+const scopes = field<readonly string[] | 'any'>(
+  [defaultScope],
+  'is neither a list of texts nor "any"',
+  (json) =>
+    json === 'any' ||
+    (Array.isArray(json) &&
+      json.length > 0 &&
+      json.every((value) => typeof value === 'string' && value !== '')),
+);
 
 const chatPrefix: PlatformField<ChatPrefix> = {
   usual: neutralChatPrefix,
@@ -233,11 +220,11 @@ export const platformFields: { readonly [Name in keyof Platform]: PlatformField<
   values: choice('text', 'as-written'),
   unknown_parameters: choice('refuse', 'ignore'),
   scopes,
-  clock_window_seconds: countOr(window, 'unlimited'),
-  clock_ahead_seconds: { ...countOr(window, 'unlimited', 'same'), usual: 'same' },
+  clock_window_seconds: count(defaultClockWindowSeconds, 0, maxClockWindowSeconds, 'unlimited'),
+  clock_ahead_seconds: count('same', 0, maxClockWindowSeconds, 'unlimited', 'same'),
   replay: choice('refuse', 'allow'),
-  code_uses: countOr(count(1, 1, Number.MAX_SAFE_INTEGER), 'unlimited'),
-  code_ttl_seconds: count(defaultCodeTtlSeconds, 1, maxSeconds),
+  code_uses: count(1, 1, Number.MAX_SAFE_INTEGER, 'unlimited'),
+  code_ttl_seconds: count<never>(defaultCodeTtlSeconds, 1, maxSeconds),
   unknown_user: choice('refuse', 'create'),
   passback_union_id: choice('same', 'any'),
   chat_prefix: chatPrefix,

@@ -6,7 +6,7 @@ import { exchangeChatPrefix, specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
 import template from './openapi.json' with { type: 'json' };
 import { type PlatformRefusal, type PlatformResultCodes, platformRefusal } from './result-code-table.js';
-import { canAnswer, entryOf, messageOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
+import { entryOf, messageOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
 import { basicInfoFields, loginDeviceFields } from './user-record.js';
 
@@ -110,7 +110,9 @@ function answers(endpoint: Endpoint, platform: DescribedPlatform): Json {
   const success = schemaRef(successName(endpoint));
   const byStatus = new Map<number, (PlatformRefusal & { readonly means: ResultCode })[]>([[200, []]]);
   for (const code of resultCodes) {
-    if (code === resultCode.ok || !canAnswer(entryOf(code), endpoint.parameters)) continue;
+    const { parameter } = entryOf(code);
+    const isOther = parameter !== undefined && endpoint.parameters.every(({ name }) => name !== parameter);
+    if (code === resultCode.ok || isOther) continue;
     const refusal = platformRefusal(code, platform.result_codes, platform.http_status);
     byStatus.set(refusal.httpStatus, [
       ...(byStatus.get(refusal.httpStatus) ?? []),

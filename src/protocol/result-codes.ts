@@ -85,14 +85,6 @@ export function messageOf(code: ResultCode): string {
   return texts[code].msg;
 }
 
-/** Whether an operation with these parameters can be answered with a code of this project. */
-export function canAnswer(
-  { parameter }: ResultCodeEntry,
-  parameters: readonly { readonly name: string }[],
-): boolean {
-  return parameter === undefined || parameters.some(({ name }) => name === parameter);
-}
-
 /** Whether a request that was refused so may be sent again, if its operation is `repeatable` or not. */
 export function mayRepeat(entry: Pick<ResultCodeEntry, 'retry'> | undefined, repeatable: boolean): boolean {
   const retry = entry?.retry ?? 'never';

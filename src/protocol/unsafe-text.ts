@@ -4,13 +4,13 @@ export function textFault(text: string): string | null {
   return text.isWellFormed() ? null : 'holds an unpaired surrogate';
 }
 
-/** The white space around a text, in words that follow "with" or "has"; `null` if there is none. */
+/** What white space is around a text, in words that follow its name; `null` if there is none. */
 export function spaceAround(text: string): string | null {
   const before = text.slice(0, text.length - text.trimStart().length);
   const after = text.slice(text.trimEnd().length);
   if (before === '' && after === '') return null;
   const what = /^ +$/.test(before + after) ? 'a space' : 'white space';
-  return `${what} ${before === '' ? 'after' : after === '' ? 'before' : 'before and after'} it`;
+  return `has ${what} ${before === '' ? 'after' : after === '' ? 'before' : 'before and after'} it`;
 }
 
 /**

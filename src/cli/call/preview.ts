@@ -42,7 +42,7 @@ export async function printPreview(
   request: WireRequest,
   { ca_file, client_cert, client_key, proxy }: Settings,
 ): Promise<void> {
-  const parts = partsOf(request, reveal ? (_, value) => value : showParameter, reveal);
+  const parts = partsOf(request, reveal);
   if (printCurl) {
     const { contentType, body, method } = request;
     const shown = reveal ? { url: request.url.href, body } : encodeMasked(parts);
@@ -67,11 +67,8 @@ export async function printPreview(
 }
 
 /** The values of headers may be secret: they are masked whole. */
-function partsOf(
-  { method, url, headers, body }: WireRequest,
-  show: (name: string, value: string) => string,
-  reveal = false,
-) {
+function partsOf({ method, url, headers, body }: WireRequest, reveal = false) {
+  const show = (name: string, value: string) => (reveal ? value : showParameter(name, value));
   const shownHeaders = Object.entries(headers).map(([name, value]) => [name, reveal ? value : '****']);
   const shownPairs = (encoded: string) =>
     Object.fromEntries([...new URLSearchParams(encoded)].map(([name, value]) => [name, show(name, value)]));

@@ -40,7 +40,7 @@ export function explainRefusal({ code, message }: CommanderError, line: CommandL
   if ((isAboutOptions || isGroup) && unknown[0] !== undefined) return unknownOption(line, unknown[0]);
   const [choice] = [
     ...options.map(({ option, value }) => [option.argChoices, value] as const),
-    ...choicesOf(line),
+    ...command.registeredArguments.map(({ argChoices }, index) => [argChoices, operands[index]] as const),
   ].filter(([choices, value]) => choices !== undefined && value !== undefined && !choices.includes(value));
   const format = outputFormats.find((one) => one === choice?.[1]);
   const [nearest = format && `-o ${format}`] =
@@ -55,12 +55,8 @@ export function explainRefusal({ code, message }: CommanderError, line: CommandL
   return new UsageError(said, nearest === undefined ? undefined : `Did you mean "${nearest}"?`);
 }
 
-function choicesOf({ command, operands }: CommandLine) {
-  return command.registeredArguments.map(({ argChoices }, index) => [argChoices, operands[index]] as const);
-}
-
 /** The arguments, with each `base_url=…` that is an option of the command written as one. */
-export function settingsAsOptions(command: Command, args: readonly string[]): string[] {
+function settingsAsOptions(command: Command, args: readonly string[]): string[] {
   return args.flatMap((arg) => {
     const [, name = '', value = ''] = /^([a-z_]+)=(.*)$/s.exec(arg) ?? [];
     const long = `--${name.replaceAll('_', '-')}`;
@@ -129,7 +125,7 @@ function didYouMean(names: readonly string[]): string {
  * The options or commands that were probably meant by one that does not exist: by its name in other tools, by two
  * letters that are swapped, by its beginning, by a letter or two, or by one of its words.
  */
-export function suggest(typed: string, names: readonly string[]): string[] {
+function suggest(typed: string, names: readonly string[]): string[] {
   const allowed = names.filter((name) => !never.test(name));
   const known = Object.hasOwn(otherTools.names, typed)
     ? (otherTools.names[typed] ?? []).filter((name) => allowed.includes(name))

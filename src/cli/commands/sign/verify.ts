@@ -1,6 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Profile } from '../../../profiles/profile.js';
-import type { SecretSource } from '../../../profiles/secret.js';
 import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError, quoteName, UserInfoError } from '../../../protocol/errors.js';
 import { checkParameters, collectParameters, unsentParameters } from '../../../protocol/parameters.js';
@@ -166,19 +165,14 @@ async function otherInputs({ io, profiles }: CliContext, { url, params }: Sample
   };
 }
 
+/** A command is not run here: it may prompt for a password. */
 function secretsOf({ name, secret, app_key }: Profile, env: CliContext['io']['env']): Named<Secret>[] {
-  const value = secretAtHand(secret, env);
+  const text = secret.kind === 'environment' ? env[secret.name] : undefined;
+  const value = secret.kind === 'file' ? secret.value : text && new Secret(text);
   return [
-    ...(value === null ? [] : [{ name: `the secret of profile "${name}"`, value }]),
+    ...(value ? [{ name: `the secret of profile "${name}"`, value }] : []),
     { name: `the app key of profile "${name}" in place of the secret`, value: new Secret(app_key) },
   ];
-}
-
-/** A command is not run here: it may prompt for a password. */
-function secretAtHand(source: SecretSource, env: CliContext['io']['env']): Secret | null {
-  if (source.kind === 'file') return source.value;
-  const text = source.kind === 'environment' ? env[source.name] : undefined;
-  return text ? new Secret(text) : null;
 }
 
 function recipesOf({ name, platform }: Profile): Named<Recipe>[] {
