@@ -8,8 +8,7 @@ import { endpointNamed, type OperationName } from '../protocol/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../protocol/errors.js';
 import { checkMembers, isCount, isRate, type Shape } from '../protocol/members.js';
 import { leadToCaller } from '../support/errors.js';
-import type { Pacing } from './engine/flow-control.js';
-import { type EngineOptions, rowEngine } from './engine/row-engine.js';
+import { rowEngine } from './engine/row-engine.js';
 import type { PreparedRow, SourceRow } from './engine/row-queue.js';
 import type { RowOutcome } from './outcome.js';
 
@@ -129,6 +128,9 @@ const bulkMembers: Shape<BulkRunOptions> = {
   required: [],
 };
 
+/** While this many outcomes wait for the caller, no more rows are sent. */
+const maxWaiting = 1024;
+
 /**
  * Sends many rows over the connections of a client. Checks the options now; reads rows once outcomes are requested.
  *
@@ -143,107 +145,87 @@ export function sendAll<Row>(
   checkMembers(bulkMembers, given);
   client.refuseIfClosed();
   const { options } = client;
-  const {
-    timeoutMs = clientDefaults.timeoutMs,
-    connections = clientDefaults.connections,
-    dispatcher,
-  } = options;
-  const maxConnections = dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
-  const pacing: Pacing = {
-    concurrency: Math.min(given.concurrency ?? 32, maxConnections),
-    ratePerSecond: given.ratePerSecond ?? null,
-    attempts: given.attempts ?? options.attempts ?? clientDefaults.attempts,
-    timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
-  };
+  const { timeoutMs = clientDefaults.timeoutMs, connections = clientDefaults.connections } = options;
+  const maxConnections = options.dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
   const { context, signal } = given;
-  const settings = {
-    ...pacing,
-    operation,
-    sender: client,
-    context,
-    headers: callHeaders(given.headers),
-  };
-  return outcomesOf(rowsOf(rows, prepareRow[operation]), client, settings, signal);
-}
+  const taken = rowsOf(rows, prepareRow[operation]);
+  const headers = callHeaders(given.headers);
+  return outcomes();
 
-/** While this many outcomes wait for the caller, no more rows are sent. */
-const maxWaiting = 1024;
-
-async function* outcomesOf<Row>(
-  rows: AsyncIterator<readonly TakenRow<Row>[]>,
-  client: CallClient,
-  options: Pacing &
-    Pick<EngineOptions<Row>, 'sender' | 'context' | 'headers'> & { readonly operation: BulkOperation },
-  signal: AbortSignal | undefined,
-): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
-  client.refuseIfClosed();
-  let waiting: RowOutcome<TakenRow<Row>>[] = [];
-  let isOver = false;
-  let wake = () => {};
-  const { operation } = options;
-  const engine = rowEngine(rows, {
-    ...options,
-    prepare: ({ prepared }) => {
-      if (prepared instanceof InvalidInputError) throw prepared;
-      return prepared;
-    },
-    listener: {
-      onOutcome(outcome) {
-        waiting.push(outcome);
-        wake();
+  async function* outcomes(): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
+    client.refuseIfClosed();
+    let isOver = false;
+    let waiting: RowOutcome<TakenRow<Row>>[] = [];
+    let wake = () => {};
+    const engine = rowEngine(taken, {
+      concurrency: Math.min(given.concurrency ?? 32, maxConnections),
+      ratePerSecond: given.ratePerSecond ?? null,
+      attempts: given.attempts ?? options.attempts ?? clientDefaults.attempts,
+      timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
+      sender: client,
+      context,
+      headers,
+      prepare: ({ prepared }) => {
+        if (prepared instanceof InvalidInputError) throw prepared;
+        return prepared;
       },
-      isFull: () => waiting.length >= maxWaiting,
-    },
-  });
-  const stop = () => engine.stop();
-  signal?.addEventListener('abort', stop, { once: true });
-  if (signal?.aborted) stop();
-  const run = { end: new AbortController(), stop };
-  run.end.signal.addEventListener('abort', () => engine.cancel(), { once: true });
-  const end = engine.run().finally(() => {
-    isOver = true;
-    client.track(run, null);
-    wake();
-  });
-  client.track(run, end);
-  end.catch(() => {}); // thrown below, after the outcomes
-  try {
-    for (;;) {
-      const outcomes = waiting;
-      waiting = [];
-      // `yield*` would create several promises for each.
-      for (const outcome of outcomes) {
-        const { row, index } = outcome.row;
-        if (outcome.outcome !== 'ok') leadToCaller(outcome.error, outcomesOf);
-        yield { ...outcome, row, index };
-      }
-      if (outcomes.length > 0) engine.resume();
-      else if (isOver) break;
-      else {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    }
-    const isComplete = await end.catch((error: unknown) => {
-      if (error instanceof UserInfoError) leadToCaller(error, outcomesOf);
-      if (error instanceof NoAnswerError) error.withDetails({ operation });
-      throw error;
+      listener: {
+        onOutcome(outcome) {
+          waiting.push(outcome);
+          wake();
+        },
+        isFull: () => waiting.length >= maxWaiting,
+      },
     });
-    if (!isComplete) {
-      const hint = `Rows without an outcome were not carried out${engine.isInDoubt ? ', or not certainly' : ''}.`;
-      const reason = signal?.aborted ? signal.reason : new Error('the client was closed');
-      throw new CancelledError(reason, engine.isInDoubt, hint).withDetails({
-        operation,
-        attempts: engine.openRequests,
-        retryable: !engine.isInDoubt || endpointNamed[operation].repeatable,
+    const stop = () => engine.stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
+    const run = { end: new AbortController(), stop };
+    run.end.signal.addEventListener('abort', () => engine.cancel(), { once: true });
+    const end = engine.run().finally(() => {
+      isOver = true;
+      client.track(run, null);
+      wake();
+    });
+    client.track(run, end);
+    end.catch(() => {}); // thrown below, after the outcomes
+    try {
+      for (;;) {
+        const found = waiting;
+        waiting = [];
+        // `yield*` would create several promises for each.
+        for (const outcome of found) {
+          const { row, index } = outcome.row;
+          if (outcome.outcome !== 'ok') leadToCaller(outcome.error, outcomes);
+          yield { ...outcome, row, index };
+        }
+        if (found.length > 0) engine.resume();
+        else if (isOver) break;
+        else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+      const isComplete = await end.catch((error: unknown) => {
+        if (error instanceof UserInfoError) leadToCaller(error, outcomes);
+        if (error instanceof NoAnswerError) error.withDetails({ operation });
+        throw error;
       });
+      if (!isComplete) {
+        const isInDoubt = engine.isInDoubt();
+        const hint = `Rows without an outcome were not carried out${isInDoubt ? ', or not certainly' : ''}.`;
+        const reason = signal?.aborted ? signal.reason : new Error('the client was closed');
+        const retryable = !isInDoubt || endpointNamed[operation].repeatable;
+        const details = { operation, attempts: engine.openRequests(), retryable };
+        throw new CancelledError(reason, isInDoubt, hint).withDetails(details);
+      }
+    } finally {
+      // A caller that leaves the loop wants no more rows sent.
+      stop();
+      signal?.removeEventListener('abort', stop);
+      await end.catch(() => {});
     }
-  } finally {
-    // A caller that leaves the loop wants no more rows sent.
-    stop();
-    signal?.removeEventListener('abort', stop);
-    await end.catch(() => {});
   }
 }
 

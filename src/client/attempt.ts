@@ -200,11 +200,9 @@ export class Attempt implements DispatchHandler {
 
   #toNoAnswerError(error: Error): NoAnswerError {
     const { host, connections, wasAnswered } = this.#sender;
-    const { proxy, isOwn } = connections;
     const mayWantCertificate = connections.mayWantCertificate && !wasAnswered;
-    const endpoint = this.#endpoint;
-    const started = this.hasStarted;
-    return toNoAnswerError(error, { host, proxy, started, endpoint, isOwn, mayWantCertificate });
+    const [endpoint, started] = [this.#endpoint, this.hasStarted];
+    return toNoAnswerError(error, { ...connections, host, started, endpoint, mayWantCertificate });
   }
 
   #grow(size: number): void {

@@ -162,35 +162,14 @@ const messages = {
 } as const;
 
 /** The hooks and the logger of one client. An error in one of them never ends a call, a run or the process. */
-export class Hooks {
-  readonly #hooks: ClientHooks;
-  readonly #logger: Logger | undefined;
-  readonly #warned = new Set<WarningType>();
-
-  constructor(options: ClientHooks & { readonly logger?: Logger }) {
-    this.#hooks = options;
-    this.#logger = options.logger;
-  }
-
-  /** Calls the logger and a hook, if there are any, each with an event that `event` returns. */
-  call<Name extends keyof ClientHooks>(
-    name: Name,
-    event: () => Parameters<Required<ClientHooks>[Name]>[0],
-  ): void {
-    const hook = this.#hooks[name] as ((event: unknown) => unknown) | undefined;
-    const logger = this.#logger;
-    if (logger !== undefined) {
-      this.#guard('the logger', () => {
-        if (logger.isLevelEnabled?.('debug') !== false) return logger.debug(event(), messages[name]);
-      });
-    }
-    if (hook !== undefined) this.#guard(`the hook ${name}`, () => hook.call(this.#hooks, event()));
-  }
+export function hooksOf(hooks: ClientHooks & { readonly logger?: Logger }) {
+  const { logger } = hooks;
+  const warned = new Set<WarningType>();
 
   /** Calls a function of the caller at once; what it throws, or a promise that it returns, does not affect the call. */
-  #guard(what: string, call: () => unknown): void {
+  function guard(what: string, call: () => unknown): void {
     (async () => call())().catch((error: unknown) =>
-      this.warn(
+      warn(
         'UserInfoHookWarning',
         `${what} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
       ),
@@ -198,16 +177,32 @@ export class Hooks {
   }
 
   /** Reports something once: to the logger, otherwise as a process warning. */
-  warn(type: WarningType, message: string): void {
-    if (this.#warned.has(type)) return;
-    this.#warned.add(type);
+  function warn(type: WarningType, message: string): void {
+    if (warned.has(type)) return;
+    warned.add(type);
     const code = warningCodes[type];
-    const logger = this.#logger;
     // The global: to import node:process as a module opens the standard streams.
     const emit = () => process.emitWarning(message, { type, code });
     if (logger === undefined) emit();
     else (async () => logger.warn({ code }, message))().catch(emit);
   }
+
+  return {
+    warn,
+    /** Calls the logger and a hook, if there are any, each with an event that `event` returns. */
+    call<Name extends keyof ClientHooks>(
+      name: Name,
+      event: () => Parameters<Required<ClientHooks>[Name]>[0],
+    ): void {
+      const hook = hooks[name] as ((event: unknown) => unknown) | undefined;
+      if (logger !== undefined) {
+        guard('the logger', () => {
+          if (logger.isLevelEnabled?.('debug') !== false) return logger.debug(event(), messages[name]);
+        });
+      }
+      if (hook !== undefined) guard(`the hook ${name}`, () => hook.call(hooks, event()));
+    },
+  };
 }
 
 const warningCodes = {

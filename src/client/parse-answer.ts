@@ -5,20 +5,14 @@ import { quoteName } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
 import { isPersonalName, maskWords } from '../protocol/masking.js';
 import { readDataWarnings, toReadData } from '../protocol/read-data.js';
-import { type ResultCodeTable, resultCode } from '../protocol/result-codes.js';
+import { resultCode } from '../protocol/result-codes.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 import { type AttemptOutcome, parseRetryAfter } from './retry.js';
+import type { Sender } from './sender.js';
 import type { SignedRequest } from './sign-request.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Settings for judging an answer. */
-interface AnswerExpectation {
-  readonly host: string;
-  readonly resultCodes: ResultCodeTable;
-  readonly platform: Platform;
-}
 
 /**
  * Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status (§7.2). `hide`
@@ -28,7 +22,7 @@ export function parseAnswer(
   received: WireAnswer,
   request: SignedRequest,
   attempt: number,
-  { host, resultCodes, platform }: AnswerExpectation,
+  { host, resultCodes, platform }: Pick<Sender, 'host' | 'resultCodes' | 'platform'>,
   hide: (text: string) => string,
 ): AttemptOutcome {
   const { httpStatus, headers } = received;

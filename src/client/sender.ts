@@ -11,7 +11,7 @@ import { Secret } from '../signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { RejectedError } from './errors.js';
 import { headerSource } from './header-values.js';
-import { Hooks } from './hooks.js';
+import { hooksOf } from './hooks.js';
 import {
   clientDefaults,
   clientMembers,
@@ -45,7 +45,7 @@ export class Sender {
   /** Host and port of the base URL, for messages, with the proxy on the way to it. */
   readonly host: string;
   readonly connections: Connections;
-  readonly hooks: Hooks;
+  readonly hooks: ReturnType<typeof hooksOf>;
   /** What the spec leaves open, as the service does it. */
   readonly platform: Platform;
   /** The result codes of the service. */
@@ -93,7 +93,7 @@ export class Sender {
     };
     this.#random = options.random ?? randomString;
     this.now = options.now ?? Date.now;
-    this.hooks = new Hooks(options);
+    this.hooks = hooksOf(options);
     this.connections = shared?.connections ?? openConnections(this.baseUrl, options);
     this.#ownsConnections = shared === undefined;
     this.host = nameHost(host, this.connections.proxy);

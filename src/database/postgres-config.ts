@@ -31,6 +31,11 @@ export type PostgresHost = Readonly<Pick<Client, 'host' | 'port'>>;
 /** The configuration of a pool, and the servers that it tries in this order. */
 export interface PostgresConfig extends PoolConfig {
   readonly hosts: readonly PostgresHost[];
+  /**
+   * Whether the URL says, by `?pgbouncer=true`, that a pooler in transaction mode gives each transaction another session:
+   * nothing may be prepared or set in one.
+   */
+  readonly isPooled: boolean;
   /** Checks a new connection. The types of pg-pool do not have this option yet. */
   readonly onConnect?: (client: ClientBase) => Promise<void>;
 }
@@ -68,6 +73,7 @@ export function postgresConfig(url: string): PostgresConfig {
   const { given, clients } = readUrl(url);
   const { pgbouncer, target_session_attrs, connect_timeout, ...settings } = given;
   const hosts = clients.map(({ host, port }) => ({ host, port }));
+  const isPooled = pgbouncer === 'true';
   const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
   return {
     application_name: 'userinfo',
@@ -77,6 +83,7 @@ export function postgresConfig(url: string): PostgresConfig {
     ...(target_session_attrs === 'read-write' ? { onConnect: refuseStandby } : {}),
     Client: PostgresClient,
     hosts,
+    isPooled,
     types: valueTypes,
     // BEGIN is sent together with the first statement.
     pipeline: true,
@@ -85,7 +92,7 @@ export function postgresConfig(url: string): PostgresConfig {
       connect_timeout === undefined ? connectTimeoutMs : Number(connect_timeout) * 1000,
     idleTimeoutMillis: idleTimeoutMs,
     maxLifetimeSeconds,
-    ...(pgbouncer === 'true' ? {} : sessionTimeouts(statementTimeoutMs)),
+    ...(isPooled ? {} : sessionTimeouts(statementTimeoutMs)),
     query_timeout: statementTimeoutMs + answerGraceMs,
   };
 }
@@ -109,14 +116,6 @@ function sessionTimeouts(statementTimeoutMs: number): ClientConfig {
     // A process that is stopped or cut off in a transaction must not hold its locks forever.
     idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
   };
-}
-
-/**
- * Whether the URL says, by `?pgbouncer=true`, that a pooler in transaction mode gives each transaction another session:
- * nothing may be prepared or set in one.
- */
-export function isPooled(url: string): boolean {
-  return readUrl(url).given.pgbouncer === 'true';
 }
 
 /** The URL of a database for messages, without password and options. */

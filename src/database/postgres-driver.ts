@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClientBase, QueryResult } from 'pg';
 import { StartError, StoreUnavailableError } from './errors.js';
-import { isPooled, postgresConfig } from './postgres-config.js';
+import { postgresConfig } from './postgres-config.js';
 import {
   ConflictError,
   ConnectionLostError,
@@ -55,8 +55,8 @@ export async function openPostgresDriver(
   url: string,
   { poolSize = defaultPoolSize, prepares = true }: PostgresOptions = {},
 ): Promise<SqlDriver> {
-  const isPrepared = prepares && !isPooled(url);
-  const pool = openPool(postgresConfig(url), poolSize);
+  const { isPooled, ...config } = postgresConfig(url);
+  const pool = openPool(config, poolSize);
   /** The statements as PostgreSQL understands them, with the names under which they are prepared. */
   const known = new Map<string, { readonly text: string; readonly name?: string }>();
 
@@ -110,7 +110,7 @@ export async function openPostgresDriver(
 
   function learn(statement: string): { readonly text: string; readonly name?: string } {
     const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
-    const learnt = { text, ...(isPrepared && { name: `userinfo_${known.size + 1}` }) };
+    const learnt = { text, ...(prepares && !isPooled && { name: `userinfo_${known.size + 1}` }) };
     known.set(statement, learnt);
     return learnt;
   }

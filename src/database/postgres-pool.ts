@@ -22,7 +22,7 @@ const scarceMs = 5000;
  * The connections of a pool, one per unit of work. While the database is lost, work is refused at once instead of
  * queued, and the pool tries to connect until the database is back.
  */
-export function openPool({ hosts: given, ...config }: PostgresConfig, size: number) {
+export function openPool({ hosts: given, ...config }: Omit<PostgresConfig, 'isPooled'>, size: number) {
   /** The server that is tried first, and the others. */
   let hosts = given;
   const pool = new Pool({ ...config, ...hosts[0], max: size });

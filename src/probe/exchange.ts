@@ -98,8 +98,7 @@ export class Exchange {
       await this.#wait(null);
       this.#controls.splice(0, 1, await this.ask(controlRead()));
     }
-    while (this.#controls.length < firstControls)
-      if (!(await this.isControlled())) await this.untilControlled();
+    while (this.#controls.length < firstControls) await this.controlled();
   }
 
   /**
@@ -129,14 +128,11 @@ export class Exchange {
     for (let tries = 1; tries <= maxTries; tries += 1) {
       const first = await ask();
       if (isCarriedOut(first)) return alikeOf([first]);
-      if (!(await this.isControlled())) {
-        await this.untilControlled();
-        continue;
-      }
+      if (!(await this.controlled())) continue;
       const answer = alikeOf([first, await ask()]);
       if (answer !== null && (tries === maxTries || !this.#isThrottling(answer))) return answer;
       // One of the two may be a limit's answer, which meets the same of three requests each time unless the pace changes.
-      await this.untilControlled();
+      await this.#untilControlled();
     }
     return null;
   }
@@ -146,8 +142,15 @@ export class Exchange {
     return this.throttled.some((one) => saysTheSame(one, answer));
   }
 
+  /** Waits until the control is answered as at the start, and returns whether it was at once. */
+  async controlled(): Promise<boolean> {
+    const isControlled = await this.#isControlled();
+    if (!isControlled) await this.#untilControlled();
+    return isControlled;
+  }
+
   /** Sends the control, and returns whether it is answered as at the start. */
-  async isControlled(): Promise<boolean> {
+  async #isControlled(): Promise<boolean> {
     const answer = await this.ask(controlRead());
     const { httpStatus, code } = this.#controls[0] as Observation;
     // A limit may have the code of an unknown code, and a text of its own.
@@ -167,10 +170,10 @@ export class Exchange {
   readonly #instead: Observation[] = [];
 
   /** Waits until the control is answered as at the start, and sends more slowly then. */
-  async untilControlled(): Promise<void> {
+  async #untilControlled(): Promise<void> {
     for (;;) {
       await this.#wait(this.#instead.at(-1) ?? null);
-      if (await this.isControlled()) break;
+      if (await this.#isControlled()) break;
     }
     this.throttled.push(...this.#instead.splice(0));
     this.#slowness = Math.min(slowest, this.#slowness * 2);

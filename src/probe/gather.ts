@@ -110,7 +110,7 @@ export async function gather(connection: ProbeConnection, user: ProbedUser): Pro
       ahead: await findLimit(exchange, evidence, -1),
     };
     await useUser(exchange, evidence, user);
-    if (!(await exchange.isControlled())) await exchange.untilControlled();
+    await exchange.controlled();
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
     evidence.stopped = error;
@@ -154,7 +154,7 @@ async function findLimit(
         surelyRefused = Math.min(surelyRefused, direction === 1 ? age + late : age);
         return false;
       }
-      if (!(await exchange.isControlled())) await exchange.untilControlled();
+      await exchange.controlled();
     }
     return null;
   };

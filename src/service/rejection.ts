@@ -90,32 +90,24 @@ function maskSent(name: string, value: string, app: App | null): string {
       return /^\d{10}(?:\d{3})?$/.test(value) ? value : maskText(value);
     case 'scope':
       return maskName(value);
-    case 'code':
-    case 'random':
-    case 'union_id':
-    case 'primary_key':
-    case 'info_name':
-    case 'user_info':
-      return maskValue(name, value);
     default:
-      return maskText(value);
+      return masks.has(name) ? maskValue(name, value) : maskText(value);
   }
 }
 
+/** How the parameters of an operation, and `app_sign`, are masked. */
+const masks = new Map<string, (value: string) => string>([
+  ['code', (value) => maskParameter('code', value)],
+  // A digit sequence of this length may be a misplaced phone number.
+  ['random', (value) => (/\d{11}/.test(value) ? maskText(value) : value)],
+  ['union_id', maskText],
+  ['primary_key', maskName],
+  ['info_name', (value) => value.split(',').map(maskName).join(',')],
+  ['user_info', (value) => maskParameter('user_info', value)],
+  // If `sign` alone is wrong, this is a valid signature.
+  ['app_sign', maskText],
+]);
+
 function maskValue(name: string, value: string): string {
-  switch (name) {
-    case 'union_id':
-    // If `sign` alone is wrong, this is a valid signature.
-    case 'app_sign':
-      return maskText(value);
-    case 'random':
-      // A digit sequence of this length may be a misplaced phone number.
-      return /\d{11}/.test(value) ? maskText(value) : value;
-    case 'primary_key':
-      return maskName(value);
-    case 'info_name':
-      return value.split(',').map(maskName).join(',');
-    default:
-      return maskParameter(name, value);
-  }
+  return masks.get(name)?.(value) ?? maskParameter(name, value);
 }

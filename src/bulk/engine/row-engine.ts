@@ -285,13 +285,9 @@ export function rowEngine<Row extends SourceRow>(
       return isComplete;
     },
     /** Whether the service may have acted on a row that has no outcome yet. */
-    get isInDoubt(): boolean {
-      return queue.open.some(({ mayHaveActed }) => mayHaveActed);
-    },
+    isInDoubt: () => queue.open.some(({ mayHaveActed }) => mayHaveActed),
     /** Number of requests that were sent for the rows that have no outcome yet. */
-    get openRequests(): number {
-      return queue.open.reduce((sum, { sent }) => sum + sent, 0);
-    },
+    openRequests: () => queue.open.reduce((sum, { sent }) => sum + sent, 0),
     stop,
     resume,
     flow,

@@ -2,17 +2,10 @@ import { crc32 } from 'node:zlib';
 import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { linesIn } from '../source/lines.js';
 import { type AppendFile, type Contents, noContents } from './append-file.js';
-import {
-  formatRecord,
-  isTornRecord,
-  isTornRun,
-  type JournalRecord,
-  journalVersion,
-  parseRecord,
-  type RunIdentity,
-  type UnknownRow,
-} from './journal-records.js';
-import { RunState } from './run-state.js';
+import { type JournalRecord, type RunIdentity, RunState, type UnknownRow } from './run-state.js';
+
+/** Journals of other versions are not read. */
+const journalVersion = 4;
 
 /**
  * The files that make it safe to stop a run at any instant: the results have the line of each row with a final outcome,
@@ -33,9 +26,38 @@ export function beginJournal(journal: AppendFile, identity: RunIdentity): void {
   journal.syncWithName();
 }
 
-/** @throws RunFileError */
+/**
+ * Appends a line: a checksum of the lines before it and of the record; the record.
+ *
+ * @throws RunFileError
+ */
 export function appendRecord(journal: AppendFile, record: JournalRecord): void {
-  journal.append(formatRecord(record, journal.crc));
+  const json = JSON.stringify(record);
+  journal.append(`${checksum(json, journal.crc)} ${json}\n`);
+}
+
+/** `null` for a line, without its line feed, that is incomplete or was changed, or has other lines before it. */
+function parseRecord(line: string, before: number): JournalRecord | null {
+  const json = line.slice(9);
+  return line.slice(0, 9) === `${checksum(json, before)} ` ? JSON.parse(json) : null;
+}
+
+function checksum(json: string, before: number): string {
+  return crc32(json, before).toString(16).padStart(8, '0');
+}
+
+/** Whether a text can be the beginning of a record that was being written when the run was killed. */
+function isTornRecord(text: string): boolean {
+  return /^[0-9a-f]{0,8}$|^[0-9a-f]{8} (?:\{[^\0]*)?$/.test(text);
+}
+
+/** The start of the first record of every journal. */
+const runStart = JSON.stringify({ record: 'run', version: journalVersion }).slice(0, -1);
+
+/** As `isTornRecord`, for the first record. */
+function isTornRun(text: string): boolean {
+  const json = text.slice(9);
+  return isTornRecord(text) && (json.startsWith(runStart) || runStart.startsWith(json));
 }
 
 /**

@@ -8,9 +8,9 @@ import { AppendFile, noContents } from './append-file.js';
 import type { FailedPlace } from './failed-file.js';
 import { RunFileError } from './file-errors.js';
 import { appendRecord, appendResults, type JournaledFiles, recordsOf } from './journal.js';
-import type { UnknownRow } from './journal-records.js';
+
 import { formatLostResult, formatOutcome, formatResult } from './result-line.js';
-import { LineSet, type RunState } from './run-state.js';
+import { LineSet, type RunState, type UnknownRow } from './run-state.js';
 
 /** The destination of the results. */
 export interface ResultsSink {

@@ -5,11 +5,11 @@ import { RunInputError } from '../source/input.js';
 import { AppendFile, type Contents, noContents } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
 import { appendRecord, beginJournal, type JournaledFiles, type ReadJournal, readJournal } from './journal.js';
-import type { RunIdentity } from './journal-records.js';
+
 import { realPath } from './place.js';
 import { readResults } from './results-file.js';
 import { lockFiles } from './run-locks.js';
-import { RunState } from './run-state.js';
+import { type RunIdentity, RunState } from './run-state.js';
 
 /** The paths of the files of a run. */
 export interface RunPaths {

@@ -1,6 +1,37 @@
 import type { Outcome, OutcomeCounts } from '../outcome.js';
 import { type Contents, noContents } from './append-file.js';
-import type { FailedRecord, JournalRecord, RunIdentity } from './journal-records.js';
+
+/** Properties that must be the same for a run to be resumed: names that a user knows, each with its value as text. */
+export type RunIdentity = Readonly<Record<string, string>>;
+
+/** A row with an unknown outcome, and its results line, which is written when the run ends: it may change until then. */
+export type UnknownRow = readonly [line: number, result: string];
+
+/** The file of failed rows is about to be written, or was written: what the run may replace. */
+interface FailedRecord extends Contents {
+  readonly record: 'failed file';
+  /** Relative to the journal's folder. */
+  readonly path: string;
+}
+
+/** A record of a journal, one a line. Rows are given by their lines in the input. */
+export type JournalRecord =
+  /** The first record. */
+  | { readonly record: 'run'; readonly version: number; readonly identity: RunIdentity }
+  /** The run was stopped before this record. */
+  | { readonly record: 'resumed' }
+  /** The codes of these rows may be used up from now on. */
+  | { readonly record: 'sent'; readonly lines: readonly number[] }
+  /** The codes of these rows are not used up. */
+  | { readonly record: 'taken back'; readonly lines: readonly number[] }
+  /** The contents of the results file: the lines of the rows that have a final outcome. */
+  | { readonly record: 'results'; readonly results: Contents; readonly unknown?: readonly UnknownRow[] }
+  | FailedRecord
+  /**
+   * The end of the run, or of a part of it; `finished` if `--resume` would send no row. The results file has the lines of
+   * the rows whose outcome is unknown; it is left out if it could not be written.
+   */
+  | { readonly record: 'end'; readonly finished: boolean; readonly results?: Contents };
 
 /** Lines to a page: a bit each. */
 const pageLines = 65_536;

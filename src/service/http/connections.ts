@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { CheckedSettings } from '../settings.js';
 
 /** Maximum time for the first headers of a connection, or for those of a later request, in milliseconds. */
 const headersMs = 5000;
@@ -51,18 +52,13 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** Limits of the open connections of a server; further ones are closed. */
-interface ConnectionLimits {
-  /** In all. One client has a tenth of them at most. */
-  readonly maxConnections: number;
-  /** The proxies, which have as many as there are, as this machine has. */
-  readonly trustProxy?: readonly string[];
-}
-
-/** Sets these limits. `report` receives that one is exceeded. */
+/**
+ * Limits the open connections of a server; further ones are closed. Proxies have as many as there are, as this machine
+ * has. `report` receives that the limit is exceeded.
+ */
 export function limitConnections(
   server: Server,
-  { maxConnections, trustProxy = [] }: ConnectionLimits,
+  { maxConnections, trustProxy = [] }: Pick<CheckedSettings, 'maxConnections' | 'trustProxy'>,
   report: (problem: string) => void,
 ): void {
   server.maxConnections = maxConnections;

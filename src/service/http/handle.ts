@@ -99,7 +99,7 @@ const read: Operation = async (exchange, parameters, app, context) => {
   const [random, code] = [randomOf(parameters, context), parameterText(parameters, 'code')];
   const outcome = await context.store.readUser({ app, random, code });
   if (typeof outcome === 'string') return outcome;
-  const unionId = outcome.record === null ? outcome.unionId : outcome.record.union_id;
+  const { unionId } = outcome;
   if (unionId !== null) exchange.user = { by: 'union_id', unionId };
   if (outcome.record === null) throw new RefusedError(resultCode.codeNotValid);
   const infoName = parameterText(parameters, 'info_name');

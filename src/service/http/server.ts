@@ -16,12 +16,6 @@ import { answerParserErrors } from './parser-errors.js';
 import { type Responder, responderOf } from './responder.js';
 import { answerByRoute, type Intercept, routesOf } from './routes.js';
 
-interface HttpServer {
-  readonly url: string;
-  /** Stops accepting connections, answers the requests on open ones, and closes them. */
-  close(): Promise<void>;
-}
-
 /** Makes what a test double does with requests. */
 export type ServerExtension = (responder: Responder, store: Store) => Intercept;
 
@@ -37,7 +31,7 @@ export async function startServer(
   context: ServiceContext,
   monitoring: Monitoring,
   extension?: ServerExtension,
-): Promise<HttpServer> {
+) {
   const { settings } = context;
   const { requestTimeoutMs, keepAliveMs } = settings;
   const server = createServer({ ...requestLimits(requestTimeoutMs), keepAliveTimeout: keepAliveMs });
@@ -60,13 +54,10 @@ export async function startServer(
     void answer(new HttpExchange(request, reply, context.steadyNow(), isLast));
   });
   const url = await listen(server, settings.host, settings.port);
-  return {
-    url,
-    close: () => close(server, inFlight, settings.drainMs),
-  };
+  return { url, close: () => close(server, inFlight, settings.drainMs) };
 }
 
-/** Takes at most `drainMs` and `closeGraceMs`. */
+/** Stops accepting connections, answers the requests on open ones, and closes them: in `drainMs` and `closeGraceMs` at most. */
 async function close(server: Server, inFlight: InFlight, drainMs: number): Promise<void> {
   // Bun's server is another class, which closes by itself.
   if (!((server as object) instanceof NetServer)) {

@@ -37,21 +37,17 @@ export interface PassbackRequest extends AppRequest {
   readonly newUnionId?: string;
 }
 
-/** The record and names that a code authorizes to read; `infoNames` is `null` for all names. */
+/** What a code authorizes to read. */
 interface Authorized {
-  readonly record: UserRecord;
+  /** `null` if the code is not valid, or there is none. */
+  readonly record: UserRecord | null;
+  /** `null` for all names. */
   readonly infoNames: readonly string[] | null;
-}
-
-/**
- * The code is not valid, or there is none; `unionId` is the user that it was issued for, as long as the table has it.
- */
-interface NotAuthorized {
-  readonly record: null;
+  /** The user that the code was issued for, as long as the table has it. */
   readonly unionId: string | null;
 }
 
-export type ReadResult = Obstacle | NotAuthorized | Authorized;
+export type ReadResult = Obstacle | Authorized;
 
 /** The changed record; or the error with which `change` refused, and the user stays as it was. */
 export type PassbackResult = Obstacle | NoSingleUser | UserRecord | UserInfoError;
@@ -63,8 +59,8 @@ export async function readInTransaction(records: Records, request: ReadRequest):
   const { tenant_code } = request.app;
   const code = await records.codes.use(tenant_code, request.code);
   const record = code && (await records.users.find(tenant_code, code.union_id));
-  if (code && record) return { record, infoNames: code.info_names };
-  return { record: null, unionId: await records.codes.userOf(tenant_code, request.code) };
+  if (code && record) return { record, infoNames: code.info_names, unionId: code.union_id };
+  return { record: null, infoNames: null, unionId: await records.codes.userOf(tenant_code, request.code) };
 }
 
 /** The same as one statement, for PostgreSQL; `read` reads why it refuses a request. */
@@ -74,11 +70,13 @@ export async function readOnce(
   read: <T>(work: (records: Records) => Promise<T>) => Promise<T>,
 ): Promise<ReadResult> {
   const values = [app.app_key, app.tenant_code, app.channel, app.revision, random, code];
-  type Found = Record<'record' | 'info_names', string | null>;
+  type Found = Record<'record' | 'info_names' | 'union_id', string | null>;
   const [row] = await driver.writeOnce<Found>(onceStatements.readUser, values);
   if (row === undefined) return read(({ apps }) => apps.obstacleOf(app));
-  if (row.record !== null) return { record: toRecord(row.record), infoNames: namesOf(row) };
-  return { record: null, unionId: await read(({ codes }) => codes.userOf(app.tenant_code, code)) };
+  const { record, union_id } = row;
+  if (record !== null) return { record: toRecord(record), infoNames: namesOf(row), unionId: union_id };
+  const unionId = await read(({ codes }) => codes.userOf(app.tenant_code, code));
+  return { record: null, infoNames: null, unionId };
 }
 
 /** A passback: its user is locked until it is stored. */
