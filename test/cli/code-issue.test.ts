@@ -14,16 +14,7 @@ it('issues a code to the user of each row, and names the rows without a user', a
   expect((await admin(['user', 'put'], put)).status).toBe(0);
 
   writeFileSync(join(machine.folder, 'users.csv'), `vip,id\n${ids.map((id) => `1,${id}\n`).join('')}`);
-  const all = await issue([
-    '--from',
-    'users.csv',
-    '--union-id-column',
-    'id',
-    '--names',
-    'mobile',
-    '--uses',
-    '2',
-  ]);
+  const all = await issue('--from users.csv --union-id-column id --names mobile --uses 2'.split(' '));
   expect([all.status, all.stderr]).toEqual([0, '']);
   const codes = all.stdout
     .trim()

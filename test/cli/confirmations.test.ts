@@ -23,15 +23,7 @@ describe('profile import', () => {
     expect(taken).toMatchObject({ status: 3, stderr: expect.stringContaining('there is a profile "shop"') });
     const missing = await machine.run(['profile', 'import', 'shop.json', '--name', 'two']);
     expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining('--app-secret-stdin') });
-    const done = await machine.run([
-      'profile',
-      'import',
-      'shop.json',
-      '--name',
-      'two',
-      '--app-secret-env',
-      'S',
-    ]);
+    const done = await machine.run('profile import shop.json --name two --app-secret-env S'.split(' '));
     expect(done.status).toBe(0);
     const again = JSON.parse((await machine.run(['profile', 'export', 'two'])).stdout);
     expect(again).toEqual({ ...JSON.parse(exported.stdout), name: 'two' });

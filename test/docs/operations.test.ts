@@ -383,15 +383,7 @@ async function expectRestored(
   backUp: () => Promise<void>,
   restore: () => Promise<void>,
 ): Promise<void> {
-  const created = await machine.admin([
-    'app',
-    'create',
-    '--tenant-code',
-    'acme',
-    '--channel',
-    'web',
-    '--json',
-  ]);
+  const created = await machine.admin('app create --tenant-code acme --channel web --json'.split(' '));
   const { app_secret: secret, ...keys } = JSON.parse(created);
   const app: AppKeys = { ...keys, secret };
   const passback = (value: string) =>
