@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Machine } from '../support/cli.js';
 
@@ -106,7 +106,8 @@ it('people get local times, and words for what is not bounded; programs get the 
   );
 
   const user = { tenant_code: 'acme', union_id: 'u1' };
-  await machine.run(['admin', 'user', 'put'], { env, stdin: JSON.stringify(user) });
+  const put = await machine.run(['admin', 'user', 'put'], { env, stdin: JSON.stringify(user) });
+  expect(put.stderr).toBe('put 1 user\n');
   const issue = 'admin code issue --tenant-code acme --union-id u1 --uses unlimited'.split(' ');
   expect((await machine.run(issue, { env })).stderr).toBe(
     'The code gives access to everything and expires in 5 min.\n',
@@ -117,7 +118,9 @@ it('people get local times, and words for what is not bounded; programs get the 
   expect(json).toMatchObject({ info_names: null, uses_left: null, expires_at: expect.any(Number) });
 });
 
-it.each([
+it.each<[line: string, said: string, env?: Record<string, string>]>([
+  ['-p shop read c --dry-run', 'warning: other users can read the app secret in '],
+  ['admin code list --tenant-code none', 'there are none'],
   ['admin app create --tenant-code acme --channel web --app-key k2', 'The secret is shown only once.'],
   ['admin app disable --app-key k2', 'disabled app "k2"'],
   ['admin app set --app-key k2 --channel app', 'changed app "k2"'],
@@ -125,8 +128,11 @@ it.each([
   ['profile rename two three', 'renamed "two" to "three"'],
   ['profile set three --channel app', 'changed "three" (test, '],
   ['profile use three', 'now using "three" (test, '],
+  ['profile use shop', 'USERINFO_PROFILE is "three" and takes prece', { USERINFO_PROFILE: 'three' }],
   ['profile delete three --yes', 'deleted "three"'],
-])('%s says: %s', async (line = '', said = '') => {
-  const done = await machine.run(line.split(' '), { env: { USERINFO_DATABASE: machine.database } });
+])('%s says: %s', async (line, said, more = {}) => {
+  chmodSync(machine.profileFile, 0o644);
+  const env = { USERINFO_DATABASE: machine.database, ...more };
+  const done = await machine.run(line.split(' '), { env });
   expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining(said) });
 });

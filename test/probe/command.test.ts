@@ -251,6 +251,7 @@ it('describes the platform rightly with a test user, in a file and in the profil
   const args = ['probe', '--pause', '1ms', '-p', 'php', '--code', '-', '--union-id', 'u1', '--yes', ...files];
   const done = await machine.run(args, { env, stdin: 'fresh-code-1\r\n\nfresh-code-2 \n' });
   expect(done.status, done.stderr).toBe(0);
+  expect(done.stderr).toContain('"userinfo serve --platform learned.json" answers so');
   const learned = JSON.parse(readFileSync(join(machine.folder, 'learned.json'), 'utf8'));
   expect({ ...learned, signing }).toEqual(operatorsFile);
   const lines = done.stdout.split('\n');

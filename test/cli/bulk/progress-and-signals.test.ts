@@ -69,18 +69,19 @@ describe('many rows for production', () => {
   });
 
   it.each([
-    ['shop', 0, 300],
-    ['y', 2, 0],
-    ['', 2, 0],
+    ['shop', 0, 300, 'ok      300'],
+    ['y', 2, 0, ' the answer was not shop\r\nNothing was sent.'],
+    ['', 2, 0, ' the answer was not shop\r\nNothing was sent.'],
   ])(
     'have the name of the profile typed on a terminal: "%s" ends with status %i',
-    async (answer, status, count) => {
+    async (answer, status, count, said) => {
       const done = await machine.onTerminal(passBack, [['type the name of the profile, shop:', answer]], {
         env,
       });
       expect(done.status).toBe(status);
       const { host } = new URL(server.url);
       expect(done.stdout).toContain(`about to write v of 300 rows to production (profile "shop", ${host})`);
+      expect(done.stdout).toContain(said);
       expect(server.requests).toHaveLength(count);
     },
   );
