@@ -15,16 +15,20 @@ export type CliContext = ReturnType<typeof createContext>;
 
 /** The context of a real run of `args` (without `node` and the script): the user's profiles, the network. */
 export function createContext(io: Io, signal: AbortSignal, args: readonly string[]) {
-  return {
+  const context = {
     io,
     /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second SIGTERM dispatches `terminate`, on this signal alone. */
     signal,
     prompt: createPrompt(io, signal, !args.includes('--no-input')),
     profiles: new ProfileStore(configFolder(io.env)),
     args,
+    /** Whether a request may have been sent. */
+    hasSent: false,
     async connect(options: UserInfoClientOptions) {
       const { CallClient } = await import('../client/client.js');
-      return new CallClient(options);
+      const client = new CallClient(options);
+      context.hasSent = true;
+      return client;
     },
     /** Opens the store of the service directly, without HTTP; `database` is that of `--database`. */
     async openAdmin(database: string | undefined, create: boolean): Promise<Admin> {
@@ -37,6 +41,7 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       });
     },
   };
+  return context;
 }
 
 /** One run of a command. */

@@ -205,7 +205,6 @@ export function refuseDamaged(args: readonly string[], env: Io['env']): void {
   const [damaged] = texts.find(([, text]) => text?.includes('\ufffd')) ?? [];
   if (damaged === undefined) return;
   throw new InvalidInputError(`${damaged} is not UTF-8: it would be stored damaged`, {
-    sent: 'nothing',
     hint: 'Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',
   });
 }

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { type CliContext, createContext } from './command.js';
 import { checkCommandLine, readCommandLine } from './command-line/command-line.js';
-import { examples, helpLayout } from './command-line/help-layout.js';
+import { examples, helpLayout, sendsRequests } from './command-line/help-layout.js';
 import { addCommonOptions, type CommonOptions } from './command-line/options.js';
 import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
@@ -37,12 +37,11 @@ export async function run(
         )
       : thrown;
     const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
-    const { reportError } = await import('./report-error.js');
     // An error in an option may come before this one is parsed.
-    return reportError(error, io, {
-      verbose,
-      json: args.includes('--json') || output === 'json' || output === 'ndjson',
-    });
+    const json = args.includes('--json') || output === 'json' || output === 'ndjson';
+    const isUnsent = sendsRequests(readCommandLine(program, args).command) && !context.hasSent;
+    const { reportError } = await import('./report-error.js');
+    return reportError(error, io, { verbose, json, isUnsent });
   }
 }
 

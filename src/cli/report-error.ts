@@ -1,4 +1,4 @@
-import { UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
+import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Advice, type Io, printAdvice, printMessage, writeStyled } from './io.js';
@@ -10,8 +10,6 @@ interface Report extends Advice {
   /** Stable across versions. */
   readonly code: string;
   readonly message: string;
-  /** `nothing` if no request was sent; `null` if that is not known, or the message says it. */
-  readonly sent: 'nothing' | null;
   /** The code with which the service refused (§7). */
   readonly result_code: number | null;
   readonly exit: number;
@@ -19,18 +17,22 @@ interface Report extends Advice {
 
 /**
  * Prints an error and what to do next to stderr, with `json` as one line of JSON, and returns the exit status. A stack
- * trace is printed only for an internal error, with `verbose`.
+ * trace is printed only for an internal error, with `verbose`. `isUnsent`: the command sends requests, and has sent none.
  */
 export async function reportError(
   error: unknown,
   io: Io,
-  { verbose, json }: { readonly verbose?: boolean; readonly json?: boolean },
+  options: { readonly verbose?: boolean; readonly json?: boolean; readonly isUnsent?: boolean },
 ): Promise<number> {
+  const { verbose, json, isUnsent } = options;
   const exit = exitStatusOf(error);
   if (exit === exitStatus.success) return exit;
+  const sent = isUnsent && error instanceof InvalidInputError ? 'nothing' : null;
   const report = reportOf(error, exit, io.env);
   if (json) {
-    const line = JSON.stringify({ error: report }, (_, value) => (isEmpty(value) ? undefined : value));
+    const line = JSON.stringify({ error: { ...report, sent } }, (_, value) =>
+      isEmpty(value) ? undefined : value,
+    );
     await writeStyled(io.stderr, `${showText(line)}\n`);
     return exit;
   }
@@ -38,26 +40,24 @@ export async function reportError(
   await printMessage(io, report.message, exit === exitStatus.interrupted ? '' : label);
   if (verbose && isFault(error, exit) && error instanceof Error && error.stack !== undefined) {
     for (const line of error.stack.split('\n')) await printMessage(io, line);
-  } else await printAdvice(io, { ...report, hint: sentencesOf(report) });
+  } else {
+    const hint = [sent && 'Nothing was sent.', report.hint].filter(Boolean).join(' ');
+    await printAdvice(io, { hint: hint || null, commands: report.commands });
+  }
   return exit;
 }
 
 const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
-
-function sentencesOf({ sent, hint }: Report): string | null {
-  if (sent === null) return hint;
-  return hint === null ? 'Nothing was sent.' : `Nothing was sent. ${hint}`;
-}
 
 function isFault(error: unknown, exit: number): boolean {
   return exit === exitStatus.fault && !(error instanceof UserInfoError);
 }
 
 function reportOf(error: unknown, exit: number, env: Io['env']): Report {
-  const none = { sent: null, result_code: null, commands: [], exit };
+  const none = { result_code: null, commands: [], exit };
   if (!(error instanceof Error))
     return { code: 'INTERNAL', message: String(error), ...none, hint: faultHint };
-  const { code, sent = null } = error as Partial<UserInfoError>;
+  const { code } = error as Partial<UserInfoError>;
   const advice = nextStepOf(error, env);
   if (exit === exitStatus.interrupted) {
     const isDoubtful = (error as { received?: unknown }).received === true;
@@ -65,7 +65,7 @@ function reportOf(error: unknown, exit: number, env: Io['env']): Report {
   }
   const { message } = error;
   const result_code = error instanceof ExplainedError ? error.resultCode : null;
-  if (!isFault(error, exit)) return { code: String(code), message, sent, result_code, ...advice, exit };
+  if (!isFault(error, exit)) return { code: String(code), message, result_code, ...advice, exit };
   if (!isSystemError(error)) return { code: 'INTERNAL', message, ...none, hint: faultHint };
   const what = `${error.path ?? error.syscall}: ${describeSystemError(error)} (${error.code})`;
   return { code: 'INTERNAL', message: what, ...none, hint: systemHint };
@@ -104,7 +104,7 @@ export class ExplainedError extends UserInfoError {
       commands = cause.commands,
     }: Pick<UserInfoErrorOptions, 'hint' | 'commands'> & { readonly message?: string },
   ) {
-    super(message, { hint, commands, sent: cause.sent, cause });
+    super(message, { hint, commands, cause });
     this.code = cause.code;
     const { reason, resultCode } = cause as { reason?: unknown; resultCode?: number };
     this.reason = reason;

@@ -71,7 +71,6 @@ export function refuseApiPath(baseUrl: string, label = 'the base URL'): void {
   const [before, path] = baseUrl.split(/(?=\/api\/v1\b)/);
   if (path === undefined) return;
   throw new InvalidInputError(`${label} contains ${path}`, {
-    sent: 'nothing',
     hint: `Give what comes before it: ${before}`,
   });
 }

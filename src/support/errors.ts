@@ -8,8 +8,6 @@ export interface UserInfoErrorOptions {
   readonly hint?: string | undefined;
   /** The commands that the hint is about, each as it is typed into a POSIX shell. */
   readonly commands?: readonly string[] | undefined;
-  /** Whether the request that the user asked for was sent, where the message does not say it. */
-  readonly sent?: 'nothing' | undefined;
   readonly cause?: unknown;
 }
 
@@ -33,8 +31,6 @@ export abstract class UserInfoError extends Error {
   readonly hint: string | undefined;
   /** The commands that the hint is about, each as it is typed into a POSIX shell. */
   readonly commands: readonly string[];
-  /** `nothing` where no request was sent, and the message does not say it. */
-  readonly sent: 'nothing' | undefined;
   /** Whether the same call can be made again later, unchanged, without doing something twice. */
   readonly retryable: boolean = false;
 
@@ -46,7 +42,6 @@ export abstract class UserInfoError extends Error {
     this.name = new.target.name;
     this.hint = options.hint;
     this.commands = options.commands ?? [];
-    this.sent = options.sent;
   }
 
   /** For loggers that print JSON: the fields and `message`, without what `cause` holds. */

@@ -29,7 +29,7 @@ describe('with --json, an error', () => {
       error: {
         code,
         message: expect.stringMatching(/^\S.*\S$/),
-        ...(code === 'REJECTED' && { result_code: 40106 }),
+        ...(code === 'REJECTED' ? { result_code: 40106 } : code === 'INVALID_INPUT' && { sent: 'nothing' }),
         hint: expect.stringMatching(/\S/),
         ...(code === 'PROFILE' && { commands: ['userinfo profile list'] }),
         exit,

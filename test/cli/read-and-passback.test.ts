@@ -89,14 +89,14 @@ describe('passback', () => {
   });
 
   it.each([
-    [['a=x'], 'the user is not named\nAdd --union-id <id>, or --primary-key <key>'],
-    [['union_id=u001', 'a=x'], '"union_id" cannot be passed back\nName the user with --union-id u001'],
+    [['a=x'], 'the user is not named\nNothing was sent. Add --union-id <id>, or --primary-key'],
+    [['union_id=u001', 'a=x'], 'cannot be passed back\nNothing was sent. Name the user with --union-id u001'],
     [
       ['-a=x', '--union-id', 'u001'],
       'unknown option "-a"\nIf it is not an option: put all options before a --',
     ],
     [['mobile:=""', 'a=x', '--primary-key', 'mobile'], 'primary_key "mobile" has no usable value'],
-    [['a=x', '--primary-key', 'mobile'], '--primary-key "mobile": no pair has this key\nAdd the pair'],
+    [['a=x', '--primary-key', 'mobile'], 'no pair has this key\nNothing was sent. Add the pair'],
     [['channel=x', '--union-id', 'u001'], '"channel" cannot be passed back'],
     [['a:={"b":1}', '--union-id', 'u001'], 'user_info key "a" holds an object'],
     [['a:=[1]', '--union-id', 'u001'], 'user_info key "a" holds an array'],

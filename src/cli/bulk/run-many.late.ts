@@ -11,6 +11,7 @@ import {
   type UserNaming,
 } from '../../bulk/operations.js';
 import { checkedInput } from '../../bulk/source/checked-input.js';
+import { RunInputError } from '../../bulk/source/input.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { showParameter } from '../../client/hooks.js';
 import { InvalidInputError } from '../../protocol/errors.js';
@@ -27,7 +28,7 @@ import type { BulkOptions } from './bulk-options.js';
 import { type CheckedFile, checkRows, refuseMisspelt } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type BulkRun, openRows } from './row-source.js';
-import { formatRows, nothingSent, reportRun, totalOf } from './run-report.js';
+import { formatRows, reportRun, totalOf, withCommand } from './run-report.js';
 
 /** Runs `read --from`. */
 export async function readMany(call: Call<BulkOptions>): Promise<void> {
@@ -74,7 +75,7 @@ export async function withRows<T>(
       await source.input.close();
     }
   } catch (error) {
-    throw error instanceof InvalidInputError ? nothingSent(error, context.args) : error;
+    throw error instanceof RunInputError ? withCommand(error, context.args) : error;
   }
 }
 
@@ -175,13 +176,13 @@ export async function confirmWrite(
   if (!prompt.possible) {
     throw new InvalidInputError(
       `writing ${rows} to ${describeProduction(settings)} needs a confirmation, and there is no terminal`,
-      { sent: 'nothing', hint: 'Add --yes to confirm in advance.' },
+      { hint: 'Add --yes to confirm in advance.' },
     );
   }
   const values = keys.length === 0 ? rows : `${listKeys(keys)} of ${rows}`;
   await printMessage(io, `about to write ${values} to ${describeProduction(settings)}`);
   const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`);
-  if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`, { sent: 'nothing' });
+  if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`);
 }
 
 /** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */
@@ -256,6 +257,7 @@ async function execute(
     signal.removeEventListener('abort', stop);
     await sender.drop();
   }
+  context.hasSent = report.done > 0;
   const error = await reportRun({ ...bulkRun, report, paths, total });
   if (error === null) return;
   const isCall = error instanceof RejectedError || error instanceof NoAnswerError;

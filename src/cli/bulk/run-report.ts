@@ -2,7 +2,7 @@ import type { RunReport } from '../../bulk/file-run.js';
 import type { RunPaths } from '../../bulk/files/run-files.js';
 import { type Outcome, type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
 import { InputChangedError } from '../../bulk/source/checked-input.js';
-import { RunInputError } from '../../bulk/source/input.js';
+import type { RunInputError } from '../../bulk/source/input.js';
 import {
   InvalidInputError,
   quoteName,
@@ -69,15 +69,12 @@ export function noRows(name: string): InvalidInputError {
   });
 }
 
-/** Invalid input before the first row; later it ends a run with another error. */
-export function nothingSent(error: InvalidInputError, args: readonly string[]): InvalidInputError {
-  const { message, hint = '', commands, cause } = error;
-  if (!(error instanceof RunInputError))
-    return new InvalidInputError(message, { sent: 'nothing', hint, commands, cause });
+/** The error of invalid input, with the command line that has the option which it is about. */
+export function withCommand(error: RunInputError, args: readonly string[]): InvalidInputError {
+  const { message, hint = '', options, cause } = error;
   const isHidden = args.some((arg) => arg !== withoutPassword(arg));
   const advice = isHidden ? `Put the password of the queue into PGPASSWORD. ${hint}` : hint;
-  const given = [formatCommand(args, error.options)];
-  return new InvalidInputError(message, { sent: 'nothing', hint: advice, commands: given, cause });
+  return new InvalidInputError(message, { hint: advice, commands: [formatCommand(args, options)], cause });
 }
 
 /** A run that has ended. */

@@ -29,7 +29,7 @@ export async function resolveDeployment(
   const { io } = context;
   const [misnamed] = misnamedVariables(io.env);
   if (misnamed !== undefined)
-    throw new InvalidInputError(misnamed, { sent: 'nothing', hint: 'Give it that name, or unset it.' });
+    throw new InvalidInputError(misnamed, { hint: 'Give it that name, or unset it.' });
   for (const name of withoutVariable) {
     const variable = `USERINFO_${name.slice(2).replaceAll('-', '_').toUpperCase()}`;
     if (io.env[variable]) await warn(io, `nothing reads the variable ${variable}: the option is ${name}`);
@@ -138,7 +138,6 @@ async function headersOf(
   const [missing] = lackingHeaders(settings);
   if (missing !== undefined) {
     throw new InvalidInputError(`the platform needs the header ${missing}`, {
-      sent: 'nothing',
       hint: `Say where its value is${profile === null ? ', in a profile such as shop' : ''}:`,
       commands: [headerCommand(profile ?? 'shop', missing)],
     });

@@ -22,7 +22,6 @@ export async function networkOptions(
   if (proxy !== null) (isArgument ? parseOpenProxy : parseProxy)(proxy.address, proxy.name);
   if (isArgument && isLoopback(new URL(settings.base_url.value).hostname)) {
     throw new InvalidInputError('--proxy: requests to this machine never go through a proxy', {
-      sent: 'nothing',
       hint: 'Leave it out.',
     });
   }
@@ -56,7 +55,6 @@ export function parseOpenProxy(text: string, label: string): void {
   throw new InvalidInputError(
     `${label} has a user name or a password, which other users of the machine can read`,
     {
-      sent: 'nothing',
       hint: `Put the address into the variable ${settingNames.proxy.variable} instead.`,
     },
   );

@@ -54,7 +54,6 @@ async function judgeText(
   const asJson = (json: string) => `${before}:=${json}`;
   if (text === '') {
     throw new InvalidInputError(`${what} is empty: is the variable set?`, {
-      sent: 'nothing',
       hint: 'To store an empty value, or to remove the key:',
       commands: ['""', 'null'].flatMap((json) => retyped(args, typed, asJson(json))),
     });

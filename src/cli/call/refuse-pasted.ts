@@ -45,7 +45,6 @@ export function refusePasted(
   const both = asIs.length > 0 ? 'Corrected, or as it is:' : 'Corrected:';
   const one = asIs.length > 0 ? `${fault.hint ?? 'Correct it.'} To send it as it is:` : 'Correct it.';
   throw new InvalidInputError(`${what} ${fault.what}`, {
-    sent: 'nothing',
     hint: without.length > 0 ? both : asIs.length > 0 ? one : (fault.hint ?? one),
     commands: [...without, ...asIs],
   });

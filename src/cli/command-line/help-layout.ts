@@ -56,6 +56,11 @@ export function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent);
 }
 
+/** Whether a command sends requests: the options of the network apply to it. */
+export function sendsRequests(command: Command): boolean {
+  return shownCommon.get(command)?.includes('network') === true;
+}
+
 /** Lists the common options that apply to a command in its help. */
 export function showCommon(command: Command, groups: readonly CommonGroup[]): void {
   shownCommon.set(command, [...groups, 'every']);

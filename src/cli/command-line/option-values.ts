@@ -28,7 +28,7 @@ export function parseLimit(text: string): number | 'unlimited' {
 export function parseFilled(option: string): (text: string) => string {
   return (text) => {
     if (text !== '') return text;
-    throw new InvalidInputError(`${option} is empty: is the variable set?`, { sent: 'nothing' });
+    throw new InvalidInputError(`${option} is empty: is the variable set?`);
   };
 }
 
@@ -75,7 +75,6 @@ export function parseSwitch(text: string, name: string): boolean {
   if (/^(?:1|true|yes|on)$/i.test(text)) return true;
   if (/^(?:0|false|no|off)?$/i.test(text)) return false;
   throw new InvalidInputError(`${name}: ${JSON.stringify(text)} is neither on nor off`, {
-    sent: 'nothing',
     hint: 'Write 1 or 0.',
   });
 }

@@ -151,7 +151,6 @@ function refuseUnnamed(
   if (primaryKey.includes('=')) {
     const key = primaryKey.replace(/:?=.*$/s, '');
     throw new InvalidInputError('--primary-key takes the key alone', {
-      sent: 'nothing',
       hint: `Give the pair as an argument: ${quoteWhereNeeded(key)}=… --primary-key ${quoteWhereNeeded(key)}`,
     });
   }
@@ -204,7 +203,6 @@ async function readUserInfo(
   if (/^\s*\{[^"]*\S[^"]*\}\s*$/.test(json)) {
     const why = /['“”]/.test(json) ? 'it has other quotes' : 'the shell took them off';
     throw new InvalidInputError(`--user-info is JSON without double quotes: ${why}`, {
-      sent: 'nothing',
       hint: `Put it in single quotes: --user-info '{"acme_level":"gold"}'`,
     });
   }

@@ -88,11 +88,10 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
     );
   if (Object.hasOwn(specialNames(context.io), trimmed)) {
     throw new InvalidInputError(`${quoteName(trimmed)} is the name of information, not a code`, {
-      sent: 'nothing',
       hint: 'The code comes first, then the names.',
     });
   }
-  if (trimmed === '') throw new InvalidInputError('the code is white space alone', { sent: 'nothing' });
+  if (trimmed === '') throw new InvalidInputError('the code is white space alone');
   if (trimmed !== given)
     await printMessage(context.io, 'the code has white space around it, which is not sent');
   return trimmed;

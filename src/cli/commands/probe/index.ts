@@ -58,7 +58,6 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const { profile, platform: used } = settings;
   if (saveProfile && profile === null) {
     throw new InvalidInputError('--save-profile: no profile is in use', {
-      sent: 'nothing',
       hint: 'Choose one with -p, or use --save FILE.',
     });
   }
@@ -109,7 +108,7 @@ async function givenCodes({ context, options: { code: given = [] } }: Call<Probe
   const codes = texts.flatMap((text) => text.split('\n')).map((line) => line.trim());
   const filled = codes.filter((code) => code !== '');
   if (given.length === 0 || filled.length > 0) return filled;
-  throw new InvalidInputError('--code is empty: is the variable set?', { sent: 'nothing' });
+  throw new InvalidInputError('--code is empty: is the variable set?');
 }
 
 /** Says what will be sent, and asks where it concerns production or a user. */

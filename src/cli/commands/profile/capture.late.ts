@@ -64,7 +64,6 @@ export async function readCapture(context: CliContext, from: string, given: Valu
   }
   if (apps.size === 0) {
     throw new InvalidInputError(`${inputName(from)} has no request to the platform`, {
-      sent: 'nothing',
       hint: `Its addresses end with ${endpoints.map(({ path }) => path).join(' or ')}, not as ${quoteName(all[0]?.url ?? '')}.`,
     });
   }
@@ -76,7 +75,6 @@ export async function readCapture(context: CliContext, from: string, given: Valu
   const samples = app.samples.slice(0, maxSamples);
   if (samples.some(({ signature }) => signature === null)) {
     throw new InvalidInputError(`the request in ${inputName(from)} has no parameter "sign"`, {
-      sent: 'nothing',
       hint: 'Take one that the platform accepted, as it was sent. To go without one, leave out --from.',
     });
   }
@@ -97,7 +95,6 @@ function valuesOf(sample: Sample, path: string): Values {
 function severalApps(from: string, apps: readonly { readonly values: Values }[]): InvalidInputError {
   const lines = apps.map(({ values }) => fields.map((field) => values[field] ?? '?').join('  '));
   return new InvalidInputError(`${inputName(from)} has requests of ${apps.length} applications`, {
-    sent: 'nothing',
     hint: ['Choose one, by --app-key, --tenant-code, --channel or --base-url:', ...lines].join('\n'),
   });
 }

@@ -74,7 +74,6 @@ export async function tryPresets(call: Call<TryOptions>): Promise<void> {
 function refuseProduction({ environment, profile }: Settings): void {
   if (environment.value !== 'production') return;
   throw new InvalidInputError(`${profile === null ? 'this' : `profile "${profile}"`} is production`, {
-    sent: 'nothing',
     hint: 'Presets are tried only against test deployments: wrong signatures look like an attack.',
   });
 }
