@@ -113,11 +113,11 @@ export function runOverFile(options: FileRunOptions) {
       if (source.input.size !== null && rowsToRetry > 0) {
         for await (const rows of readRows(source)) {
           for (const row of rows) if (failed.has(row.line) || unknown.has(row.line)) toRetry.add(row);
-          if (toRetry.count === rowsToRetry) break;
+          if (toRetry.count() === rowsToRetry) break;
         }
       }
       toRetry.finish();
-      return toRetry.count;
+      return toRetry.count();
     } finally {
       toRetry.close();
     }
@@ -140,7 +140,7 @@ export function runOverFile(options: FileRunOptions) {
 
   return {
     /** Time for which nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
-    pausedMs: () => Math.max(0, engine.flow.pausedUntil - performance.now()),
+    pausedMs: () => Math.max(0, engine.flow.pausedUntil() - performance.now()),
     /** Reads no more rows; awaits those in flight. */
     stop: () => stop('interrupted'),
     /**

@@ -125,7 +125,6 @@ const { timeoutMs: _, ...ofCalls } = callMembers.members;
 const bulkMembers: Shape<BulkRunOptions> = {
   what: 'the options of many rows',
   members: { concurrency: isCount, ratePerSecond: isRate, ...ofCalls },
-  required: [],
 };
 
 /** While this many outcomes wait for the caller, no more rows are sent. */

@@ -251,7 +251,6 @@ const {
 export const derivedMembers: Shape<DerivedOptions> = {
   what: 'the options of withOptions',
   members: derivable,
-  required: [],
 };
 
 export const callMembers: Shape<CallOptions> = {
@@ -264,5 +263,4 @@ export const callMembers: Shape<CallOptions> = {
     headers: isPlainObject,
     context: () => null,
   },
-  required: [],
 };

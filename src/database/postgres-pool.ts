@@ -122,7 +122,7 @@ export function openPool({ hosts: given, ...config }: Omit<PostgresConfig, 'isPo
     },
     usage(): PoolUsage {
       const { totalCount, idleCount, waitingCount } = pool;
-      return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+      return { in_use: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
     },
     /** Waits for started work, then closes all connections. */
     async close(): Promise<void> {

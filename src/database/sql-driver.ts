@@ -30,9 +30,9 @@ export interface Sql {
   ): Promise<readonly Row[]>;
 }
 
-/** Use of the connections of a pool. */
+/** Use of the connections of a pool, named as in the metrics. */
 export interface PoolUsage {
-  readonly inUse: number;
+  readonly in_use: number;
   readonly idle: number;
   readonly waiting: number;
 }

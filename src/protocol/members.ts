@@ -12,7 +12,7 @@ export interface Shape<Given = Readonly<Record<string, unknown>>> {
   /** Name of the object in messages. */
   readonly what: string;
   readonly members: Readonly<Record<keyof Given, MemberCheck>>;
-  readonly required: readonly (keyof Given)[];
+  readonly required?: readonly (keyof Given)[];
 }
 
 export function isA(wanted: string, isRight: (value: unknown) => boolean): MemberCheck {
@@ -73,7 +73,7 @@ export const isPlainObject = isA('a plain object of keys and values', (value) =>
  * @throws InvalidInputError that names the invalid, missing or unknown member
  */
 export function checkMembers<Given>(shape: Shape<Given>, given: unknown, isRow = false): void {
-  const { what, members, required } = shape;
+  const { what, members, required = [] } = shape;
   if (!isObject(given)) {
     throw new InvalidInputError(`${what}: ${kindOf(given)} was given, not an object`, {
       hint: `Pass an object with ${Object.keys(members).join(', ')}.`,

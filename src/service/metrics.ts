@@ -48,7 +48,6 @@ new Gauge({
     for (const [table, seconds] of backlogs.sort(([, a], [, b]) => a - b)) this.set({ table }, seconds);
   },
 });
-const connectionStates = { in_use: 'inUse', idle: 'idle', waiting: 'waiting' } as const;
 new Gauge({
   name: 'userinfo_database_connections',
   help: 'Connections to PostgreSQL, and units of work that wait for one.',
@@ -57,7 +56,7 @@ new Gauge({
   collect() {
     this.reset();
     for (const usage of [...stores].flatMap((store) => store.connections() ?? [])) {
-      for (const [state, name] of Object.entries(connectionStates)) this.inc({ state }, usage[name]);
+      for (const [state, count] of Object.entries(usage)) this.inc({ state }, count);
     }
   },
 });
@@ -66,7 +65,7 @@ new Gauge({
   help: 'How far the clock of this machine is ahead of that of PostgreSQL, at the last probe.',
   registers: [register],
   collect() {
-    const differences = [...stores].map((store) => store.clockDifference);
+    const differences = [...stores].map((store) => store.clockDifference());
     this.set(differences.sort((a, b) => Math.abs(b) - Math.abs(a))[0] ?? 0);
   },
 });

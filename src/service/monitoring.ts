@@ -94,10 +94,10 @@ export function probeStore(
   unixSeconds: () => number,
   windowSeconds: number,
 ): { readonly isWritable: () => Promise<boolean>; readonly isInTime: () => boolean } {
-  const isInTime = () => Math.abs(store.clockDifference) <= windowSeconds;
+  const isInTime = () => Math.abs(store.clockDifference()) <= windowSeconds;
   const checkClock = (wasInTime: boolean) => {
-    const { clockDifference } = store;
     if (isInTime() || !wasInTime) return;
+    const clockDifference = store.clockDifference();
     const where = clockDifference > 0 ? 'ahead of' : 'behind';
     const problem = `the clock of this machine is ${Math.abs(clockDifference)} s ${where} that of the database`;
     log({ event: 'clock', problem });

@@ -172,7 +172,7 @@ export const serviceMembers: Shape<ServiceOptions>['members'] = {
 
 /** @throws InvalidInputError that names an option that is unknown or invalid */
 export function checkOptions(options: ServiceOptions): void {
-  checkMembers({ what: 'the options of the service', members: serviceMembers, required: [] }, options);
+  checkMembers({ what: 'the options of the service', members: serviceMembers }, options);
 }
 
 /** @throws InvalidInputError that names an option that is unknown, invalid or missing */

@@ -89,7 +89,6 @@ const failureMembers: Shape<TestFailure> = {
       (value) => typeof value === 'number' && value >= 0 && value <= maxTimerMs,
     ),
   },
-  required: [],
 };
 
 const limitMembers: Shape<StubLimits> = {
@@ -98,7 +97,6 @@ const limitMembers: Shape<StubLimits> = {
     operation: isOperation,
     times: (value) => (value === Number.POSITIVE_INFINITY ? null : isCount(value)),
   },
-  required: [],
 };
 
 const answerMembers: Shape<TestAnswer> = {

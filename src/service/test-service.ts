@@ -140,7 +140,6 @@ const testMembers: Shape<TestServiceOptions> = {
     appSecret: isText,
     users: isA('an array of users', (value) => Array.isArray(value) && value.every(isObject)),
   },
-  required: [],
 };
 
 type CodeOptions = Omit<NewCode, 'tenantCode' | 'unionId'>;
@@ -153,7 +152,6 @@ const codeMembers: Shape<CodeOptions> = {
     ttlSeconds: () => null,
     uses: () => null,
   },
-  required: [],
 };
 
 const isAdvance = isA(

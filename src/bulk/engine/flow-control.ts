@@ -101,13 +101,9 @@ export function controlFlow(
 
   return {
     /** Number of requests that may be under way now. */
-    get limit() {
-      return limit;
-    },
+    limit: () => limit,
     /** When the pause ends that the service asked for, or that starts when it does not answer. */
-    get pausedUntil() {
-      return pausedUntil;
-    },
+    pausedUntil: () => pausedUntil,
     /** Time for which the next request must wait; 0 if it need not. */
     waitMs(now: number): number {
       return Math.max(0, pausedUntil - now, intervalMs === 0 ? 0 : nextAt - now);

@@ -127,7 +127,7 @@ export function rowEngine<Row extends SourceRow>(
     const now = performance.now();
     const mayCome = listener.isFull?.(resume) !== true;
     const picked: OpenRow<Row>[] = [];
-    while (inFlight + picked.length < flow.limit) {
+    while (inFlight + picked.length < flow.limit()) {
       const waitMs = flow.waitMs(now);
       const row = waitMs > 0 ? undefined : queue.next(now, mayCome);
       if (row === undefined) {

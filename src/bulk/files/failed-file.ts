@@ -61,9 +61,7 @@ export function failedFile(place: FailedPlace, inputIsUtf8: boolean) {
   }
 
   return {
-    get count() {
-      return count;
-    },
+    count: () => count,
     /**
      * @throws RunFileError
      * @throws InvalidInputError if the file cannot be created

@@ -130,9 +130,7 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
     /** The keyed digest that names a user of a tenant in the log and in the audit; all its users for `null`. */
     digestOf: (tenantCode: string, user: PassbackUser | null) => digestUser(digestKey, tenantCode, user),
     /** Lead of the clock of this process over the database's at the last check, in seconds; 0 for SQLite. */
-    get clockDifference() {
-      return clockDifference;
-    },
+    clockDifference: () => clockDifference,
     /**
      * Resolves if the store is writable, and the last write since the last check did not fail because of the store.
      * `unixSeconds` is the clock to compare with the database's.
