@@ -56,9 +56,9 @@ async function load(
 }
 
 /** The numbers of outcomes that are removed after each step. */
-async function remove(run: string): Promise<number[]> {
+async function remove(run: string, from = queue): Promise<number[]> {
   const steps: number[] = [];
-  for await (const removed of queue.remove(run)) steps.push(removed);
+  for await (const removed of from.remove(run)) steps.push(removed);
   return steps;
 }
 
@@ -125,12 +125,15 @@ describe('a queue', () => {
       (await query(schema.url, "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length;
     await other.query('BEGIN');
     await other.query(`SELECT 1 FROM userinfo_runs WHERE run = '${run.run}' FOR NO KEY UPDATE`);
-    const recorded = queue.record(taken, [outcome(2)]);
+    // Without a time-out for locks.
+    const patient = await Queue.open(`${schema.url}&pgbouncer=true`);
+    const recorded = patient.record(taken, [outcome(2)]);
     await expect.poll(waiting).toBeGreaterThan(0);
-    const removed = remove(run.run);
+    const removed = remove(run.run, patient);
     await expect.poll(waiting).toBeGreaterThan(1);
     await other.query('ROLLBACK');
     await Promise.all([recorded, removed, other.end()]);
+    await patient.close();
     expect((await queue.outcomes(run.run, [{ line: 2 }])).size).toBe(0);
   });
 
