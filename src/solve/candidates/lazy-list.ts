@@ -18,6 +18,11 @@ const itemCharacters = 100;
 const steps = 8;
 export const costStep = 1 / steps;
 
+/** The cost in the resolution of lists: sums of such costs fall into exactly one of two adjacent ranges. */
+export function rounded(bits: number): number {
+  return Math.floor(bits * steps) / steps;
+}
+
 /** Items up to this cost are made in the first step. */
 const firstStage = 6;
 
@@ -30,7 +35,7 @@ export class LazyList<T> {
   readonly least: number;
   /** The items made so far. */
   readonly items: T[] = [];
-  /** The costs of the items made so far. */
+  /** Their costs, rounded. */
   readonly bits: number[] = [];
   readonly #make: Make<T>;
   readonly #maxBits: number;
@@ -43,7 +48,7 @@ export class LazyList<T> {
 
   /** `maxBits` bounds the cost, and `least` is below all; of items with the same `key` only the cheapest is kept. */
   constructor(maxBits: number, key: (item: T) => string, room: Room, make: Make<T>, least = 0) {
-    this.least = least;
+    this.least = rounded(least);
     this.#made = Math.floor(least);
     this.#cheaper = new Array(this.#made * steps + 1).fill(0);
     this.#room = room;
@@ -53,8 +58,8 @@ export class LazyList<T> {
   }
 
   /**
-   * The number of items that cost less than `bound`: they are `items[0]` to `items[count - 1]`. Exact to an eighth
-   * of a bit, so that adjacent ranges neither overlap nor leave a gap.
+   * The number of items that cost less than `bound`: they are `items[0]` to `items[count - 1]`. Exact for a rounded
+   * bound.
    */
   countBelow(bound: number): number {
     while (this.#made < bound && this.#made < this.#maxBits) {
@@ -83,21 +88,16 @@ export class LazyList<T> {
   }
 
   #extend(from: number, to: number): void {
-    const found: { readonly items: T[]; readonly bits: number[] }[] = [];
+    const found = Array.from({ length: (to - from) * steps }, (): T[] => []);
     this.#make(from, to, (item, bits) => {
-      if (bits < from || bits >= to) return;
-      const step = Math.floor((bits - from) * steps);
-      const place = found[step] ?? { items: [], bits: [] };
-      place.items.push(item);
-      place.bits.push(bits);
-      found[step] = place;
+      if (bits >= from && bits < to) found[Math.floor((bits - from) * steps)]?.push(item);
     });
-    for (let step = 0; step < (to - from) * steps; step++) {
-      found[step]?.items.forEach((item, index) => {
-        if (this.#isKnown(item)) return;
+    for (const [step, items] of found.entries()) {
+      for (const item of items) {
+        if (this.#isKnown(item)) continue;
         this.items.push(item);
-        this.bits.push(found[step]?.bits[index] ?? 0);
-      });
+        this.bits.push(from + step / steps);
+      }
       this.#cheaper.push(this.items.length);
     }
   }

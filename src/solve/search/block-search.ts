@@ -18,7 +18,7 @@ import {
 import type { Chain } from '../candidates/chains.js';
 import { type CostRange, lessSpent } from '../candidates/cost.js';
 import { type LayoutKind, type LayoutText, layoutKinds, secretCost } from '../candidates/layouts.js';
-import type { LazyList } from '../candidates/lazy-list.js';
+import { type LazyList, rounded } from '../candidates/lazy-list.js';
 import { nothing } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
 import { assembleRecipe } from './assemble-recipe.js';
@@ -64,7 +64,7 @@ export function blockSearch(
       for (const block of blockChanges) {
         for (const message of messageChanges) {
           for (const chain of space.chains) {
-            const least = block.bits + message.bits + chain.bits;
+            const least = rounded(block.bits + message.bits + chain.bits);
             if (least >= room) break;
             turn += 1;
             const isSplit = room - least > partedBits;
@@ -95,8 +95,8 @@ function groupsOf(space: SearchSpace): Group[] {
   const shapes = shapeBlocks(space);
   return [
     ...pooledBlocks(shapes, space).flatMap((blocks) => [
-      { ...blocks, layouts: layouts.open, cheapestLayout: 0.6 },
-      { ...blocks, layouts: layouts.glued, cheapestLayout: 1.9 },
+      { ...blocks, layouts: layouts.open, cheapestLayout: 0.5 },
+      { ...blocks, layouts: layouts.glued, cheapestLayout: 1.5 },
     ]),
     ...shapes.map(({ shape: { names, kvSep, pairSep }, ...blocks }) => ({
       ...blocks,
@@ -128,14 +128,8 @@ function shapeBlocks(space: SearchSpace): ShapeBlocks[] {
 /** The blocks of all shapes, in one list for all that go into the same layouts. */
 function pooledBlocks(all: readonly ShapeBlocks[], { room }: SearchSpace): Blocks[] {
   return [false, true].map((keyed) => {
-    const alike = all.filter((blocks) => blocks.keyed === keyed);
-    return {
-      keyed,
-      blocks: pooledTexts(
-        alike.map(({ blocks }) => blocks),
-        room,
-      ),
-    };
+    const alike = all.flatMap((one) => (one.keyed === keyed ? one.blocks : []));
+    return { keyed, blocks: pooledTexts(alike, room) };
   });
 }
 
