@@ -170,7 +170,7 @@ export function tokensOf({ request }: SolveTask): Piece[] {
 /** An entry replaced, left out, added in front or at the end, or swapped with the next one. */
 function messageChanges(recipe: Recipe, task: SolveTask): Change[] {
   const entries = entriesOf(recipe);
-  const pieces = tokensOf(task);
+  const pieces: readonly Piece[] = [...tokensOf(task), { tokens: [''], text: '', bits: 6 }];
   const change = (
     place: string,
     bits: number,
@@ -208,7 +208,5 @@ function messageChanges(recipe: Recipe, task: SolveTask): Change[] {
       change('front', piece.bits + 3, (all) => [...piece.tokens, ...all], piece),
       change('end', piece.bits + (piece.text === '' ? 1.5 : 3), (all) => [...all, ...piece.tokens], piece),
     ]),
-    change('front', 9, (all) => ['', ...all]),
-    change('end', 8, (all) => [...all, '']),
   ];
 }

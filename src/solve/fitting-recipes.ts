@@ -52,7 +52,10 @@ export async function fittingRecipes(
   let tested = 0;
   for (const base of [hit, ...asList(hit, task), ...asBlock(hit)]) {
     if (!signs(base.recipe, task)) continue;
-    const silent = changesOf(base.recipe, task).filter(({ apply }) => signs(apply(base.recipe), task));
+    const changes = changesOf(base.recipe, task);
+    // Another sample may lack a header or the body.
+    if (!samples.every((sample) => signs(base.recipe, sample))) changes.push(...optionalEntries(base.recipe));
+    const silent = changes.filter(({ apply }) => signs(apply(base.recipe), task));
     for (const candidate of combine(base, silent, hit.bits + slack)) {
       tested += 1;
       if (tested % betweenPauses === 0) await pause();
@@ -65,6 +68,17 @@ export async function fittingRecipes(
     }
   }
   return { fits: sortByBits([...functions.values()]), ruledOut: ruledOut.size };
+}
+
+function optionalEntries({ message }: Recipe): Change[] {
+  return message.map((entry) => ({
+    place: entry,
+    bits: 1,
+    apply: (recipe) => ({
+      ...recipe,
+      message: recipe.message.map((one) => (one === entry ? `$[${entry}]` : one)),
+    }),
+  }));
 }
 
 /** The cost of values one by one instead of a block of values, and of the reverse, in bits. */

@@ -1,7 +1,7 @@
 import { compileRecipe } from '../signing/compile-recipe.js';
 import type { Param, SignableRequest } from '../signing/request.js';
 import type { Secret } from '../signing/secret.js';
-import type { RecipeCandidate, Weighted } from './candidates/cost.js';
+import type { RecipeCandidate } from './candidates/cost.js';
 import { roleOf } from './candidates/parameter-roles.js';
 import { probeNames, probeText, reordered, withOwnQuery } from './probes.js';
 
@@ -37,12 +37,12 @@ export function designSample(
   secret: Secret,
 ): NextSample | null {
   const digestsOf = digestsBy(fits, secret);
-  const weights = fits.slice(0, considered).map(weightOf);
-  const judge = (judged: SignableRequest) => ({ request: judged, ...separation(digestsOf(judged), weights) });
+  const candidates = Math.min(fits.length, considered);
+  const judge = (judged: SignableRequest) => ({ request: judged, ...separation(digestsOf(judged)) });
   const changes: string[] = [];
   let open = changesFor(request);
   let best = judge(request);
-  while (best.groups < weights.length && open.length > 0) {
+  while (best.groups < candidates && open.length > 0) {
     const from = best.request;
     const tried = open.map((change) => ({ change, ...judge(changedBy(change, from)) }));
     const most = tried.reduce((known, one) => (isBetter(one, known) ? one : known));
@@ -52,7 +52,7 @@ export function designSample(
     best = most;
   }
   if (changes.length === 0) return null;
-  return { request: best.request, changes, groups: best.groups, candidates: weights.length };
+  return { request: best.request, changes, groups: best.groups, candidates };
 }
 
 /** Recipes that one change of the request tells from the first; null for those that none does. */
@@ -99,20 +99,11 @@ function isBetter(one: Separation, other: Separation): boolean {
   return one.information > other.information + minInformation;
 }
 
-function separation(digests: readonly string[], weights: readonly number[]): Separation {
+function separation(digests: readonly string[]): Separation {
   const groups = new Map<string, number>();
-  digests.forEach((digest, index) => {
-    groups.set(digest, (groups.get(digest) ?? 0) + (weights[index] ?? 0));
-  });
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  const shares = [...groups.values()].map((weight) => weight / sum);
-  const information = shares.reduce((bits, share) => bits - share * Math.log2(share), 0);
+  for (const digest of digests) groups.set(digest, (groups.get(digest) ?? 0) + 1 / digests.length);
+  const information = [...groups.values()].reduce((bits, share) => bits - share * Math.log2(share), 0);
   return { groups: groups.size, information };
-}
-
-/** A likelier recipe counts more, but the others count too. */
-function weightOf({ bits }: Weighted): number {
-  return 2 ** (-bits / 4);
 }
 
 /** A change that some recipes notice and others do not, as an instruction such as `leave "remark" empty`. */

@@ -63,8 +63,14 @@ export async function solve(
   }
   for (const [task, find] of finders) {
     const found = await find();
-    // The search of another sample may have ended sooner.
-    end = furthest(end, found);
+    const { bits = 0, isComplete = false }: Partial<SearchEnd> = found;
+    end = {
+      hit: found.hit,
+      tried: end.tried + found.tried,
+      // The search of another sample may have ended sooner.
+      bits: Math.max(end.bits, bits),
+      isComplete: end.isComplete || isComplete,
+    };
     if (found.hit === null) continue;
     const { fits, ruledOut, isCutShort } = await fitsWithin(
       { task, hit: found.hit, slack: usualSlack, pause },
@@ -79,25 +85,9 @@ export async function solve(
   return { ...end, fits: [], groups: [], next: null, ruledOut: 0, isDivided, isCutShort: false };
 }
 
-/** What two searches have tried, as far as the one that went further. */
-function furthest(end: SearchEnd, found: Found & Partial<SearchEnd>): SearchEnd {
-  const { bits = 0, isComplete = false } = found;
-  return {
-    hit: found.hit,
-    tried: end.tried + found.tried,
-    bits: Math.max(end.bits, bits),
-    isComplete: end.isComplete || isComplete,
-  };
-}
-
 /** What is found before the time is over. */
 async function inTime(finding: Promise<Found>): Promise<Found> {
-  try {
-    return await finding;
-  } catch (error) {
-    if (error instanceof TimeOver) return { tried: 0, hit: null };
-    throw error;
-  }
+  return (await finding.catch(ignoreTimeOver)) ?? { tried: 0, hit: null };
 }
 
 /** Thrown by `pause` when the time to list recipes is over. */

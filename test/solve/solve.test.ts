@@ -348,6 +348,13 @@ it('one request without a body or a query leaves open whether these are signed',
     expect(messages).toContainEqual(expect.stringContaining(part));
 });
 
+it('a header that another sample lacks is optional', async () => {
+  const rule = compileRecipe({ message: ['$method', '$[$extra:X-Type]', '$path'], steps: ['hmac-md5'] });
+  const request = { ...read, params: [], extra: { 'X-Type': 'json' } };
+  const { fits } = await solveBy(rule, secret, [request, { ...request, extra: {} }]);
+  expect(fits[0]?.recipe.message).toEqual(['$method', '$[$extra:X-Type]', '$path']);
+});
+
 it('a search that found nothing tells how far it went with the sample for which it had time', async () => {
   const tasks = ['0', '1'].map((digit) => ({
     request: read,
@@ -412,9 +419,14 @@ describe('with what a document says, the rule is found', () => {
       { headers: ['x-time'], constants: ['a:', 'b:'] },
     ],
     [
-      'of a request line, with a line break at the end',
-      { message: ['$method $path', `${time}`, ''], join: '\n' },
-      { headers: ['X-Time'] },
+      'of a request line and a header behind its label, with a line break at the end',
+      { message: ['$method $path', `X-Time: ${time}`, ''], join: '\n' },
+      { headers: ['X-Time'], constants: ['X-Time: '] },
+    ],
+    [
+      'of the bytes of a digest behind the path',
+      { message: ['$param:random', '$param:code'], steps: ['sha256:raw', 'prepend:$path', 'hmac-sha512'] },
+      { steps: ['sha256', 'hmac-sha512'], headers: ['random', 'code'] },
     ],
     [
       'of parameters in another order, the secret among them',

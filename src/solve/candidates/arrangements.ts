@@ -104,11 +104,16 @@ const addedNames = choices<(name: string) => string>(
   [2, (name) => name.toLowerCase(), (name) => name.replace(/^x-/i, '').toLowerCase().replaceAll('-', '_')],
 );
 
-/** Nothing added; or all headers or one of them among the parameters, under their names or a part of these. */
+/** Nothing added; or all headers, all but one or one among the parameters, under their names or a part of these. */
 function unsentParams({ request }: SolveTask): Choice<ParamsRule['add']>[] {
   const names = Object.keys(request.extra).filter((name) => /^[\w-]+$/.test(name));
-  const lists = [choice(names, 2), ...names.map((name) => choice([name], 3 + oneIn(names.length)))];
-  const added = combined(names.length === 0 ? [] : lists, addedNames, (list, nameOf) =>
+  const lists = [
+    choice(names, 2),
+    ...names.flatMap((name) =>
+      [[name], names.filter((other) => other !== name)].map((list) => choice(list, 3 + oneIn(names.length))),
+    ),
+  ].filter(({ value }) => value.length > 0);
+  const added = combined(lists, addedNames, (list, nameOf) =>
     Object.fromEntries(list.map((name) => [nameOf(name), `$extra:${name}`])),
   );
   return [...nothingAdded, ...distinctBy(added, ({ value }) => JSON.stringify(value))];

@@ -46,7 +46,12 @@ const anyShapes = shapesWith([choice('', 3), ...separators]);
 
 /** The shapes of blocks, of which a document may say what joins the parts. */
 export function blockShapes(join: string | undefined): readonly BlockShape[] {
-  return join === undefined ? anyShapes : shapesWith(choices([3, ''], [0, join]));
+  if (join === undefined) return anyShapes;
+  const inPairs = [
+    shape(5, { kvSep: join, pairSep: join }),
+    shape(6, { kvSep: join, pairSep: '', pairEnd: join }),
+  ];
+  return [...shapesWith(choices([3, ''], [0, join])), ...inPairs];
 }
 
 /**

@@ -30,13 +30,11 @@ interface AffixLink {
 }
 
 export function stepsOf({ links, reading }: Chain): string[] {
-  const last = links.length - 1;
-  return [...links.flatMap((link, index) => stepsOfLink(link, index === last)), ...reading.after];
-}
-
-function stepsOfLink(link: Link, isLast: boolean): string[] {
-  if (link.kind !== 'digest') return stepsOfAffix(link);
-  return [isLast || link.format === 'hex' ? digestName(link) : `${digestName(link)}:${link.format}`];
+  const steps = links.flatMap((link) => {
+    if (link.kind !== 'digest') return stepsOfAffix(link);
+    return link.format === 'hex' ? digestName(link) : `${digestName(link)}:${link.format}`;
+  });
+  return [...steps, ...reading.after];
 }
 
 /**
@@ -66,17 +64,9 @@ function digestsOf({ links }: Chain): string[] {
 }
 
 /** Equal for chains that give the same digest of every message. */
-export function chainIdentity({ links, key, reading }: Chain): string {
-  const steps = links.map((link) =>
-    link.kind === 'digest' ? [link.algorithm, link.hmac, link.format] : [link.kind, link.piece.text],
-  );
-  return JSON.stringify([
-    steps,
-    key?.bytes.toString('base64'),
-    reading.cut,
-    reading.digest,
-    reading.algorithm,
-  ]);
+export function chainIdentity({ links, key, reading: { cut, digest } }: Chain): string {
+  const steps = links.map((link) => (link.kind === 'digest' ? link : [link.kind, link.piece.text]));
+  return JSON.stringify([steps, key?.bytes.toString('base64'), cut, digest]);
 }
 
 /** Maximum cost of a chain, and of one whose digests a document names. */
@@ -102,8 +92,9 @@ interface ChainParts {
 export function digestChains(parts: ChainParts, digests: readonly string[] | undefined): Chain[] {
   const keys = keyForms(parts.forms, parts.pieces);
   const affixes = secretAffixes(parts);
+  const others = digests === undefined ? [] : requestAffixes(parts);
   const most = digests === undefined ? maxChainBits : maxHintedBits;
-  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes, most));
+  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes, others, most));
   return sortByBits(chains).filter((chain) => !digests || isDeepStrictEqual(digestsOf(chain), digests));
 }
 
@@ -116,6 +107,7 @@ function chainsTo(
   reading: SignatureReading,
   keys: readonly KeyForm[],
   affixes: readonly Affix[],
+  others: readonly Affix[],
   most: number,
 ): Chain[] {
   const chains: Chain[] = [];
@@ -139,6 +131,9 @@ function chainsTo(
       add(bits + 5, [first, last]);
       for (const affix of within(affixes, bits + 4))
         add(bits + 4 + affix.bits, [first, ...affix.value, last], null, true);
+      for (const affix of others)
+        for (const key of within(keys, bits + affix.bits + 2))
+          add(bits + affix.bits + 2, [first, ...affix.value, keyedLast], key);
       for (const key of within(keys, bits + 4.5)) {
         add(bits + 6.5 - (format === 'raw' ? 2 : 0), [keyedFirst, last], key);
         add(bits + 6.5, [first, keyedLast], key);
@@ -152,6 +147,14 @@ function chainsTo(
 
 function digest(algorithm: Algorithm, format: DigestStep['format'] = 'hex', hmac = false): DigestStep {
   return { kind: 'digest', algorithm, hmac, format };
+}
+
+/** A part of the request in front of or behind the digest of others, of which an HMAC is made. */
+function requestAffixes({ pieces: { path, method, url, values, extras } }: ChainParts): Affix[] {
+  return [path, method, url, ...values, ...extras].flatMap((piece) => [
+    choice([{ kind: 'prepend', piece }], piece.bits + 1),
+    choice([{ kind: 'append', piece }], piece.bits + 2),
+  ]);
 }
 
 /** The ways to put the secret between two digests. */

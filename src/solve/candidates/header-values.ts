@@ -80,7 +80,7 @@ export function headerLists({ extra }: SignableRequest): Choice<readonly Piece[]
 }
 
 /** A header that a document names, in any letter case, or else a parameter; or a header that is missing, between joiners. */
-interface NamedValue {
+export interface NamedValue {
   readonly name: string;
   readonly piece: Piece;
 }
@@ -96,8 +96,9 @@ export function namedValue(request: SignableRequest, wanted: string, join = ''):
   return tokens.length === 0 ? null : { name: wanted, piece: { tokens, text: text ?? '', bits: 0 } };
 }
 
-/** The ways to write a value that a document names: alone, behind its name, or encoded. */
-export function labelledValue({ name, piece }: NamedValue): Choice<readonly Piece[]>[] {
+/** The ways to write a value that a document names: behind the label that it says; or alone, behind its name, or encoded. */
+export function labelledValue({ name, piece }: NamedValue, said?: string): Choice<readonly Piece[]>[] {
+  if (said !== undefined) return [choice([behind(said, piece)], 0)];
   const likely = labels.slice(0, maxLabels);
   return [
     ...likely.map(({ value, bits }) => choice([behind(value(name), piece)], bits)),

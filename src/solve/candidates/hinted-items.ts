@@ -3,7 +3,7 @@ import { type ParamsRule, recipeDefaults } from '../../signing/recipe.js';
 import { Renderer } from '../../signing/template.js';
 import type { SolveTask } from '../tasks.js';
 import { type Choice, choice, distinctBy } from './cost.js';
-import { labelledValue, labelledValues, namedValue } from './header-values.js';
+import { labelledValue, labelledValues, type NamedValue, namedValue } from './header-values.js';
 import { type Item, itemsIn } from './items.js';
 import { literal, type Piece } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
@@ -54,10 +54,12 @@ interface HintedItems {
 }
 
 export function hintedItems({ task }: SearchSpace): HintedItems {
-  const { headers = [], constants = [] } = task.hints ?? {};
-  const named = headers.flatMap((name) => namedValue(task.request, name, task.hints?.join) ?? []);
-  const together = named.length < 2 ? [] : labelledValues(named, task.hints?.join);
-  const chains = [named.map(labelledValue), constants.map(constantItems)];
+  const { headers = [], constants: texts = [], join } = task.hints ?? {};
+  const named = headers.flatMap((name) => namedValue(task.request, name, join) ?? []);
+  const labelOf = ({ name }: NamedValue) => texts.find((text) => isLabelOf(name, text));
+  const constants = texts.filter((text) => !named.some(({ name }) => isLabelOf(name, text)));
+  const together = named.length < 2 || constants.length < texts.length ? [] : labelledValues(named, join);
+  const chains = [named.map((value) => labelledValue(value, labelOf(value))), constants.map(constantItems)];
   const items = chains.flatMap((chain, kind) =>
     chain.flatMap((all, index) =>
       all.map((item): Grouped<Item> => {
@@ -79,6 +81,11 @@ export function hintedItems({ task }: SearchSpace): HintedItems {
     isOnce: (list) => countIn(list) <= count,
     isWhole: (list) => countIn(list) === count,
   };
+}
+
+/** Whether a text is the name of a value with what separates it from the value. */
+function isLabelOf(name: string, text: string): boolean {
+  return text.length > name.length && text.replace(/[:= ]{1,2}$/, '').toLowerCase() === name.toLowerCase();
 }
 
 /** A text as an entry of the message, or in front of one, as a label is. */

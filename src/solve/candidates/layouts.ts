@@ -214,13 +214,13 @@ export function layoutKinds(space: SearchSpace) {
   return {
     open: kind(false, openLayouts),
     glued: kind(true, keyedLayouts(forms, gluedStyles)),
-    /** For a block of pairs with these separators. Most searches end before they need the names in every style. */
+    /** For a block of pairs with these separators. */
     paired: memoize((kvSep: string) =>
       memoize((pairSep: string) => {
-        const styles = memoize((names: readonly Choice<string>[]) => pairedStyles(names, kvSep, pairSep));
+        const styles = pairedStyles(secretNames, kvSep, pairSep);
         return kind(
           true,
-          keyedLayouts(forms, () => styles(secretNames)),
+          keyedLayouts(forms, () => styles),
         );
       }),
     ),

@@ -40,9 +40,13 @@ export const weights: Readonly<Record<ParameterRole, number>> = {
   other: 1,
 };
 
+/** What a payment is: an amount, a currency, an order. */
+const payment =
+  /amount|currency|^(?:out_?)?(?:sum|total|price|money)$|(?:order|trade|trans(?:action)?|txn|inv(?:oice)?|ref(?:erence)?)(?:_?(?:id|no|number|num|code))?$/i;
+
 export function weighNames(params: readonly Param[]): Choice<string>[] {
   const names = [...new Set(params.map(([name]) => name))];
-  const weighed = names.map((name) => ({ name, weight: weights[roleOf(name)] }));
-  const sum = weighed.reduce((total, { weight }) => total + weight, 0);
-  return weighed.map(({ name, weight }) => choice(name, oneIn(sum / weight)));
+  const weightOf = (name: string) => (payment.test(name) ? 4 : weights[roleOf(name)]);
+  const sum = names.reduce((total, name) => total + weightOf(name), 0);
+  return names.map((name) => choice(name, oneIn(sum / weightOf(name))));
 }
