@@ -21,3 +21,12 @@ export function withSeparator(entries: readonly string[], separator: string, oth
   const isInside = separator !== '' && entries.some((entry) => entry.includes(separator));
   return isInside ? entries.map((entry) => entry.replaceAll(separator, other)) : null;
 }
+
+/** Each two entries, and the list with these swapped. */
+export function swapsOf(entries: readonly string[]): (readonly [string, string, string[]])[] {
+  return entries.flatMap((one, from) =>
+    entries
+      .slice(from + 1)
+      .map((other, index) => [one, other, entries.with(from, other).with(from + 1 + index, one)] as const),
+  );
+}

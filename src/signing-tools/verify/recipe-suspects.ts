@@ -13,7 +13,7 @@ import {
 } from '../../signing/recipe.js';
 import { formatRecipe } from '../../signing/recipe-json.js';
 import type { SignableRequest } from '../../signing/request.js';
-import { withSeparator, withValueAt } from '../recipe-changes.js';
+import { swapsOf, withSeparator, withValueAt } from '../recipe-changes.js';
 import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
 import { joiners, joinWords, kind, maxEntries, messageVariants, type Variant } from './text-suspects.js';
 
@@ -126,15 +126,11 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
     added.map(({ name }) => [name, ''] as const),
   );
   const names = [...new Set(signed.map(([name]) => name))].slice(0, maxEntries);
-  const swapped = names.flatMap((one, from) =>
-    names
-      .slice(from + 1)
-      .map(
-        (other, index): Variant => [
-          `with the parameters ${one} and ${other} swapped`,
-          withValueAt(recipe, 'params.order', names.with(from, other).with(from + 1 + index, one)),
-        ],
-      ),
+  const swapped = swapsOf(names).map(
+    ([one, other, order]): Variant => [
+      `with the parameters ${one} and ${other} swapped`,
+      withValueAt(recipe, 'params.order', order),
+    ],
   );
   const said = formatRecipe(recipe);
   const forgotten = (['params', 'encode'] as const).flatMap((part) =>

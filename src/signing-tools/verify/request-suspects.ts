@@ -100,33 +100,19 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
   const { params, extra, body } = request;
   const signed = recipe && new Set(partsOf(recipe).allTokens.map(({ name }) => name.toLowerCase()));
   const headers = Object.entries(extra).filter(([name]) => signed?.has(name.toLowerCase()) ?? true);
+  const reading = ([name, text]: Param, put: Reading['with'], isParam = false): Reading => {
+    return { name, text, isParam, with: put };
+  };
   return [
-    ...params.slice(0, maxReadings).map(
-      ([name, text]): Reading => ({
-        name,
-        text,
-        isParam: true,
-        with: (changed) => withValue(request, name, changed),
-      }),
-    ),
-    ...headers.slice(0, maxReadings).map(
-      ([name, text]): Reading => ({
-        name,
-        text,
-        isParam: false,
-        with: (changed) => ({ ...request, extra: { ...extra, [name]: changed ?? '' } }),
-      }),
-    ),
-    ...(body === null
-      ? []
-      : [
-          {
-            name: bodyName,
-            text: body,
-            isParam: false,
-            with: (changed: string | null) => ({ ...request, body: changed ?? '' }),
-          },
-        ]),
+    ...params
+      .slice(0, maxReadings)
+      .map((param) => reading(param, (changed) => withValue(request, param[0], changed), true)),
+    ...headers
+      .slice(0, maxReadings)
+      .map((header) =>
+        reading(header, (changed) => ({ ...request, extra: { ...extra, [header[0]]: changed ?? '' } })),
+      ),
+    ...(body === null ? [] : [reading([bodyName, body], (changed) => ({ ...request, body: changed ?? '' }))]),
   ];
 }
 

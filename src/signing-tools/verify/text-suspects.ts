@@ -2,7 +2,7 @@ import { compileRecipe } from '../../signing/compile-recipe.js';
 import { parseDigest } from '../../signing/digest-steps.js';
 import { type KeyRule, type Recipe, unlessRefused } from '../../signing/recipe.js';
 import { parseTemplate } from '../../signing/template.js';
-import { entriesOf, withSeparator, withValueAt } from '../recipe-changes.js';
+import { entriesOf, swapsOf, withSeparator, withValueAt } from '../recipe-changes.js';
 import { type Suspect, suspects } from './suspect.js';
 
 export type Variant = readonly [how: string, recipe: Recipe];
@@ -133,13 +133,8 @@ function entryVariants(entries: readonly string[], join: string, where = 'the me
       variants.push([`with nothing in the place of ${entryWords(entry)}`, entries.with(index, '')]);
     for (const [how, changed] of replacementsIn(entry)) variants.push([how, entries.with(index, changed)]);
   }
-  for (const [from, one] of entries.entries())
-    for (const [to, other] of entries.entries())
-      if (from < to)
-        variants.push([
-          `with ${entryWords(one)} and ${entryWords(other)} swapped`,
-          entries.with(from, other).with(to, one),
-        ]);
+  for (const [one, other, swapped] of swapsOf(entries))
+    variants.push([`with ${entryWords(one)} and ${entryWords(other)} swapped`, swapped]);
   return variants;
 }
 
