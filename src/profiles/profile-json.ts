@@ -6,7 +6,13 @@ import { checkFields } from '../protocol/fields.js';
 import { textFault } from '../protocol/unsafe-text.js';
 import { Secret } from '../signing/secret.js';
 import { parseHeaderSources } from './header-source.js';
-import { checkIdentifiers, checkProfileName, type Profile, parseEnvironment } from './profile.js';
+import {
+  checkIdentifiers,
+  checkProfileName,
+  type Profile,
+  parseEnvironment,
+  requestFields,
+} from './profile.js';
 import type { SecretSource } from './secret.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -86,7 +92,7 @@ const profileFields: {
     throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });
   },
 };
-const requiredFields = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'];
+const requiredFields = ['environment', ...requestFields, 'secret'];
 
 /** @throws InvalidInputError that begins with `label`, for an invalid field, and for one that is unknown unless `isRead` */
 export function parseProfile(name: string, json: unknown, label = '', isRead = false): Profile {
@@ -150,15 +156,7 @@ export function formatProfile({ name: _, secret, platform, ...fields }: Profile)
 }
 
 /** The members of a profile that is handed over: data about the deployment. */
-export const sharedFields = [
-  'environment',
-  'base_url',
-  'tenant_code',
-  'channel',
-  'app_key',
-  'key_prefix',
-  'platform',
-] as const;
+export const sharedFields = ['environment', ...requestFields, 'key_prefix', 'platform'] as const;
 
 /** The profile for another user: without its secret, and of its headers only the names. */
 export function exportProfile(profile: Profile): JsonObject {

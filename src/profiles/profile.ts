@@ -12,6 +12,9 @@ import type { SecretSource } from './secret.js';
 export const environments = ['test', 'production'] as const;
 export type Environment = (typeof environments)[number];
 
+/** The fields of every request, or of its address. */
+export const requestFields = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
+
 /** Everything needed to call one deployment as one application. The field names are those of the spec. */
 export interface Profile {
   readonly name: string;

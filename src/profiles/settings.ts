@@ -15,7 +15,7 @@ import {
 } from './flags-and-environment.js';
 import type { HeaderSources } from './header-source.js';
 import { decideEnvironment } from './production-guard.js';
-import { checkIdentifiers, type Environment, type Profile } from './profile.js';
+import { checkIdentifiers, type Environment, type Profile, requestFields } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
 import { readSecret, type SecretSource } from './secret.js';
@@ -70,9 +70,7 @@ export interface SettingSources {
   readPlatform(file: string): Promise<Platform>;
 }
 
-const identifiers = ['tenant_code', 'channel', 'app_key'] as const;
-const required = ['base_url', ...identifiers] as const;
-type RequiredField = (typeof required)[number];
+type RequiredField = (typeof requestFields)[number];
 
 /**
  * Resolves each setting: flag, environment variable, then profile. The profile is the one selected by -p or
@@ -86,9 +84,9 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
   const fromProfile = <T>(value: T | undefined): Setting<T> | null =>
     profile && value !== undefined ? { value, origin: { kind: 'profile', name: profile.name } } : null;
   const find = (field: RequiredField) => given[field] ?? fromProfile(profile?.[field]);
-  const missing = required.filter((field) => find(field) === null);
+  const missing = requestFields.filter((field) => find(field) === null);
   if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list, sources.env);
-  const values = Object.fromEntries(required.map((field) => [field, find(field)])) as Record<
+  const values = Object.fromEntries(requestFields.map((field) => [field, find(field)])) as Record<
     RequiredField,
     Setting<string>
   >;
@@ -160,7 +158,7 @@ export async function resolveSigning(sources: SettingSources): Promise<SigningSe
 async function chooseProfile(sources: SettingSources) {
   const { flags, env, store } = sources;
   const given = readGivenValues(flags, env);
-  const isComplete = Boolean(env[secretVariable]) && required.every((field) => given[field] !== null);
+  const isComplete = Boolean(env[secretVariable]) && requestFields.every((field) => given[field] !== null);
   const needsNone = given.profile === null && isComplete;
   const warnings: string[] = [];
   const list = await store.load().catch((error: unknown) => {

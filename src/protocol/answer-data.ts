@@ -100,8 +100,9 @@ function namedData(view: View, names: readonly string[]): AnyReadData {
     const name = exchangeChatPrefix(requested, shape.chat_prefix);
     const keys = deviceNames.get(name);
     if (name === 'union_id') continue;
-    if (keys !== undefined && allows(name)) data.push([requested, describeDevices(record, keys)]);
-    else {
+    if (keys !== undefined && allows(name)) {
+      data.push([requested, record.login_device_info.map((device) => JSON.stringify(known(device, keys)))]);
+    } else {
       const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
       if (value !== undefined) data.push([requested, value]);
     }
@@ -122,10 +123,6 @@ function shownValue({ record, shape }: View, name: string, text: string | undefi
   if (text === undefined) return absentValues[shape.absent];
   if (shape.values === 'text' || !record.literals?.includes(name)) return text;
   return text === 'true' || text === 'false' ? text === 'true' : new JsonNumber(text);
-}
-
-function describeDevices(record: UserRecord, keys: readonly (keyof LoginDevice)[]): string[] {
-  return record.login_device_info.map((device) => JSON.stringify(known(device, keys)));
 }
 
 /** The fields in the order of the spec; unknown ones are the empty string (§4.1, shape rule 3). */

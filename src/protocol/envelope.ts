@@ -111,13 +111,8 @@ export function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>
  * parser.
  */
 function hasDouble(text: string, names: readonly string[], object = () => text): boolean {
-  const isPlain = !text.includes('\\u') && names.every((name) => occursOnce(text, `"${name}"`));
-  if (isPlain) return false;
+  const occursOnce = (part: string) => text.indexOf(part) === text.lastIndexOf(part);
+  if (!text.includes('\\u') && names.every((name) => occursOnce(`"${name}"`))) return false;
   const keys = [...membersIn(object())].flatMap(([key]) => (names.includes(key) ? [key] : []));
   return new Set(keys).size < keys.length;
-}
-
-function occursOnce(text: string, part: string): boolean {
-  const at = text.indexOf(part);
-  return at < 0 || !text.includes(part, at + 1);
 }

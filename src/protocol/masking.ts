@@ -124,10 +124,7 @@ export function maskJson(json: string, isPersonal: IsPersonal): string {
 function maskToken(token: string, hides: boolean, isPersonal: IsPersonal): string {
   if (token === 'null' || token === '""') return token;
   const text: string = token.startsWith('"') ? JSON.parse(token) : token;
-  if (encodesObject(text)) return JSON.stringify(maskJson(text, hides ? () => true : isPersonal));
+  if (/^\s*\{/.test(text) && jsonValueOf(text) !== undefined)
+    return JSON.stringify(maskJson(text, hides ? () => true : isPersonal));
   return hides ? JSON.stringify(maskText(text)) : token;
-}
-
-function encodesObject(text: string): boolean {
-  return /^\s*\{/.test(text) && jsonValueOf(text) !== undefined;
 }

@@ -88,7 +88,7 @@ export function unsentParameters(
 
 function checkForm({ name, length, digits, isList }: Parameter, value: string): void {
   if (length !== undefined) {
-    const characters = countCharacters(value);
+    const characters = [...value].length;
     if (characters < length.min || characters > length.max) {
       throw malformed(`${name} has ${characters} characters; it must have ${length.min} to ${length.max}`);
     }
@@ -97,11 +97,6 @@ function checkForm({ name, length, digits, isList }: Parameter, value: string): 
     throw malformed(`${name} is not a whole number of ${digits} digits`, 'Check the system clock.');
   }
   if (isList && splitInfoNames(value).length === 0) throw malformed(`${name} holds no name`);
-}
-
-function countCharacters(text: string): number {
-  if (!/[\ud800-\udbff]/.test(text)) return text.length;
-  return [...text].length;
 }
 
 /**

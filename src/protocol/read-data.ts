@@ -217,15 +217,12 @@ function isOfPlatform(
   if (type === 'text')
     return (value === null && absent === 'null') || (isLiteral(value) && values === 'as-written');
   if (type !== 'an object') return false;
-  return empty_object === 'null' ? value === null : empty_object === 'list' && isEmptyList(value);
+  if (empty_object === 'null') return value === null;
+  return empty_object === 'list' && Array.isArray(value) && value.length === 0;
 }
 
 function isLiteral(value: unknown): boolean {
   return typeof value === 'number' || typeof value === 'boolean';
-}
-
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
 }
 
 /** The JSON type of a value, without the value. */

@@ -86,13 +86,10 @@ export function parseFlatJson(
 export function formatFlatJson(entries: ReadonlyMap<string, FlatValue>): string {
   let members = '';
   for (const [key, value] of entries) {
-    members += `${members === '' ? '' : ','}${formatText(key)}:${formatValue(value)}`;
+    const written = typeof value === 'string' ? formatText(value) : String(value);
+    members += `${members === '' ? '' : ','}${formatText(key)}:${written}`;
   }
   return `{${members}}`;
-}
-
-function formatValue(value: FlatValue): string {
-  return typeof value === 'string' ? formatText(value) : String(value);
 }
 
 /** The same as JSON.stringify, which takes twice as long for text without escapes. */

@@ -3,6 +3,7 @@ import { InvalidInputError, quoteName } from './errors.js';
 import { checkFields, isObject } from './fields.js';
 import { neutralName } from './info-names.js';
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
+import { areTexts } from './members.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 import { JsonNumber, type UserInfoEntries } from './user-info.js';
@@ -103,6 +104,8 @@ export function parseUserRecord(json: string): UserRecord {
       'literals',
       ...ownFields,
     ]);
+  const fault = literals == null ? null : areTexts(literals);
+  if (fault !== null) throw new InvalidInputError(`literals ${fault}`);
   const devices = login_device_info ?? [];
   if (!Array.isArray(devices)) throw new InvalidInputError('login_device_info is not an array');
   return checkRecordSize({
@@ -114,7 +117,7 @@ export function parseUserRecord(json: string): UserRecord {
       texts(device, `login_device_info[${index}]`, loginDeviceFields),
     ),
     ...texts(own, 'the record'),
-    ...(literals == null ? {} : { literals: names(literals, 'literals') }),
+    ...(literals == null ? {} : { literals: literals as readonly string[] }),
   });
 }
 
@@ -124,11 +127,6 @@ export function parseUserRecord(json: string): UserRecord {
 function neutral(fields: unknown): unknown {
   if (!isObject(fields)) return fields;
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [neutralName(name), value]));
-}
-
-function names(value: unknown, where: string): readonly string[] {
-  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
-  throw new InvalidInputError(`${where} is not a list of names`);
 }
 
 /**

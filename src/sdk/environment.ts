@@ -55,17 +55,11 @@ export function optionsFromEnvironment(
 
 /** Network settings of the command line: its files, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 export function routeOptions(
-  {
-    baseUrl,
-    extraCa,
-    cert,
-    key,
-    proxy,
-    dispatcher,
-  }: Pick<UserInfoClientOptions, 'baseUrl' | 'extraCa' | 'cert' | 'key' | 'proxy' | 'dispatcher'>,
+  options: UserInfoClientOptions,
   { ca_file, client_cert, client_key }: Pick<Settings, 'ca_file' | 'client_cert' | 'client_key'>,
   env: EnvironmentVariables,
-): Pick<UserInfoClientOptions, 'extraCa' | 'cert' | 'key' | 'proxy'> {
+): Partial<UserInfoClientOptions> {
+  const { baseUrl, extraCa, cert, key, proxy, dispatcher } = options;
   // A dispatcher has its own.
   if (dispatcher !== undefined) return {};
   const caFile = ca_file?.value;

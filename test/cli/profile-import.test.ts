@@ -72,8 +72,8 @@ describe('an imported profile', () => {
     });
     const exported = await machine.run(['profile', 'export', 'partner']);
     expect(exported.stderr).toBe(
-      'left out: the app secret, the value of the header X-Key, the value of the header x-other, the CA file, ' +
-        'the proxy, the permission for plain HTTP\n',
+      'left out: the app secret, the value of the header X-Key, the value of the header x-other, ca_file, ' +
+        'proxy, allow_http\n',
     );
     expect(JSON.parse(exported.stdout)).toEqual({
       ...partner,

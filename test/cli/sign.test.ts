@@ -389,7 +389,7 @@ export function sign({ params }, secret) {
     expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain(`the module ${path}`);
     const { stdout, stderr } = await machine.run(['profile', 'export', 'local']);
     expect(stdout).not.toContain(path);
-    expect(stderr).toContain('the signing module');
+    expect(stderr).toContain('signing_module');
     const slow = `let first = true;
 export function sign() {
   if (first) process.kill(process.pid, 'SIGINT');

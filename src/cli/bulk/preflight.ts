@@ -41,14 +41,8 @@ export interface CheckedFile {
  *
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed
  */
-export async function checkRows({
-  context: { signal },
-  io,
-  options,
-  operation,
-  settings,
-  source,
-}: BulkRun): Promise<CheckedFile> {
+export async function checkRows(run: BulkRun): Promise<CheckedFile> {
+  const { context, io, options, operation, settings, source } = run;
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
   let [rows, faultCount] = [0, 0];
@@ -77,7 +71,7 @@ export async function checkRows({
     }
   };
   const checkBatch = (batch: readonly FileRow[]) => {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     batch.forEach(checkRow);
     rows += batch.length;
   };

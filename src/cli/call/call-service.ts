@@ -38,7 +38,9 @@ export async function callService(
     const answer = await client.send(request, { signal: context.signal });
     await printAnswer(answer, io, style);
     for (const warning of answer.warnings) await warn(io, warning);
-    await reportMissing(request, answer, io);
+    // A mistyped name looks like one without a value.
+    const missing = missingInfoNames(request.infoNames, answer.envelope.data);
+    if (missing.length > 0) await printMessage(io, describeMissing(missing));
   } catch (error) {
     if (!(error instanceof RejectedError || error instanceof NoAnswerError)) throw error;
     // A query is for the data of an answer: a script would take null for a value.
@@ -93,12 +95,6 @@ async function confirmWrite(
   const keys = Object.keys(JSON.parse(parameters.get('user_info') ?? '{}'));
   const change = keys.length === 0 ? `${endpoint.summary}: ${user}` : `Write ${listKeys(keys)} to ${user}`;
   await confirm(context, `${change} in ${describeProduction(settings)}?`, options.yes);
-}
-
-/** Reports requested names that the answer lacks: a mistyped name looks like one without a value. */
-async function reportMissing({ infoNames }: PlainRequest, { envelope }: Answer, io: Io): Promise<void> {
-  const missing = missingInfoNames(infoNames, envelope.data);
-  if (missing.length > 0) await printMessage(io, describeMissing(missing));
 }
 
 /**

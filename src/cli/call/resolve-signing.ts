@@ -104,7 +104,8 @@ async function readRule(context: CliContext, source: string): Promise<SelectedRu
     return { signing: choiceOf(parseFound(signing.fits[0])), from: 'a search by samples', fits };
   }
   refuseModule(signing, `${inputName(source)}: `);
-  if (!isPair(signing)) return { signing: choiceOf(parseRecipe(signing)), from, fits: 1 };
+  const isPair = isObject(signing) && ('app_sign' in signing || 'sign' in signing);
+  if (!isPair) return { signing: choiceOf(parseRecipe(signing)), from, fits: 1 };
   for (const [name, recipe] of Object.entries(signing))
     refuseModule(recipe, `${inputName(source)}: ${name}.`);
   return { signing: choiceOf(parseSigningRecipes(signing)), from, fits: 1 };
@@ -138,10 +139,6 @@ export function requirePreset(name: string): Preset {
     hint: `${nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `}They are listed by:`,
     commands: ['userinfo sign presets'],
   });
-}
-
-function isPair(json: unknown): json is object {
-  return isObject(json) && ('app_sign' in json || 'sign' in json);
 }
 
 export function addRecipeOption(command: Command): Command {

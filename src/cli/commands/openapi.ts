@@ -9,20 +9,15 @@ export const declareOpenApi = command({
   name: 'openapi',
   summary: 'print the OpenAPI description of both operations',
   takes: (command) => command.option('--platform <file>', 'platform file: describe that platform'),
-  run: async ({
-    context,
-    io,
-    options,
-    style: { format, select },
-    print,
-  }: Call<Pick<ConnectionOptions, 'platform'>>) => {
+  run: async (call: Call<Pick<ConnectionOptions, 'platform'>>) => {
+    const { context, io, options, style, print } = call;
     const { openApiDocument } = await import('../../protocol/openapi.js');
     const { platform: file = '' } = options;
     const platform = file === '' ? defaultPlatform : await readPlatform(context, file);
     const description = 'The test or the production deployment';
     const variables = { base_url: { default: defaultUrl } };
     const document = openApiDocument([{ url: '{base_url}', description, variables }], platform);
-    const isJson = (format === 'json' || format === 'table') && select === undefined;
+    const isJson = (style.format === 'json' || style.format === 'table') && style.select === undefined;
     return isJson ? write(io.stdout, `${JSON.stringify(document, null, 2)}\n`) : print(document);
   },
 });

@@ -172,13 +172,8 @@ async function setApp({ context, io, options, openStore }: StoreCall<SetOptions>
   await printMessage(io, `changed app "${appKey}"`);
 }
 
-async function createApp({
-  context,
-  io,
-  options,
-  print,
-  openStore,
-}: StoreCall<CreateOptions>): Promise<void> {
+async function createApp(call: StoreCall<CreateOptions>): Promise<void> {
+  const { context, io, options, print, openStore } = call;
   // Only the flag: a profile named by USERINFO_PROFILE is not written to.
   const { profile, tenantCode, channel, appKey, platform: file } = options;
   const base_url = parseBaseUrl(options.baseUrl, '--base-url');

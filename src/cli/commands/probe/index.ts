@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { type Platform, parsePlatform } from '../../../platform/platform.js';
+import { parsePlatform } from '../../../platform/platform.js';
 import type { ProbedUser } from '../../../probe/gather.js';
 import { updateProfile } from '../../../profiles/profile-store.js';
 import type { Settings } from '../../../profiles/settings.js';
@@ -15,6 +15,7 @@ import { addConnectionOptions, type ConnectionOptions } from '../../command-line
 import { printMessage, readText, writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
+import type { ProbeResult } from './report.late.js';
 
 interface ProbeOptions extends ConnectionOptions {
   readonly code?: readonly string[];
@@ -87,12 +88,12 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
       gather(connection, user),
     );
     const { conclude, probeRecord, probeTables, verdictOf } = await import('./report.late.js');
-    const { result, found } = conclude(evidence, used.value, user.key);
+    const result = conclude(evidence, used.value, user.key);
     parsePlatform(JSON.parse(JSON.stringify(result.file)), 'what was found');
     if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
     await print(isTable ? probeTables(result, options.verbose === true) : probeRecord(result));
     for (const doubt of result.doubts) await warn(io, doubt);
-    await saveFound(call, settings, found, JSON.stringify(result.file, null, 2));
+    await saveFound(call, settings, result);
   } catch (error) {
     const left = unionId === undefined ? '' : `; ${user.key} may be left with the user`;
     if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved${left}`);
@@ -139,12 +140,11 @@ async function announce(
 async function saveFound(
   { context, io, options: { save, saveProfile } }: Call<ProbeOptions>,
   { profile }: Settings,
-  platform: Platform,
-  file: string,
+  { found: platform, file }: ProbeResult,
 ): Promise<void> {
   if (save !== undefined) {
     try {
-      writeFileSync(save, `${file}\n`, { flag: 'wx', mode: 0o600 });
+      writeFileSync(save, `${JSON.stringify(file, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
     } catch (error) {
       if (!isSystemError(error)) throw error;
       throw refusal(save, describeSystemError(error));

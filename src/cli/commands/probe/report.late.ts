@@ -13,28 +13,26 @@ import { clearOf, differencesOf, ownCode, type Refusal, unseenMeanings } from '.
 import { httpStatusOf } from '../../../protocol/result-codes.js';
 
 /** The findings of a probe, and which of them may be wrong. */
-interface ProbeResult {
+export interface ProbeResult {
   readonly learned: Learned;
   readonly breaks: readonly Break[];
   readonly doubts: readonly string[];
   /** Where a service with the file would answer otherwise than the platform did. */
   readonly differences: readonly string[];
-  /** The platform file: what was found, and the rest as it was. */
+  /** The platform as it was found, and the rest as it was. */
+  readonly found: Platform;
+  /** The same as a file. */
   readonly file: PlatformFile;
 }
 
 /** Concludes from the answers; `used` is the platform of the profile, `key` that of the passback. */
-export function conclude(
-  evidence: Evidence,
-  used: Platform,
-  key: string,
-): { readonly result: ProbeResult; readonly found: Platform } {
+export function conclude(evidence: Evidence, used: Platform, key: string): ProbeResult {
   const learned = learn(evidence);
   const found = { ...used, ...learned.fields };
   const breaks = findBreaks(evidence, found);
   const doubts = doubtsOf(evidence, learned, key);
   const differences = differencesOf(learned.refusals, found);
-  return { result: { learned, breaks, doubts, differences, file: formatPlatform(found) }, found };
+  return { learned, breaks, doubts, differences, found, file: formatPlatform(found) };
 }
 
 /** `2 of 15 refusals differ from this project; 9 of 17 points are known` */

@@ -8,6 +8,7 @@ import {
   type Profile,
   type ProfilePatch,
   parseIdentifier,
+  requestFields,
 } from '../../../profiles/profile.js';
 import { readSecret, secretWarnings } from '../../../profiles/secret.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
@@ -30,8 +31,7 @@ import { defaultTimeMs } from '../sign/solve.js';
 import { solveFault } from '../sign/solve-report.js';
 import { isAmbiguous, likeliest, searchRules } from '../sign/solve-samples.late.js';
 
-const fields = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
-type Values = Partial<Record<(typeof fields)[number], string>>;
+type Values = Partial<Record<(typeof requestFields)[number], string>>;
 
 /** Requests of one application of the platform. */
 export interface Capture {
@@ -68,7 +68,7 @@ export async function readCapture(context: CliContext, from: string, given: Valu
     });
   }
   const isMeant = ({ values }: { values: Values }) =>
-    fields.every((field) => given[field] === undefined || given[field] === values[field]);
+    requestFields.every((field) => given[field] === undefined || given[field] === values[field]);
   const meant = apps.size === 1 ? [...apps.values()] : [...apps.values()].filter(isMeant);
   const [app] = meant;
   if (app === undefined || meant.length > 1) throw severalApps(from, [...apps.values()]);
@@ -85,7 +85,7 @@ function valuesOf(sample: Sample, path: string): Values {
   const base = sample.url.slice(0, sample.url.length - path.length);
   const values: Record<string, string> = {};
   if (/^https?:/i.test(base)) values.base_url = parseBaseUrl(base, 'the address of the request');
-  for (const field of fields) {
+  for (const field of requestFields) {
     const value = paramOf(sample, field);
     if (value !== undefined) values[field] = parseIdentifier(value, `the parameter ${field} of the request`);
   }
@@ -93,7 +93,7 @@ function valuesOf(sample: Sample, path: string): Values {
 }
 
 function severalApps(from: string, apps: readonly { readonly values: Values }[]): InvalidInputError {
-  const lines = apps.map(({ values }) => fields.map((field) => values[field] ?? '?').join('  '));
+  const lines = apps.map(({ values }) => requestFields.map((field) => values[field] ?? '?').join('  '));
   return new InvalidInputError(`${inputName(from)} has requests of ${apps.length} applications`, {
     hint: ['Choose one, by --app-key, --tenant-code, --channel or --base-url:', ...lines].join('\n'),
   });
@@ -150,7 +150,7 @@ export async function completeProfile(
   const { platform = defaultPlatform, headers = {} } = given;
   const whereOf = (field: keyof Values) => (field === 'base_url' ? 'the address' : `parameter ${field}`);
   const taken = [
-    ...fields
+    ...requestFields
       .filter((field) => given[field] === undefined && capture.values[field] !== undefined)
       .map((field) => `${settingNames[field].title}: ${profile[field]} (${whereOf(field)})`),
     ...Object.entries(plain).map(([header, value]) => `header ${header}: ${value}`),
@@ -161,7 +161,7 @@ export async function completeProfile(
   const requests = capture.samples.length === 1 ? 'a request' : `${capture.samples.length} requests`;
   await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
   for (const line of taken) await printMessage(io, `  ${line}`);
-  for (const field of fields) {
+  for (const field of requestFields) {
     const [typed, captured] = [given[field], capture.values[field]];
     if (typed === undefined || captured === undefined || typed === captured) continue;
     await warn(io, `${settingNames[field].flag} is ${typed}, but the request has ${captured}`);
@@ -195,7 +195,7 @@ function notFound(
   profile: Profile,
 ): CheckFailedError {
   const name = quoteWhereNeeded(profile.name);
-  const values = fields.flatMap((field) => [settingNames[field].flag, profile[field]]);
+  const values = requestFields.flatMap((field) => [settingNames[field].flag, profile[field]]);
   const file = from === '-' ? 'request.txt' : quoteWhereNeeded(from);
   const kept = from === '-' ? ', and the request as request.txt' : '';
   return new CheckFailedError(message, {

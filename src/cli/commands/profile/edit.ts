@@ -13,6 +13,7 @@ import {
   type ProfilePatch,
   parseEnvironment,
   parseIdentifier,
+  requestFields,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
 import { isLoopback, parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
@@ -87,7 +88,8 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   const known = { ...capture?.values, ...given };
   if (known.base_url !== undefined) checkBaseUrl(known.base_url, options.allowHttp);
   if (!prompt.possible) refuseMissing(known);
-  const ask = async (field: (typeof asked)[number]) => known[field] ?? promptFor(context, field, options);
+  const ask = async (field: (typeof requestFields)[number]) =>
+    known[field] ?? promptFor(context, field, options);
   const required: Profile = {
     name,
     environment:
@@ -109,8 +111,6 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   await warnOfSecret(context, required);
   await tool?.checkStored(call, name);
 }
-
-const asked = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
 
 /**
  * Asks where the address of a profile is that of one of the other environment: writes to it would not be asked about.
@@ -136,7 +136,7 @@ export async function confirmAddress(
 /** Validates the answer at its prompt, before the next one. White space around it was pasted. */
 async function promptFor(
   { prompt }: CliContext,
-  field: (typeof asked)[number],
+  field: (typeof requestFields)[number],
   { allowHttp }: EditOptions,
 ): Promise<string> {
   const { title } = settingNames[field];
@@ -158,7 +158,7 @@ function checkBaseUrl(text: string, allowHttp = false): void {
 
 /** Reports all missing values at once if there is no terminal to ask on. */
 function refuseMissing(given: ProfilePatch): void {
-  const missing: string[] = asked
+  const missing: string[] = requestFields
     .filter((field) => given[field] === undefined)
     .map((field) => settingNames[field].flag);
   if (given.secret === undefined) missing.push(secretFlags);

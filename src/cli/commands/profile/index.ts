@@ -40,19 +40,10 @@ const declareExport = command({
   },
 });
 
-/** Members that an exported profile lacks, besides the app secret and the values of headers. */
-const ownWords: Readonly<Record<string, string>> = {
-  signing_module: 'the signing module',
-  ca_file: 'the CA file',
-  client_cert: 'the client certificate',
-  proxy: 'the proxy',
-  allow_http: 'the permission for plain HTTP',
-};
-
-function leftOut(profile: Profile): string[] {
-  const headers = Object.keys(profile.headers ?? {}).map((name) => `the value of the header ${name}`);
-  const own = Object.entries(ownWords).flatMap(([field, words]) => (field in profile ? [words] : []));
-  return ['the app secret', ...headers, ...own];
+/** What an exported profile lacks. */
+function leftOut({ secret: _, headers = {}, ...others }: Profile): string[] {
+  const values = Object.keys(headers).map((name) => `the value of the header ${name}`);
+  return ['the app secret', ...values, ...Object.keys(others).filter((field) => field in ownMembers)];
 }
 
 interface ImportOptions extends SecretOptions {

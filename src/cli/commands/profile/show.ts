@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { formatPlatform } from '../../../platform/platform.js';
 import { describeOrigin, type Setting, settingNames } from '../../../profiles/flags-and-environment.js';
 import { describeHeaderSource } from '../../../profiles/header-source.js';
+import { requestFields } from '../../../profiles/profile.js';
 import { describeSecretSource, type SecretSource } from '../../../profiles/secret.js';
 import { lackingHeaders, resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { defaultRecipes, presets } from '../../../signing/presets.js';
@@ -110,5 +111,5 @@ function describeSigning(recipes: SigningRecipes): string {
   return `app_sign by ${describe(recipes.app_sign)}, sign by ${describe(recipes.sign)}`;
 }
 
-const shown = ['environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;
+const shown = ['environment', ...requestFields] as const;
 const files = ['ca_file', 'client_cert', 'client_key'] as const;

@@ -21,7 +21,9 @@ export const declareSignSolve = command({
       .argument('[requests...]', 'such as signed URLs or curl commands; - for standard input')
       .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', addText)
       .option(...signParamOption)
-      .option('--pick <n,…>', 'numbers of the requests to take, where there are several', parsePicks)
+      .option('--pick <n,…>', 'numbers of the requests to take, where there are several', (text) =>
+        text.split(',').map(parseCount),
+      )
       .option(
         '--recipe <file>',
         'what a document says: a recipe with "?" for each value that it does not say',
@@ -61,10 +63,6 @@ async function readSamples(
     samples.push(...(await readSignedInputs(context, undefined, { ...wanted, sample })));
   }
   return samples.length > 0 ? samples : readSignedInputs(context, undefined, {});
-}
-
-function parsePicks(text: string): number[] {
-  return text.split(',').map(parseCount);
 }
 
 /** @throws InvalidInputError for what is not a digest */
