@@ -16,18 +16,12 @@ export interface Sql {
   /** Runs a statement and returns the number of changed rows. */
   run(statement: string, values?: readonly SqlParameter[]): Promise<number>;
   /** Runs a statement and returns its rows. */
-  all<Row extends object = SqlRow>(
-    statement: string,
-    values?: readonly SqlParameter[],
-  ): Promise<readonly Row[]>;
+  all<Row = SqlRow>(statement: string, values?: readonly SqlParameter[]): Promise<readonly Row[]>;
   /**
    * Runs a statement for each of many rows of text, in their order, and returns what it returns for them. All its
    * parameters stand in one list, each once: that of VALUES, or one that the key of a row equals.
    */
-  each<Row extends object = SqlRow>(
-    statement: string,
-    rows: readonly (readonly string[])[],
-  ): Promise<readonly Row[]>;
+  each<Row = SqlRow>(statement: string, rows: readonly (readonly string[])[]): Promise<readonly Row[]>;
 }
 
 /** Use of the connections of a pool, named as in the metrics. */
@@ -47,10 +41,7 @@ export interface SqlDriver {
   /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs one statement as a transaction, and returns its rows when it is durable. */
-  writeOnce<Row extends object = SqlRow>(
-    statement: string,
-    values: readonly SqlParameter[],
-  ): Promise<readonly Row[]>;
+  writeOnce<Row = SqlRow>(statement: string, values: readonly SqlParameter[]): Promise<readonly Row[]>;
   /** The SQL that it understands besides what both have in common. */
   readonly engine: 'sqlite' | 'postgres';
   /** Maximum number of rows that one statement may delete, so that others wait only some milliseconds. */

@@ -690,7 +690,7 @@ function afterFirst(sql: Sql, awaited: string, intrude: () => Promise<void>): Sq
   return {
     run: (statement, values) => sql.run(statement, values),
     each: (statement, rows) => sql.each(statement, rows),
-    async all<Row extends object>(statement: string, values?: readonly SqlParameter[]) {
+    async all<Row>(statement: string, values?: readonly SqlParameter[]) {
       const rows = await sql.all<Row>(statement, values);
       if (statement === awaited && !done) {
         done = true;
