@@ -403,16 +403,16 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         outcomes
           .slice(12 * text, 12 * text + 12)
           .filter((it) => typeof it === 'string' || it.record !== null);
-      expect(found(0)).toEqual(Array(3).fill({ record: user('u2'), infoNames: ['a', 'b'] }));
+      expect(found(0)).toEqual(Array(3).fill({ record: user('u2'), infoNames: ['a', 'b'], unionId: 'u2' }));
       expect(found(1)).toHaveLength(3);
-      expect(found(2)).toEqual(Array(12).fill({ record: user('u1'), infoNames: null }));
+      expect(found(2)).toEqual(Array(12).fill({ record: user('u1'), infoNames: null, unionId: 'u1' }));
       expect([...found(3), ...found(4)]).toEqual([]);
       const again = await Promise.all(Array.from({ length: 20 }, () => read('all', { random: 'the same' })));
       expect(again.filter((outcome) => outcome !== 'random used')).toHaveLength(1);
       await driver.write((sql) =>
         sql.run("UPDATE codes SET expires_at = expires_at - 300 WHERE code = 'all'"),
       );
-      expect(await read('all')).toEqual({ record: null, unionId: 'u1' });
+      expect(await read('all')).toEqual({ record: null, infoNames: null, unionId: 'u1' });
     });
 
     it('carries out passbacks that arrive together, to one user and to several', async () => {
