@@ -130,7 +130,9 @@ describe('doctor', () => {
   it('finds a profile file that others can read', async () => {
     chmodSync(machine.profileFile, 0o640);
     const found = await diagnose();
+    const shown = (await machine.run(['doctor'])).stdout;
     chmodSync(machine.profileFile, 0o600);
+    expect(shown).toMatch(/mode 0640.*\n +Restrict it:\n +chmod 600 /);
     expect(found).toMatchObject({ status: 3, failed: ['profile_file'] });
     expect(found.checks.profile_file).toMatchObject({
       detail: expect.stringContaining('mode 0640'),

@@ -234,9 +234,15 @@ describe.each(Object.entries(ways))('a signer that returns a promise, by a %s', 
     }
     expect(platform.requests).toHaveLength(2);
     for (const name of ['app_sign', 'sign'] as const) {
-      const wrong = { ...later(name), digestLength: 31 };
+      let query: string | undefined;
+      const sign = (...given: Parameters<typeof signers.sign.sign>) => {
+        query = given[0].query;
+        return later(name).sign(...given);
+      };
+      const wrong = { digestLength: 31, usesQuery: true, sign };
       await using client = clientWith({ signing: { ...signers, [name]: wrong } });
       await expect(send(client)).rejects.toThrow(`${name} has 32 characters, not 31`);
+      expect(query).toContain('&app_key=');
     }
   });
 

@@ -171,7 +171,6 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
       await driver.write(async (sql) => {
         for (const statement of ageStatements) await sql.run(statement, [seconds]);
       });
-      knownApps.clear();
     },
     async close(): Promise<void> {
       await stopPurge();
