@@ -62,7 +62,7 @@ it('the outcome of a row is in the results before the next row is sent', async (
 });
 
 describe('invalid input is refused before anything is sent', () => {
-  it.each([
+  it.each<[string, content: string | Buffer, said: string, ...options: string[]]>([
     ['an empty file', '', '"it.csv" is empty'],
     ['a header without rows', 'union_id,a\n', '"it.csv" has no row'],
     ['a reserved name', 'union_id,channel\nf1,x\n', 'line 1: the column name "channel" is reserved'],
@@ -71,9 +71,12 @@ describe('invalid input is refused before anything is sent', () => {
       Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 0x0a]),
       'line 1 holds U+0000: this is not a text file',
     ],
-  ])('%s', async (_, content, said) => {
+    ['a delimiter for NDJSON', '{}', '--delimiter is for CSV: NDJSON', '--format=ndjson', '--delimiter=;'],
+    ['types for NDJSON', '{}', '--types is for CSV: NDJSON', '--format=ndjson', '--types=a:number'],
+    ['empty cells for NDJSON', '{}', '--empty is for CSV: NDJSON', '--format=ndjson', '--empty=keep'],
+  ])('%s', async (_, content, said, ...options) => {
     const before = requests();
-    const done = await passBack(write('it.csv', content));
+    const done = await passBack(write('it.csv', content), ...options);
     expect(done).toMatchObject({ status: 2, stdout: '' });
     expect(done.stderr).toContain(`error: ${said}`);
     expect(done.stderr).toMatch(/^Nothing was sent\./m);

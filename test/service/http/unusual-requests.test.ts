@@ -57,6 +57,7 @@ describe('input that is not a request', () => {
   ])('is answered with an envelope: %s', async (_, bytes, code) => {
     const [answer, ...more] = await exchange(bytes);
     expectEnvelope(answer, code);
+    expect(answer?.head).toMatch(/^connection: close\r?$/im);
     expect(more).toEqual([]);
   });
 
