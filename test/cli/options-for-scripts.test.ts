@@ -139,15 +139,6 @@ describe('--print-curl', () => {
     expect(JSON.parse((await machine.shell(printed.stdout)).stdout).code).toBe(40105);
   });
 
-  it('refuses many rows, which it would send', async () => {
-    const done = await machine.run(['passback', '--from', 'users.csv', '--print-curl']);
-    expect(done).toMatchObject({
-      status: 2,
-      stdout: '',
-      stderr: expect.stringContaining('cannot be used with'),
-    });
-  });
-
   it('masks the values by default, with a notice', async () => {
     const { stdout, stderr } = await machine.run(['read', code, '--print-curl']);
     expect(stdout).toContain(`code=${code.slice(0, 3)}****${code.slice(-4)}&`);
@@ -180,4 +171,25 @@ describe('--print-curl', () => {
       { numRuns: 2 },
     );
   });
+});
+
+const many = 'passback --from a.csv --queue postgres://localhost:1/q';
+const excluded: readonly (readonly [line: string, options: readonly string[]])[] = [
+  [many, ['--concurrency 2', '--results r', '--failed f', '--journal j', '--resume', '--restart']],
+  [many, ['--take-over', '--no-preflight', '--max-failures 1']],
+  ['passback --from a.csv', ['--print-curl', '--keep', '--lease 1m', '--resume --restart']],
+  ['passback --from -', ['--resume', '--restart', '--journal j']],
+  ['read c', ['--dry-run --print-curl', '--json -o yaml']],
+  ['profile add x --from f', ['--signing-preset default', '--signing-module m.mjs']],
+  ['profile set x --signing-module m.mjs', ['--signing-preset default']],
+  ['profile set x --app-secret-stdin', ['--app-secret-env A', '--app-secret-command c']],
+  ['profile set x --app-secret-env A', ['--app-secret-command c']],
+];
+const lines = excluded.flatMap(([line, options]) => options.map((more) => `${line} ${more}`));
+it.each(lines)('options that exclude each other are refused: %s', async (line) => {
+  const { status, stderr } = await machine.run(line.split(' '));
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/ cannot be used with | needs --queue| a stream cannot/),
+  ]);
 });
