@@ -82,7 +82,8 @@ describe('a signature is parsed', () => {
     ]);
     // No token can hold such a name, and so short a value may be there by accident.
     expect(steps(`${digest},1795283538`, [['{t}', '1795283538']])).toEqual(['append:,1795283538']);
-    expect(steps(`${digest},17`, [['t', '17']])).toEqual(['append:,17']);
+    expect(steps(`${digest},176`, [['t', '176']])).toEqual(['append:,176']);
+    expect(steps(`${digest},1762`, [['t', '1762']])).toEqual([`append:,${'$'}{param:t}`]);
   });
 
   it('in base64 behind a label, which may be a value of the request', () => {
