@@ -487,7 +487,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         'app changed',
         'app changed',
         { union_id: 'u1' },
-        { record: null, unionId: null },
+        { record: null, infoNames: null, unionId: null },
         'no user',
         'app changed',
         'app changed',
