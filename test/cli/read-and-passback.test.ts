@@ -72,17 +72,10 @@ describe('passback', () => {
 
   it('prefers union_id if both are given', async () => {
     await machine.admin(['user', 'put'], '{"tenant_code":"acme","union_id":"u002"}');
-    const pairs = ['mobile=13800138000', 'both=yes'];
-    const done = await machine.run([
-      ...local,
-      'passback',
-      ...pairs,
-      '--primary-key',
-      'mobile',
-      '--union-id',
-      'u002',
-      '--json',
-    ]);
+    const args = 'passback mobile=13800138000 both=yes --primary-key mobile --union-id u002 --json'.split(
+      ' ',
+    );
+    const done = await machine.run([...local, ...args]);
     expect(JSON.parse(done.stdout).data).toEqual({ union_id: 'u002' });
     expect((await machine.record('u002')).basic_info).toEqual({ mobile: '13800138000' });
     await machine.admin(['user', 'delete', '--tenant-code', 'acme', '--union-id', 'u002', '--yes']);
@@ -346,14 +339,8 @@ describe('read', () => {
 
 describe('the service', () => {
   it('logs one line per request, without secrets and personal data', async () => {
-    await machine.run([
-      ...local,
-      'passback',
-      'mobile=13999999999',
-      'id_card=330102199001011234',
-      '--union-id',
-      'u001',
-    ]);
+    const args = 'passback mobile=13999999999 id_card=330102199001011234 --union-id u001'.split(' ');
+    await machine.run([...local, ...args]);
     const { profiles } = JSON.parse(
       await (await import('node:fs/promises')).readFile(machine.profileFile, 'utf8'),
     );
