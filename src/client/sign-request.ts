@@ -38,9 +38,6 @@ interface Moment {
   readonly timestamp: number;
 }
 
-/** Who sends a request. */
-type Caller = Omit<SigningApp, 'signers'>;
-
 /**
  * The request that a recipe signs: its parameters in the order of the endpoint's table (§4), `app_sign` empty and
  * `sign` absent. The query is encoded only for signers that use it: each read would pay for it.
@@ -48,7 +45,7 @@ type Caller = Omit<SigningApp, 'signers'>;
 export function signableRequest(
   request: PlainRequest,
   baseUrl: string,
-  caller: Caller,
+  caller: Omit<SigningApp, 'signers'>,
   moment: Moment,
   usesQuery = true,
 ): SignableRequest {
@@ -65,7 +62,7 @@ export function signableRequest(
 }
 
 /** The values of a request's parameters by name, before it is signed: those of §5.3, and those of its operation. */
-function valuesOf({ parameters }: PlainRequest, caller: Caller, moment: Moment): Map<string, string> {
+function valuesOf({ parameters }: PlainRequest, caller: Omit<SigningApp, 'signers'>, moment: Moment) {
   return new Map(parameters)
     .set('tenant_code', caller.tenantCode)
     .set('app_key', caller.appKey)

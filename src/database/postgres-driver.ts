@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ClientBase, QueryResult } from 'pg';
+import type { ClientBase, QueryConfig, QueryResult } from 'pg';
 import { StartError, StoreUnavailableError } from './errors.js';
 import { postgresConfig } from './postgres-config.js';
 import {
@@ -14,13 +14,11 @@ import { checkValues, type Sql, type SqlDriver, type SqlParameter } from './sql-
 export { describePostgres } from './postgres-config.js';
 
 export interface PostgresOptions {
-  /** Maximum number of connections. */
+  /** Maximum number of connections. Default: 10. */
   readonly poolSize?: number;
   /** Whether statements are prepared once per connection. Default: true. */
   readonly prepares?: boolean;
 }
-
-const defaultPoolSize = 10;
 
 /** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
 const withoutRowId = ' WITHOUT ROWID';
@@ -53,12 +51,12 @@ const [firstLockPauseMs, maxLockPauseMs] = [50, 400];
  */
 export async function openPostgresDriver(
   url: string,
-  { poolSize = defaultPoolSize, prepares = true }: PostgresOptions = {},
+  { poolSize = 10, prepares = true }: PostgresOptions = {},
 ): Promise<SqlDriver> {
   const { isPooled, ...config } = postgresConfig(url);
   const pool = openPool(config, poolSize);
   /** The statements as PostgreSQL understands them, with the names under which they are prepared. */
-  const known = new Map<string, { readonly text: string; readonly name?: string }>();
+  const known = new Map<string, QueryConfig>();
 
   async function run<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
     const lockedUntil = performance.now() + maxLockedMs;
@@ -95,20 +93,13 @@ export async function openPostgresDriver(
     };
   }
 
-  function query(
-    client: ClientBase,
-    statement: string,
-    values: readonly SqlParameter[],
-  ): Promise<QueryResult> {
+  function query(client: ClientBase, statement: string, values: readonly SqlParameter[]) {
     checkValues(values);
     const prepared = known.get(statement) ?? learn(statement);
-    return send(
-      client,
-      values.length === 0 ? prepared.text : { ...prepared, values: values as SqlParameter[] },
-    );
+    return send(client, values.length === 0 ? prepared.text : { ...prepared, values: [...values] });
   }
 
-  function learn(statement: string): { readonly text: string; readonly name?: string } {
+  function learn(statement: string): QueryConfig {
     const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
     const learnt = { text, ...(prepares && !isPooled && { name: `userinfo_${known.size + 1}` }) };
     known.set(statement, learnt);
@@ -199,15 +190,7 @@ async function notTwice<T>(committing: Promise<T>): Promise<T> {
   }
 }
 
-type Query =
-  | string
-  | {
-      readonly name?: string;
-      readonly text: string;
-      readonly values: unknown[];
-    };
-
-async function send(client: ClientBase, query: Query): Promise<QueryResult> {
+async function send(client: ClientBase, query: string | QueryConfig): Promise<QueryResult> {
   try {
     return await client.query(query);
   } catch (error) {

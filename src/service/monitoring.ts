@@ -95,11 +95,10 @@ export function probeStore(
   windowSeconds: number,
 ): { readonly isWritable: () => Promise<boolean>; readonly isInTime: () => boolean } {
   const isInTime = () => Math.abs(store.clockDifference()) <= windowSeconds;
-  const checkClock = (wasInTime: boolean) => {
-    if (isInTime() || !wasInTime) return;
-    const clockDifference = store.clockDifference();
-    const where = clockDifference > 0 ? 'ahead of' : 'behind';
-    const problem = `the clock of this machine is ${Math.abs(clockDifference)} s ${where} that of the database`;
+  const reportClock = () => {
+    const difference = store.clockDifference();
+    const where = difference > 0 ? 'ahead of' : 'behind';
+    const problem = `the clock of this machine is ${Math.abs(difference)} s ${where} that of the database`;
     log({ event: 'clock', problem });
   };
   let last = { isWell: true, endedAt: Number.NEGATIVE_INFINITY };
@@ -108,7 +107,7 @@ export function probeStore(
     const wasInTime = isInTime();
     try {
       await store.check(unixSeconds);
-      checkClock(wasInTime);
+      if (wasInTime && !isInTime()) reportClock();
       last = { isWell: true, endedAt: now() };
     } catch (error) {
       logFault(log, error);

@@ -40,15 +40,10 @@ export async function readResults(
   return kept;
 }
 
-interface Result {
-  readonly line: number;
-  readonly outcome: Outcome;
-}
-
 const resultStart = '{"line":';
 
 /** A results line as a run writes it. */
-function parseResult(text: string): Result | null {
+function parseResult(text: string): { readonly line: number; readonly outcome: Outcome } | null {
   if (!text.startsWith(resultStart) || !text.endsWith('}\n')) return null;
   try {
     const { line, outcome } = JSON.parse(text);

@@ -94,12 +94,6 @@ export function responderOf(context: ServiceContext, ring: RequestRing | null) {
     return plainAddress(isIP(address) ? address : remoteAddress);
   }
 
-  function digestOf({ user, parameters }: LoggedRequest): string | undefined {
-    const tenantCode = parameters?.get('tenant_code');
-    if (user === undefined || tenantCode === undefined) return undefined;
-    return context.store.digestOf(tenantCode, user);
-  }
-
   /** Logs an answer, which may be sent by other means. `ms` is how long the request took. */
   function logAnswer(
     request: LoggedRequest,
@@ -109,8 +103,9 @@ export function responderOf(context: ServiceContext, ring: RequestRing | null) {
     rejection: Rejection | null = null,
     source?: RequestSource,
   ): void {
-    const { operation, parameters, app = null } = request;
-    const user_digest = digestOf(request);
+    const { operation, parameters, app = null, user } = request;
+    const tenantCode = parameters?.get('tenant_code');
+    const isOfUser = user !== undefined && tenantCode !== undefined;
     const event: AnsweredEvent = {
       event: 'request',
       operation,
@@ -120,7 +115,7 @@ export function responderOf(context: ServiceContext, ring: RequestRing | null) {
       status,
       means,
       msg: maskQuotedNames(msg ?? messageOf(resultCode[means])),
-      ...(user_digest !== undefined && { user_digest }),
+      ...(isOfUser && { user_digest: context.store.digestOf(tenantCode, user) }),
       ms,
       ...source,
     };
