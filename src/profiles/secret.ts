@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { getBuiltinModule } from 'node:process';
 import { InvalidInputError } from '../protocol/errors.js';
 import { pasteFault } from '../protocol/pasted-text.js';
@@ -110,19 +111,11 @@ async function readOutput(
   const { exitCode, signalCode } = child;
   if (signalCode !== null) throw failed(`was killed by ${signalCode}`);
   if (exitCode !== 0) throw failed(`ended with exit status ${exitCode}`);
-  const text = outputText(Buffer.concat(chunks));
-  if (text === null) throw failed('printed text that is not UTF-8');
+  const output = Buffer.concat(chunks);
+  if (!isUtf8(output)) throw failed('printed text that is not UTF-8');
+  const text = output.toString().replace(/\r?\n$/, '');
   if (text === '') throw failed('printed nothing');
   return new Secret(text);
-}
-
-/** The output of a command without the line break at its end; `null` if it is not UTF-8. */
-function outputText(output: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(output).replace(/\r?\n$/, '');
-  } catch {
-    return null;
-  }
 }
 
 /**

@@ -91,7 +91,7 @@ it('refuses what is wrong in the environment as it does in a flag', async () => 
   expect(await refused({ USERINFO_TRUST_PROXY: '0.0.0.0/0', DATABASE_URL: ':memory:' })).toContain(
     '"0.0.0.0/0" is not an address',
   );
-  expect(await refused({}, ['--host', ''])).toContain('Give an address');
+  expect(await refused({}, ['--host', ''])).toContain('--host is empty');
   expect(await refused({ PORT: 'http' })).toContain("value 'http' from env 'PORT' is invalid. Give a number");
   expect(await refused({ USERINFO_TRUST_PROXY: 'all', DATABASE_URL: ':memory:' })).toContain(
     '"all" is not an address',

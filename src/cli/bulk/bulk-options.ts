@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { bulkHeading } from '../command-line/help-layout.js';
-import { parseCount, parseDuration, parseRate } from '../command-line/option-values.js';
+import { durationUpTo, parseCount, parseRate } from '../command-line/option-values.js';
 import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
 import { queueOption } from '../queue/queue-option.js';
 
@@ -121,17 +121,8 @@ export function addPassbackManyOptions(command: Command): Command {
     .option(
       '--lease <duration>',
       'with --queue: after this time others take the rows of a silent worker (default: 1m)',
-      parseLease,
+      durationUpTo('12h'), // the rows of a worker that died wait this long
     );
-}
-
-/** The rows of a worker that died wait this long. */
-const maxLeaseMs = 12 * 3_600_000;
-
-function parseLease(text: string): number {
-  const ms = parseDuration(text);
-  if (ms <= maxLeaseMs) return ms;
-  throw new InvalidArgumentError('The maximum is 12h.');
 }
 
 /**

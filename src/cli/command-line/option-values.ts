@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { maxTimerMs } from '../../protocol/limits.js';
 
 // The parsers of option values throw an InvalidArgumentError, which commander reports with the name of the option.
 
@@ -39,25 +38,23 @@ export function addText(text: string, texts: readonly string[] = []): string[] {
   return [...texts, text];
 }
 
-/** Parses a duration such as `500ms`, `5s` or `2m` into milliseconds. */
-export function parseDuration(text: string): number {
-  return durationUpTo(maxTimerMs, text);
+/** Makes a parser of durations up to `max`, such as `500ms`, `5s` or `2m`, into milliseconds. */
+export function durationUpTo(max: string): (text: string) => number {
+  const msOf = (text: string) => {
+    const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+    return unit === undefined ? 0 : Number(number) * unitMs[unit as keyof typeof unitMs];
+  };
+  return (text) => {
+    const ms = msOf(text);
+    if (ms >= 1 && ms <= msOf(max)) return Math.round(ms);
+    throw new InvalidArgumentError(
+      `Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is ${max}.`,
+    );
+  };
 }
 
-/** The same, for a time of up to ten years that no timer waits for. */
-export function parseRetention(text: string): number {
-  return durationUpTo(3650 * unitMs.d, text);
-}
-
-function durationUpTo(maxMs: number, text: string): number {
-  const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
-  const ms = found === null ? 0 : Number(found[1]) * unitMs[found[2] as keyof typeof unitMs];
-  if (ms >= 1 && ms <= maxMs) return Math.round(ms);
-  const most = Math.floor(maxMs / unitMs.d);
-  throw new InvalidArgumentError(
-    `Use a positive number and a unit: 500ms, 5s, 2m, 1h, 1d. The maximum is ${most} days.`,
-  );
-}
+/** Parses a duration that a timer of Node.js can wait for. */
+export const parseDuration = durationUpTo('596h');
 
 /** Parses a rate such as `100/s` into requests per second. */
 export function parseRate(text: string): number {

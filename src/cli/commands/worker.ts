@@ -5,7 +5,7 @@ import { formatCount } from '../../support/count.js';
 import { addConcurrencyOption } from '../bulk/bulk-options.js';
 import { clientOptions, resolveDeployment } from '../call/deployment.js';
 import { type Call, command } from '../command.js';
-import { parseRetention } from '../command-line/option-values.js';
+import { durationUpTo } from '../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../command-line/options.js';
 import { addQueueOption, type QueueOptions, withQueue } from '../queue/queue-option.js';
 import { queueFlag } from '../service/database.js';
@@ -31,7 +31,7 @@ export const declareWorker = command({
       .option(
         '--keep-results <duration>',
         'delete runs that ended longer ago than this (default: keep them)',
-        parseRetention,
+        durationUpTo('3650d'),
       );
     for (const option of logOptions()) command.addOption(option);
     return command;

@@ -118,13 +118,11 @@ function formatNested(value: Nested, { columns }: TableStyle): string {
     return formatTable(rows, columns, [], value.length);
   }
   const head = [...new Set(shown.flatMap((record) => Object.keys(record)))];
+  // A record may lack a field that others have.
+  const showField = (record: Record<string, unknown>, name: string) =>
+    Object.hasOwn(record, name) ? showValue(record[name] ?? '') : '';
   const rows = shown.map((record) => head.slice(0, maxCells).map((name) => showField(record, name)));
   return formatTable(rows, columns, head.map(showValue), value.length);
-}
-
-/** The value of a field of one record among others, which may lack it. */
-function showField(record: Record<string, unknown>, name: string): string {
-  return Object.hasOwn(record, name) ? showValue(record[name] ?? '') : '';
 }
 
 /** Blanks at the ends of a value, which nobody would see. */

@@ -8,7 +8,13 @@ import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
 import { readPlatform } from '../../call/deployment.js';
 import { type Call, type CliContext, command } from '../../command.js';
-import { parseCount, parseDuration, parseRate, parseSwitch } from '../../command-line/option-values.js';
+import {
+  parseCount,
+  parseDuration,
+  parseFilled,
+  parseRate,
+  parseSwitch,
+} from '../../command-line/option-values.js';
 import { type Io, printMessage } from '../../io.js';
 import {
   adminTokens,
@@ -53,7 +59,10 @@ export function addServeOptions(command: Command): Command {
 /** The settings of the service. */
 function settings(): Option[] {
   return [
-    new Option('--host <address>', 'address to listen on').default(defaultHost).argParser(parseHost),
+    // Node.js takes an empty address for all addresses.
+    new Option('--host <address>', 'address to listen on')
+      .default(defaultHost)
+      .argParser(parseFilled('--host')),
     new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
     new Option('--no-migrate', 'refuse an older schema; "userinfo migrate" updates it'),
     new Option('--pool-size <n>', 'PostgreSQL connections of each process (default: 10)').argParser(
@@ -107,12 +116,6 @@ function withVariable(option: Option): Option {
   const names = option.name() === 'port' ? [own, 'PORT'] : [own];
   const name = option.required ? names.find((one) => process.env[one]) : undefined;
   return name === undefined ? option : option.env(name);
-}
-
-/** Node.js takes an empty address for all addresses. */
-function parseHost(text: string): string {
-  if (text !== '') return text;
-  throw new InvalidArgumentError('Give an address, such as 127.0.0.1.');
 }
 
 function parsePort(text: string): number {
