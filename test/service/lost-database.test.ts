@@ -77,4 +77,15 @@ describe('a service whose database is lost', () => {
     await server.start();
     expect((await many(20)).every(({ code }) => code === 200)).toBe(true);
   });
+
+  it('counts it for its metrics, also where nobody asks for anything else', async () => {
+    const problems = async () => {
+      const metrics = await (await fetch(`${running.service.url}/metrics`)).text();
+      return Number(/^userinfo_problems_total\{event="store_unavailable"\} (\d+)/m.exec(metrics)?.[1]);
+    };
+    const before = await problems();
+    await server.stop();
+    await expect.poll(problems).toBeGreaterThan(before);
+    await server.start();
+  });
 });
