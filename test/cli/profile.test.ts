@@ -165,15 +165,8 @@ describe('profiles', () => {
       '  shop-test  test        test.example.com\n* shop       production  test.example.com\n',
     );
 
-    await machine.run([
-      'profile',
-      'set',
-      'shop',
-      '--base-url',
-      'https://live.example.com',
-      '--key-prefix',
-      '',
-    ]);
+    const set = ['profile', 'set', 'shop', '--base-url', 'https://live.example.com'];
+    await machine.run([...set, '--key-prefix', '']);
     await machine.run(['profile', 'rename', 'shop', 'live']);
     const exported = await machine.run(['profile', 'export', 'live']);
     expect(JSON.parse(exported.stdout)).toMatchObject({

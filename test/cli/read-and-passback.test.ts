@@ -240,16 +240,7 @@ describe('read', () => {
     const codes = await machine.issueCodes(3);
     const limited = await machine.issueCode('--names', 'chat_nickname');
     const stdin = ['code', ...codes, limited, ''].join('\n');
-    const args = [
-      'read',
-      '--from',
-      '-',
-      '--names',
-      'mobile,moblie',
-      '--any-name',
-      '--results',
-      `${machine.folder}/r.ndjson`,
-    ];
+    const args = 'read --from - --names mobile,moblie --any-name --results r.ndjson'.split(' ');
     const done = await machine.run([...local, ...args], { stdin });
     expect(done.status).toBe(0);
     expect(done.stderr).toContain(
