@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { controlFlow, type FlowControl, type Pacing } from '../bulk/engine/flow-control.js';
+import { type FlowControl, flowControl, type Pacing } from '../bulk/engine/flow-control.js';
 import { rowEngine } from '../bulk/engine/row-engine.js';
 import { formatOutcome } from '../bulk/files/result-line.js';
 import { passbackOperation } from '../bulk/operations.js';
@@ -117,7 +117,7 @@ export async function processRuns(options: WorkerOptions): Promise<readonly Queu
     const known = allWork.get(run);
     if (known !== undefined) return known;
     const differences = targetDifferences(target, options.target);
-    const flow = controlFlow({ ...pacing, ratePerSecond: rate }, performance.now());
+    const flow = flowControl({ ...pacing, ratePerSecond: rate }, performance.now());
     const work = differences === '' ? { flow, rows: 0 } : null;
     allWork.set(run, work);
     if (work === null) log({ event: 'run_skipped', run, differs: differences });

@@ -47,7 +47,7 @@ export interface Signal {
  * under way starts low, doubles with each good window, halves when the service throttles, and then grows slowly. A
  * service that is slow gets fewer requests a second by itself. Times are in milliseconds; `random` is from 0 to below 1.
  */
-export function controlFlow(
+export function flowControl(
   { concurrency, ratePerSecond }: Pick<Pacing, 'concurrency' | 'ratePerSecond'>,
   begunAt: number,
   random = Math.random,
@@ -133,4 +133,4 @@ export function controlFlow(
   };
 }
 
-export type FlowControl = ReturnType<typeof controlFlow>;
+export type FlowControl = ReturnType<typeof flowControl>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { controlFlow, type FlowControl } from '../../../src/bulk/engine/flow-control.js';
+import { type FlowControl, flowControl } from '../../../src/bulk/engine/flow-control.js';
 
 const outcome = { verdict: 'done', isLost: false, startedAt: 0, retryAfterMs: undefined } as const;
 const throttled = { ...outcome, verdict: 'throttled' } as const;
@@ -8,7 +8,7 @@ const missed = { ...outcome, verdict: 'retry', isLost: true } as const;
 /** Flow control over a service; times are milliseconds. */
 class Simulation {
   now = 1;
-  readonly flow = controlFlow({ concurrency: 32, ratePerSecond: null }, 0);
+  readonly flow = flowControl({ concurrency: 32, ratePerSecond: null }, 0);
 
   /** Lets the service answer for `ms`, as many requests at a time as the limit allows. */
   run(ms: number, latency: number): number {
@@ -53,7 +53,7 @@ describe('the concurrency limit', () => {
 describe('flow control', () => {
   /** Pauses have their shortest length; the clock is the test's own. */
   const newFlow = (ratePerSecond: number | null = null) =>
-    controlFlow({ concurrency: 8, ratePerSecond }, 0, () => 0);
+    flowControl({ concurrency: 8, ratePerSecond }, 0, () => 0);
 
   /** How many requests may be sent from `start` to `end`. */
   function sentBetween(flow: FlowControl, start: number, end: number): number {
