@@ -119,7 +119,9 @@ describe('profile add --from', () => {
   it('takes all but the secret from what curl prints of a connection, finds the rule, and is accepted', async () => {
     const captured = await sentByCurl(request(), 'X-Region: cn-east');
     const done = await add(file('captured.txt', captured), '--yes');
-    expect(done.stderr).toContain(`  base URL: ${origin}/v2 (the address)\n`);
+    expect(done.stderr).toContain(
+      `From a request in the file "captured.txt":\n  base URL: ${origin}/v2 (the address)\n`,
+    );
     expect(done.stderr).toContain('  app key: app-1 (parameter app_key)\n');
     expect(done.stderr).toMatch(/ {2}sign: .* \(found by sign solve\)\n/);
     expect(done.stdout).toContain('only the code was refused, as expected');
