@@ -26,9 +26,9 @@ export async function handle(
 ): Promise<void> {
   const received = parseRequest(endpoint, exchange, context.settings);
   const { parameters } = received;
-  const { operation } = endpoint;
   exchange.app = context.store.knownApp(parameterText(parameters, 'app_key')) ?? null;
-  Object.assign(exchange, { operation, parameters });
+  exchange.operation = endpoint.operation;
+  exchange.parameters = parameters;
   const unionId = parameters.get('union_id');
   if (unionId) exchange.user = { by: 'union_id', unionId };
   try {
@@ -38,10 +38,11 @@ export async function handle(
     if (exchange.request.socket.destroyed) return;
     admit(app, parameters, context);
     for (;;) {
-      const data = await operations[operation](exchange, parameters, app, context);
+      const data = await operations[endpoint.operation](exchange, parameters, app, context);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') return responder.sendData(exchange, data);
-      Object.assign(exchange, { app: null, isAuthenticated: false });
+      exchange.app = null;
+      exchange.isAuthenticated = false;
       app = await identify(checked, exchange, context);
     }
   } catch (error) {
