@@ -5,16 +5,24 @@ import { parse } from 'lossless-json';
  * Unlike JSON.parse it finds duplicate keys, knows the place on every version of Node, and quotes nothing of the text.
  */
 export function jsonFault(text: string): string | null {
+  let doubledAt: number | undefined;
+  let invalidAt: number | undefined;
   try {
-    parse(text);
-    return null;
+    parse(text, undefined, {
+      onDuplicateKey: ({ position }) => {
+        doubledAt ??= position;
+      },
+    });
   } catch (error) {
+    // The library has no field for the place.
     const message = error instanceof Error ? error.message : '';
-    const before = text.slice(0, Number(/position (\d+)$/.exec(message)?.[1] ?? text.length));
-    const isComment = /^(?:\/\/|\/\*|#)/.test(text.slice(before.length));
-    const invalid = isComment ? 'a comment, which JSON does not have,' : 'invalid JSON';
-    const what = message.startsWith('Duplicate key') ? 'duplicate key' : invalid;
-    const lines = before.split('\n');
-    return `${what} at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+    invalidAt = Number(/position (\d+)$/.exec(message)?.[1] ?? text.length);
   }
+  const at = doubledAt ?? invalidAt;
+  if (at === undefined) return null;
+  const isComment = /^(?:\/\/|\/\*|#)/.test(text.slice(at));
+  const invalid = isComment ? 'a comment, which JSON does not have,' : 'invalid JSON';
+  const lines = text.slice(0, at).split('\n');
+  const what = doubledAt === undefined ? invalid : 'duplicate key';
+  return `${what} at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }

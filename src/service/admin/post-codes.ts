@@ -96,7 +96,9 @@ function parseBody(body: Buffer): Parameters<CodeOperations['issueCodes']>[0] {
   } catch {
     throw new InvalidInputError('the body is not JSON');
   }
-  if (jsonFault(text) !== null) throw new InvalidInputError('the body has a key twice');
+  // JSON.parse keeps the last of duplicate keys.
+  const fault = jsonFault(text);
+  if (fault !== null) throw new InvalidInputError(`the body: ${fault}`);
   checkMembers(bodyMembers, json);
   const { tenant_code, union_ids, info_names, ttl_seconds, uses } = json as Readonly<Record<string, unknown>>;
   const wanted = {

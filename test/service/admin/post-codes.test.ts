@@ -79,7 +79,7 @@ it.each([
   [
     'a key twice',
     `${' '.repeat(9_000)}${JSON.stringify(wanted).replace('{', '{"uses":2,"uses":1,')}`,
-    'the body has a key twice',
+    'the body: duplicate key at line 1, column 9012',
   ],
   ['nothing', 'null', 'the body: null was given, not an object'],
   ['no tenant', {}, 'the body: tenant_code is missing'],
