@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBaseUrl, refusePlainHttp, sameDeployment } from '../../src/protocol/base-url.js';
 import { InvalidInputError } from '../../src/protocol/errors.js';
@@ -34,19 +33,6 @@ describe('parseBaseUrl', () => {
 
   it('does not repeat a password', () => {
     expect(() => parseBaseUrl('https://user:hunter2@api.example.com')).not.toThrow(/hunter2/);
-  });
-
-  it('keeps host, port and path, without slashes at the end', () => {
-    const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/);
-    const path = fc.array(fc.stringMatching(/^[\w~-]{1,8}$/), { maxLength: 3 });
-    const port = fc.option(fc.integer({ min: 1024, max: 65_535 }), { nil: undefined });
-    fc.assert(
-      fc.property(label, port, path, fc.nat(3), (host, port, parts, slashes) => {
-        const base = ['https://', host, '.example', port === undefined ? '' : `:${port}`].join('');
-        const wanted = [base, ...parts].join('/');
-        expect(parseBaseUrl(wanted + '/'.repeat(slashes))).toBe(wanted);
-      }),
-    );
   });
 });
 

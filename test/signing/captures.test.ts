@@ -74,14 +74,15 @@ it.each([
 const digest = '0123456789abcdef0123456789abcdef';
 const pairs = `a=1&sign=${digest}`;
 const answer = `{"sign":"${'e'.repeat(32)}"}`;
+const far = 'word '.repeat(180);
 
 /** What programs print of a POST of a=1 to /p, and of its answer. */
 const printed: Readonly<Record<string, string>> = {
-  'a map behind the address': `INFO: POST http://e.com/p params={a=1, sign=${digest}}`,
+  'a map behind the address': `see http://e.com/q\nINFO: POST http://e.com/p ${far}params={a=1, sign=${digest}}`,
   'an object on several lines': `[API] POST http://e.com/p {\n  a: '1',\n  sign: '${digest}'\n}\n${answer}`,
   'the address on the line before': `POST http://e.com/p\n$VAR1 = {\n 'a' => '1',\n 'sign' => '${digest}'\n};`,
   'the answer on a line of its own': `send url=http://e.com/p method=POST data={'a': '1', 'sign': '${digest}'}\nresponse of http://e.com/p ${answer}`,
-  'the answer behind the form': `POST http://e.com/p ${pairs} -> 200 ${answer}`,
+  'the answer behind the form': `see http://e.com/q\nPOST http://e.com/p ${far}${pairs} -> 200 ${answer}`,
   'options, then the call':
     `const url = 'http://e.com/p';\nconst options = {\n  method: 'POST',\n  body: new URLSearchParams({` +
     `\n    a: '1',\n    sign: '${digest}'\n  })\n};`,

@@ -159,7 +159,7 @@ it.each([
   ],
   [
     'a long value in each request',
-    `{"item":[${parts(5_000, () => '{"request":{"url":"http://e.com/?sign=a&b={{a}}"}}')}],"variable":[{"key":"a","value":"${'x'.repeat(50_000)}"}]}`,
+    `{"item":[${parts(5_000, (index) => `{"variable":[${variables(1, index)}],"item":[{"request":{"url":"http://e.com/?sign=a&b={{a}}"}}]}`)}],"variable":[{"key":"a","value":"${'x'.repeat(50_000)}"}]}`,
   ],
   ['lines of columns', `#Fields: ${'a '.repeat(40_000)}\n${'/x?sign=a\n'.repeat(12_000)}`],
 ])('a text of many parts is read in its time: %s', (_, text) => {

@@ -139,6 +139,7 @@ describe('a curl command', () => {
     ['curl -G https://e.com/p --data-urlencode "=a=b c"', 'GET', '/p', 'a=b c='],
     ['curl -G https://e.com/p --data-urlencode "a b"', 'GET', '/p', 'a b='],
     [`curl -G https://e.com/p -d $'a=\\101\\U0001F600\\q' -d "b=1\\\n2"`, 'GET', '/p', 'a=A😀\\q b=12'],
+    [String.raw`curl -G https://e.com/p -d $'a=\11|\x4a\x9|\u5f20\ue9|\Ue9'`, 'GET', '/p', 'a=\t|J\t|张é|é'],
   ])('%s', (command, method, path, params) => {
     const sample = read(command);
     expect(sample).toMatchObject({ method, url: `https://e.com${path}` });

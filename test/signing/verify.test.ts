@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
+import { encoders } from '../../src/signing/encodings.js';
 import { defaultRecipes, findPreset, presets } from '../../src/signing/presets.js';
 import { completeRecipe, type KeyDecoding, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { Param } from '../../src/signing/request.js';
@@ -62,28 +64,12 @@ function withValue(name: string, value: string): Param[] {
 }
 
 const drop = { empty: 'drop' } as const;
-const python = '{"name": "\\u5f20\\u4e09/\\u674e\\u56db", "age": 28, "b": "x y"}';
-const sorted = '{"age":28,"b":"x y","name":"张三/李四"}';
 const milliseconds = withValue('timestamp', '1700000000000');
 
 const mistakes: [string, Made, string[]][] = [
-  ['with a line break after the secret', { secret: `${secretText}\n` }, ['secret-space']],
-  ['with a space before the secret', { secret: ` ${secretText}` }, ['secret-space']],
   ['with the app key as the secret', { secret: 'app-0815' }, ['app-key-as-secret']],
   ['with the secret of another profile', { secret: 'another' }, ['other-secret']],
-  ['with no secret', { secret: '' }, ['secret-empty']],
-  ['with the secret in capitals', { secret: secretText.toUpperCase() }, ['secret-case']],
-  ['with milliseconds', { params: milliseconds }, ['time-unit']],
-  ['with + for a space', { params: withValue('note', 'a+b+c') }, ['plus']],
-  [
-    'with user_info escaped',
-    { params: withValue('user_info', userInfo.replaceAll('/', '\\/')) },
-    ['json-text'],
-  ],
-  ['with the keys of user_info sorted', { params: withValue('user_info', sorted) }, ['json-text']],
-  ['with the user_info of Python', { params: withValue('user_info', python) }, ['json-text']],
   ['with empty values', { recipe: { params: { empty: 'keep' } } }, ['empty-value']],
-  ['without a parameter', { params: params.filter(([name]) => name !== 'channel') }, ['left-out']],
   ['without the form', { params: params.filter(([name]) => name !== 'user_info') }, ['left-out']],
   ['with what was not sent', { params: [...params, ['scope', 'get_user_info']] }, ['not-sent']],
   ['in another order', { recipe: { params: { ...drop, order: 'sent' } } }, ['order']],
@@ -123,29 +109,85 @@ test.each(mistakes)('a request that was signed %s gives that mistake away', (_, 
 
 describe('the reported cause of a wrong signature is', () => {
   const keyed = completeRecipe({ ...right, steps: ['hmac-sha256'], output: 'base64' });
-  const address = completeRecipe({ ...right, message: ['$url', '$params', '$secret'] });
+  const address = completeRecipe({ ...right, message: ['$method', '$url', '$params', '$secret'] });
   const at = (changed: Partial<typeof request>) => ({ ...request, ...changed });
   const findingOf = (wrong: Omit<ReceivedSignature, 'received'>, received: string) =>
     verifySignature({ ...wrong, received }).findings[0]?.[0];
   const sign = (recipe: Recipe, signed = request) =>
     compileRecipe(recipe).sign(signed, new Secret(secretText)).digest;
 
-  it('seconds signed, milliseconds sent', () => {
-    const sent = caseOf(right, { request: at({ params: milliseconds }) });
-    expect(findingOf(sent, sign(right))?.says).toBe(
-      'It was signed with timestamp in seconds, and sent in milliseconds.',
-    );
+  type Change = Partial<typeof request>;
+  const origin = 'http://api.example.com:8080';
+  const json = (text: string): Change => ({ params: withValue('user_info', text) });
+  const spread = '{"c":[1,{"b":"三/","d":2}],"a":null}';
+  const form = (...names: string[]): Change => ({
+    params: [...params.slice(0, 7), ...names.map((name) => [name, '1'] as const)],
+    body: names.map((name) => `${name}=1`).join('&'),
+  });
+
+  /** What was signed; what was sent where it is not the request above. */
+  it.each<[says: string, signed: Change, sent?: Change]>([
+    ['with timestamp in seconds, and sent in milliseconds', {}, { params: milliseconds }],
+    ['with https in the URL, which is http here', { url: url.replace('http', 'https') }],
+    ['with http in the URL, which is https here', {}, { url: url.replace('http', 'https') }],
+    ['with the host without its port', { url: url.replace(':8080', '') }],
+    ['with a slash more or less at the end of the path', { url: `${url}/` }],
+    ['with a slash more or less at the end of the path', {}, { url: `${url}/` }],
+    ['with one more slash at the end of the path', { url: `${url}//` }, { url: `${url}/` }],
+    ['with the path percent-encoded', { url: `${origin}%2Fv1%2Fusers` }],
+    ['with an empty path', { url: origin }],
+    ['with the path without the slash in front', { url: `${origin}v1/users` }],
+    ['with the path without /v1', { url: `${origin}/users` }],
+    ['with the path alone in place of the URL', { url: '/v1/users' }],
+    ['with GET as the method', { method: 'GET' }],
+    ['with POST as the method', { method: 'POST' }],
+    ['with PUT as the method', {}, { method: 'GET' }],
+    ['without the fields of the form', form(), form('f', 'g')],
+    ['with user_info without the escapes that were sent in it', json('{"a":"三"}'), json('{"a":"\\u4e09"}')],
+  ])('signed %s', (says, signed, sent = {}) => {
+    const received = sign(address, at(signed));
+    const found = findingOf(caseOf(address, { request: at(sent) }), received);
+    expect(found?.says).toBe(`It was signed ${says}.`);
   });
 
   it.each([
-    [url, `${url}/`],
-    [`${url}/`, url],
-  ])('over another end of the path: %s for %s', (sent, signed) => {
-    const found = findingOf(
-      caseOf(address, { request: at({ url: sent }) }),
-      sign(address, at({ url: signed })),
+    ['with its non-ASCII characters as \\u escapes', '{"c":[1,{"b":"\\u4e09/","d":2}],"a":null}'],
+    ['with its slashes escaped', '{"c":[1,{"b":"三\\/","d":2}],"a":null}'],
+    ['with its non-ASCII characters and slashes escaped', '{"c":[1,{"b":"\\u4e09\\/","d":2}],"a":null}'],
+    ['with its keys sorted', '{"a":null,"c":[1,{"b":"三/","d":2}]}'],
+    ['with its keys in the reverse order', '{"a":null,"c":[1,{"d":2,"b":"三/"}]}'],
+    ['with spaces after its commas and colons', '{"c": [1, {"b": "三/", "d": 2}], "a": null}'],
+    [
+      'with its keys sorted and spaces after its commas and colons',
+      '{"a": null, "c": [1, {"b": "三/", "d": 2}]}',
+    ],
+    [
+      'with \\u escapes and spaces after its commas and colons',
+      '{"c": [1, {"b": "\\u4e09/", "d": 2}], "a": null}',
+    ],
+    ...[2, 4].map((size) => ['on several lines', JSON.stringify(JSON.parse(spread), null, size)]),
+  ])('over JSON %s', (says, signed) => {
+    const wrong = caseOf(right, { request: at(json(spread)) });
+    expect(findingOf(wrong, sign(right, at(json(signed ?? ''))))?.says).toBe(
+      `It was signed with user_info ${says}.`,
     );
-    expect(found?.says).toBe('It was signed with a slash more or less at the end of the path.');
+  });
+
+  it.each<[says: RegExp, signed: string, own?: string]>([
+    ...[...'\n \r\t\u00a0\u200b\ufeff', '\r\n'].flatMap((blank): [RegExp, string][] => [
+      [/ after the secret/, secretText + blank],
+      [/ before the secret/, blank + secretText],
+    ]),
+    [/spaces around the secret/, ` ${secretText} `],
+    [/quotes around the secret/, `"${secretText}"`],
+    [/quotes around the secret/, `'${secretText}'`],
+    [/without the white space that is around the secret here/, secretText, ` ${secretText}\n`],
+    [/an empty secret/, ''],
+    [/the secret in another letter case/, secretText.toLowerCase()],
+    [/the MD5 of the secret/, createHash('md5').update(secretText).digest('hex')],
+  ])('by another secret: %s, %j', (says, signed, own = secretText) => {
+    const received = compileRecipe(right).sign(request, new Secret(signed)).digest;
+    expect(findingOf(caseOf(right, { secret: new Secret(own) }), received)?.says).toMatch(says);
   });
 
   it.each([
@@ -219,15 +261,6 @@ describe('the reported cause of a wrong signature is', () => {
     const found = findingOf(caseOf(right, { request: swapped, otherSecrets: known }), received);
     expect(found?.advice).toContain('swap the two, and ask for a new secret');
   });
-
-  it.each([
-    ['{"b":[1,{"d":"x","c":2}],"a":null}', '{"a":null,"b":[1,{"c":2,"d":"x"}]}', 'with its keys sorted'],
-    ['{"b":[1,null],"a":2}', '{"b": [1, null], "a": 2}', 'with spaces after its commas and colons'],
-  ])('over %s written %s', (sent, signed, words) => {
-    const wrong = caseOf(right, { request: at({ params: withValue('user_info', sent) }) });
-    const received = sign(right, at({ params: withValue('user_info', signed) }));
-    expect(findingOf(wrong, received)?.says).toBe(`It was signed with user_info ${words}.`);
-  });
 });
 
 describe('of a rule that signs headers, a body and a path', () => {
@@ -245,11 +278,7 @@ describe('of a rule that signs headers, a body and a path', () => {
   const withRecipe = (change: Partial<RecipeJson>) => completeRecipe({ ...recipe, ...change });
 
   it.each<[string, Partial<typeof sent>, Partial<RecipeJson>, RegExp]>([
-    ['a header in milliseconds', { extra: { 'X-Time': '1700000000000' } }, {}, /X-Time in milliseconds/],
-    ['an empty header', { extra: { 'X-Time': '' } }, {}, /without the parameter or header X-Time/],
-    ['no body', { body: '' }, {}, /without the body/],
     ['a body on several lines', { body: '{\n  "a": 1\n}' }, {}, /the body on several lines/],
-    ['a body with a line break', { body: '{"a":1}\n' }, {}, /line break at the end of the body/],
     [
       'a line break at the end',
       {},
@@ -387,6 +416,11 @@ it.each<[RegExp, Partial<RecipeJson>, Partial<RecipeJson>]>([
   ],
   [/"\$body" alone/, { message: ['$path', '.', '$body'] }, { message: ['$body'] }],
   [/did not have params.escape/, { params: { escape: { '': '-' } } }, { params: {} }],
+  [
+    /sorted by name\./,
+    { params: { order: ['timestamp', 'note'] } },
+    { params: { include: ['timestamp', 'note'] } },
+  ],
 ])('of a wrong signature, the cause is %s', (words, rule, change) => {
   const recipe = completeRecipe({ message: ['$params'], steps: ['md5'], ...rule });
   const received = compileRecipe({ ...recipe, ...change } as RecipeJson).sign(
@@ -449,18 +483,20 @@ describe('a rule whose parts have no text between them', () => {
 });
 
 describe('each value that a rule signs, each way to spoil it', () => {
-  const recipe = completeRecipe({
-    params: { encode: 'none' },
-    message: ['$method', '$path', '$params', '$extra:X-Time', '$extra:X-Key', '$body'],
-    join: '\n',
-    steps: ['hmac-sha256'],
-  });
+  const ruleOf = (encode: 'none' | 'rfc3986') =>
+    completeRecipe({
+      params: { encode },
+      message: ['$method', '$path', '$params', '$extra:X-Time', '$extra:X-Key', '$body'],
+      join: '\n',
+      steps: ['hmac-sha256'],
+    });
   const sent = requestOf(
     [
       ['a', ' Be/e '],
       ['t', '1700000000'],
       ['u', 'x%2Fy'],
       ['p', '“ｐ\u200b”'],
+      ['v', 'ﬁe\u0301+\r\n'],
     ],
     {
       method: 'POST',
@@ -471,10 +507,6 @@ describe('each value that a rule signs, each way to spoil it', () => {
   );
   type Change = (text: string) => string;
   const put: Readonly<Record<string, (change: Change) => Partial<typeof sent>>> = {
-    a: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 'a' ? change(v) : v]) }),
-    u: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 'u' ? change(v) : v]) }),
-    t: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 't' ? change(v) : v]) }),
-    p: (change) => ({ params: sent.params.map(([n, v]) => [n, n === 'p' ? change(v) : v]) }),
     'X-Time': (change) => ({ extra: { ...sent.extra, 'X-Time': change(sent.extra['X-Time'] ?? '') } }),
     'X-Key': (change) => ({ extra: { ...sent.extra, 'X-Key': change(sent.extra['X-Key'] ?? '') } }),
     'the body': (change) => ({ body: change(sent.body ?? '') }),
@@ -495,16 +527,29 @@ describe('each value that a rule signs, each way to spoil it', () => {
       /encoded once more|percent-encoded/,
     ],
     ['decoded', decodeURIComponent, ['u', 'X-Key', 'the path'], /encoded twice|decoded/],
-    ['with a line break', (text) => `${text}\n`, [...texts, 'u'], /line break/],
+    ['with a line break', (text) => `${text}\n`, [...texts, 'u'], /line break at/],
+    ['with CR LF', (text) => `${text}\r\n`, texts, /CR LF/],
+    ['with LF for CR LF', (text) => text.replace('\r', ''), ['v'], /LF in v/],
+    ['with + for a space', (text) => text.replaceAll(' ', '+'), ['a', 'the body'], /with \+ in/],
+    ['with a space for +', (text) => text.replace('+', ' '), ['v'], /with a space in v/],
+    ['as a form', encoders.form, texts, /form-encoded once more/],
+    ['with a space before it', (text) => ` ${text}`, texts, /space before/],
+    ['with a space behind it', (text) => `${text} `, texts, /space behind/],
+    ['decomposed', (text) => text.normalize('NFD'), ['the body'], /normal form/],
+    ['composed', (text) => text.normalize('NFC'), ['v'], /normal form/],
     ['without a paste', (text) => text.slice(1, -1).replace('\u200b', ''), ['p'], /quotes or invisible/],
     ['in ASCII', (text) => text.replace('ｐ', 'p'), ['p'], /full-width/],
   ];
   const cells = changes.flatMap(([how, change, of, words]) =>
-    of.map((name) => [name, how, change, words] as const),
+    of.flatMap((name) =>
+      (['none', 'rfc3986'] as const).map((encode) => [name, how, encode, change, words] as const),
+    ),
   );
 
-  it.each(cells)('%s, %s', (name, _, change, words) => {
-    const signed = { ...sent, ...put[name]?.(change) };
+  it.each(cells)('%s, %s, encoded as %s', (name, _, encode, change, words) => {
+    const recipe = ruleOf(encode);
+    const inParams = { params: sent.params.map(([n, v]): Param => [n, n === name ? change(v) : v]) };
+    const signed = { ...sent, ...(put[name]?.(change) ?? inParams) };
     const received = compileRecipe(recipe).sign(signed, new Secret(secretText)).digest;
     const { findings } = verifySignature({ ...caseOf(recipe, { request: sent }), received });
     const said = findings[0]?.map(({ says }) => says).join(' ');

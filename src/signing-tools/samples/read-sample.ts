@@ -235,9 +235,8 @@ function label({ method, url }: Sample): string {
 
 function severalRequests(requests: readonly ReadRequest[], signParam: string): SampleError {
   const isSigned = requests.some(({ sample }) => sample?.signature);
-  const lines = requests.slice(0, maxListed).map(({ place, sample, error }, index) => {
-    const words = sample === null ? (error?.message ?? '') : label(sample);
-    return `${index + 1}  ${words}${place === null ? '' : ` (${place})`}`;
+  const lines = requests.slice(0, maxListed).map(({ place, sample }, index) => {
+    return `${index + 1}  ${sample && label(sample)}${place === null ? '' : ` (${place})`}`;
   });
   const more = requests.length - lines.length;
   return new SampleError(
