@@ -57,7 +57,7 @@ test.each<[string, Given, string]>([
   ['a name list', byValue, 'params.order: $names would show the place'],
   ['names alone', held({ order: 'value', values: false }), 'params.order: $params would show'],
   ['a key of names', { ...held({ order: 'pair' }), key: { tokens: ['$names'] } }, 'params.order: $names'],
-  ['names in a step', held({ order: 'value' }, 'x', 'append:$names', 'md5'), 'params.order: $names'],
+  ['names in a step', held({ order: 'pair-nocase' }, 'x', 'append:$names', 'md5'), 'params.order: $names'],
   [
     'names in a sub',
     { ...byValue, ...ofSub({ a: { message: ['$names'], steps: ['md5'] } }) },
