@@ -260,6 +260,11 @@ describe('a code in what surrounds it', () => {
   });
 });
 
+it.each(['code', 'your_code', 'MY-CODE', 'the_authcode'])('%s is a word for a code', async (text) => {
+  const { status, stderr } = await run(() => ['read', text]);
+  expect([status, platform.requests, stderr]).toEqual([2, [], expect.stringMatching('word for a code')]);
+});
+
 it('a text without what was pasted has no fault', () => {
   const around = fc.constantFrom(...pasted.map(([, paste]) => paste));
   const kinds = ['code', 'user', 'name', 'info', 'setting', 'special', 'mobile', 'pair', 'cell'] as const;

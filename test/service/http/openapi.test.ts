@@ -213,9 +213,13 @@ it('the answers of the service match the document of its platform', async () => 
   await other.service.admin.putUser(user('u1', { basic_info: { chat_nickname: 'Ming' } }));
   const check = ({ status, envelope }: Answer) =>
     expect(faults(answerSchema(endpointNamed.read, status), envelope, 'php')).toEqual([]);
+  const whole = [await other.read('u1')];
   await other.passback({ union_id: 'u1', user_info: '{"n":1.5,"yes":true}' });
-  for (const names of [undefined, 'wx_nickname,n,yes,nothing,device_info'])
-    check(await other.read('u1', names));
+  whole.push(await other.read('u1'));
+  for (const { envelope } of whole)
+    expect(faults(['components', 'schemas', 'User'], envelope.data, 'php')).toEqual([]);
+  for (const answer of [...whole, await other.read('u1', 'wx_nickname,n,yes,nothing,device_info')])
+    check(answer);
   check(await other.read('u1', 'device_info,mobile', ['mobile']));
   const noCode = await send(other.service.url, draftRead(other.app, 'nobody'));
   expect(noCode.status).toBe(403);
