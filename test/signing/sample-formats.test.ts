@@ -143,21 +143,16 @@ const pairs = fc.array(fc.tuple(fc.stringMatching(/^[a-zA-Z_]{1,8}$/), text), { 
 const encode = (value: string) =>
   encodeURIComponent(value).replace(/[!'()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`);
 const encodePairs = (given: readonly Param[]) => given.map((pair) => pair.map(encode).join('=')).join('&');
-const inSingleQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 const named = (given: readonly Param[]) => given.map(([name, value]) => ({ name, value }));
 const keyed = (given: readonly Param[]) => given.map(([key, value]) => ({ key, value }));
 
 /** Writes a request with these parameters as a tool does, in the query or in a form. */
 const writers: Readonly<Record<string, (given: readonly Param[], query: string) => string>> = {
-  'a HAR file with a query': (_, query) =>
-    JSON.stringify({ log: { entries: [{ request: { method: 'GET', url: `https://e.com/p?${query}` } }] } }),
   'a HAR file with a form': (given, query) => {
     const postData = { mimeType: 'application/x-www-form-urlencoded', text: query, params: named(given) };
     const request = { method: 'POST', url: 'https://e.com/p', headers: [], postData };
     return JSON.stringify({ log: { entries: [{ request }] } }, null, 2);
   },
-  'a Charles session': (_, query) =>
-    JSON.stringify([{ method: 'GET', scheme: 'https', host: 'e.com', path: '/p', query, request: {} }]),
   'a Postman collection': (given) => {
     const body = { mode: 'urlencoded', urlencoded: keyed(given) };
     return JSON.stringify({
@@ -169,15 +164,11 @@ const writers: Readonly<Record<string, (given: readonly Param[], query: string) 
     const request = { _type: 'request', name: 'r', method: 'GET', url: 'https://e.com/p' };
     return JSON.stringify({ _type: 'export', resources: [{ ...request, parameters: named(given) }] });
   },
-  'fetch as Chrome writes it': (_, query) =>
-    `fetch(${JSON.stringify('https://e.com/p')}, ${JSON.stringify({ headers: { accept: '*/*' }, body: query, method: 'POST' }, null, 2)});`,
-  wget: (_, query) => `wget -qO- ${inSingleQuotes(`https://e.com/p?${query}`)}`,
   'HTTP text with its response': (_, query) =>
     `POST /p HTTP/1.1\r\nHost: e.com\r\n\r\n${query}\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{"sign":"other"}`,
   'an .http file': (_, query) =>
     `### read\nPOST https://e.com/p\nAccept: */*\n\n${query}\n\n### next\nGET https://e.com/q\n`,
   'curl -v': (_, query) => `* Trying\n> GET /p?${query} HTTP/1.1\n> Host: e.com\n> \n< HTTP/1.1 200 OK\n`,
-  'a line of nginx': (_, query) => `10.0.0.1 - - [t] "GET /p?${query} HTTP/1.1" 200 7 "-" "curl/8"`,
   'a record of pino': (_, query) =>
     `{"level":30}\n${JSON.stringify({ req: { method: 'GET', url: `/p?${query}`, headers: { host: 'e.com' } } })}`,
   'the parameters as JSON': (given) => JSON.stringify(Object.fromEntries(given)),
