@@ -91,7 +91,7 @@ class PhpPlatform {
     const all: Record<string, unknown> = { mobile: '13800001111', wx_nickname: 'Ming', ...this.user };
     const names = given.info_name?.split(',');
     if (names !== undefined) {
-      const lists = { device_info: [], location_info: [] };
+      const lists = { device_info: '[]', location_info: {} };
       const values = names.map((name) => [name, { ...all, ...lists }[name] ?? null]);
       return succeed(JSON.stringify({ union_id: 'u1', ...Object.fromEntries(values) }));
     }
@@ -269,6 +269,8 @@ it('describes the platform rightly with a test user, in a file and in the profil
     ['§1', '"msg" of a refusal is missing, not text', '4'],
     ['§1', '"data" of a refusal is missing, not an object', '4'],
     ['§4.1', '"extension_info" is an array, not an object', '1'],
+    ['§4.1', '"device_info" is text, not an array', '1'],
+    ['§4.1', '"location_info" is an object, not an array', '1'],
     ['§4.1', '"userinfo_probe" is a number, not text', '1'],
     ['§4.2', 'a reserved key in user_info is accepted', '1'],
     ['§7.1', '"msg" of a success is not "ok"', expect.any(String)],

@@ -70,7 +70,6 @@ const mistakes: [string, Made, string[]][] = [
   ['with the app key as the secret', { secret: 'app-0815' }, ['app-key-as-secret']],
   ['with the secret of another profile', { secret: 'another' }, ['other-secret']],
   ['with empty values', { recipe: { params: { empty: 'keep' } } }, ['empty-value']],
-  ['without the form', { params: params.filter(([name]) => name !== 'user_info') }, ['left-out']],
   ['with what was not sent', { params: [...params, ['scope', 'get_user_info']] }, ['not-sent']],
   ['in another order', { recipe: { params: { ...drop, order: 'sent' } } }, ['order']],
   ['with encoded values', { recipe: { params: { ...drop, encode: 'form' } } }, ['encoding']],
@@ -83,7 +82,6 @@ const mistakes: [string, Made, string[]][] = [
   ],
   ['by HMAC', { recipe: { steps: ['hmac-sha256'] } }, ['digest']],
   ['into base64', { recipe: { output: 'base64' } }, ['output']],
-  ['into capitals', { recipe: { output: 'HEX' } }, ['signature-case']],
   ['into half of the digest', { recipe: { steps: ['md5', 'slice:8:24'] } }, ['signature-length']],
   ['by another preset', { recipe: findPreset('taobao')?.recipe ?? {} }, ['other-recipe']],
   [
