@@ -64,6 +64,7 @@ describe('--query', () => {
     const done = await machine.run(['read', code, '--json', '--query', 'length(code)']);
     expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('All data was printed') });
     expect(JSON.parse(done.stdout).data.union_id).toBe('u001');
+    expect((await machine.run(['help', 'output'])).stdout).toContain('ends with status 2, after');
   });
 
   it('works for admin and profile, too', async () => {

@@ -276,9 +276,9 @@ const refused: readonly Slip[] = [
     next: 'format the column as text.\n',
   },
   {
-    typed: 'userinfo read abc moblie,nickname',
+    typed: 'userinfo read abc nickname,moblie',
     cause: 'the name "moblie" has no special meaning: did you mean "mobile"?',
-    next: 'Corrected, or as it is:\n  userinfo read abc mobile,nickname\n  userinfo read abc moblie,nickname --any-name\n',
+    next: 'Corrected, or as it is:\n  userinfo read abc nickname,mobile\n  userinfo read abc nickname,moblie --any-name\n',
   },
   { typed: 'userinfo read abc Mobile', cause: 'did you mean "mobile"?', next: 'Nothing was sent.' },
   {
@@ -293,10 +293,10 @@ const refused: readonly Slip[] = [
     next: 'Nothing was sent.',
   },
   {
-    typed: `userinfo passback moblie=1 ${to}`,
+    typed: `userinfo passback name=x moblie=1 ${to}`,
     cause: 'the key "moblie" has no special meaning: did you mean "mobile"?',
-    next: `Corrected, or as it is:\n  userinfo passback mobile=1 ${to}\n  userinfo passback moblie=1 ${to} --any-name\n`,
-    paste: { sends: '{"mobile":"1"}' },
+    next: `Corrected, or as it is:\n  userinfo passback name=x mobile=1 ${to}\n  userinfo passback name=x moblie=1 ${to} --any-name\n`,
+    paste: { sends: '{"name":"x","mobile":"1"}' },
   },
   ...['null', `\${LEVEL}`, '{{level}}', 'undefined', '#N/A'].map((text) => ({
     typed: `userinfo passback 'acme_level=${text}' ${to}`,
@@ -917,8 +917,8 @@ describe('what a profile would store', () => {
     ['--header', 'X-Gateway=9f86d081884c7d659a2feaa0c55ad015', 'X-Gateway=env:X_GATEWAY'],
   ])('is no secret, and the printed command does without: %s %j', async (option, text, instead) => {
     const { env } = newRow();
-    const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-env', 'S', option, text];
-    const { status, stderr } = await machine.run(add, { env });
+    const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-env', 'S', option, 'X-A=b'];
+    const { status, stderr } = await machine.run([...add, option, text], { env });
     expect([status, stderr]).toEqual([2, expect.stringContaining('does not store a secret in plain text')]);
     const [printed = ''] = stderr.match(/userinfo profile add .*/) ?? [];
     expect(printed).toContain(` ${option} ${instead}`);

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as sdk from '../../src/index.js';
+import * as service from '../../src/service/index.js';
 import { httpServer } from '../support/raw-server.js';
 
 /** What a program with a minifier of its own has of the SDK: the classes have other names there. */
@@ -51,6 +52,12 @@ describe('errors', () => {
       expect([shown.name, shown.constructor.name]).toEqual([name, name]);
       expect(shown.stack).toMatch(new RegExp(`^${name}: `));
     }
+  });
+
+  it('have the names under which they are exported', () => {
+    const exported: [string, unknown][] = Object.entries({ ...sdk, ...service });
+    for (const [name, value] of exported)
+      if (value instanceof Function && value.prototype instanceof Error) expect(value.name).toBe(name);
   });
 
   it('of one copy of the package are those of another', async () => {

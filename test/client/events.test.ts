@@ -127,6 +127,7 @@ it('a logged error does not show personal data from the service', async () => {
     expect(logged).not.toContain(secrets.mobile);
     expect(logged).not.toContain(Buffer.from(secrets.mobile).join(', '));
   }
+  expect(responses.at(-1)).toMatchObject({ resultCode: 40901, envelope: expect.stringContaining('139****') });
   await refusing.close();
   await broken.close();
 });

@@ -21,3 +21,15 @@ it.each(['browser', 'workerd', 'edge-light'])(
     expect(stdout).toBe(sentence.repeat(names.length));
   },
 );
+
+it('where connections cannot be opened, a call says what it needs, and is not repeated', () => {
+  const code = `
+    let opened = 0;
+    require('node:net').connect = () => { opened += 1; throw new Error('not implemented'); };
+    const { UserInfoClient } = require('userinfo-cli');
+    const options = { baseUrl: 'http://127.0.0.1:9', tenantCode: 'acme', channel: 'web', appKey: 'a', appSecret: 's' };
+    new UserInfoClient(options).read({ code: 'c' }).catch((error) => console.log(error.hint, opened));
+  `;
+  const { stdout } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' });
+  expect(stdout).toMatch(/needs the sockets of Node, Bun or Deno: call it from a server\. 1\n$/);
+});

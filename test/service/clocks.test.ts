@@ -52,6 +52,7 @@ it('accepts a request once while the clock of the database steps', async () => {
 });
 
 it('is not ready while its clock and that of the database are too far apart', async () => {
+  await using _beside = await createService({});
   await start({ platform: { clock_window_seconds: 60 } });
   const difference = async () => {
     const text = await (await fetch(`${running.service.url}/metrics`)).text();

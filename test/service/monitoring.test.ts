@@ -142,7 +142,9 @@ describe('monitoring', () => {
     const { url, adminUrl } = await start({ adminPort: 0 });
     for (const path of monitoringPaths) {
       expect(await statusOf(url + path)).toBe(path === '/metrics' ? 404 : 200);
-      expect(await statusOf(adminUrl + path)).toBe(200);
+      const { status, headers } = await fetch(adminUrl + path);
+      const type = path === '/metrics' ? 'text/plain; version=0.0.4' : 'application/json';
+      expect([status, headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
     }
     expect(await statusOf(`${adminUrl}/other`)).toBe(404);
     const port = Number(new URL(adminUrl).port);

@@ -98,6 +98,8 @@ describe('the test service', () => {
       expect(await errorOf(failed)).toMatchObject({ reason: 'not-envelope', httpStatus: 502 });
       const { data } = await client.passback({ ...write, unionId: 'nobody' });
       expect(data.union_id).toBe('nobody');
+      service.stub({ body: [] }, { times: Number.POSITIVE_INFINITY });
+      expect(await errorOf(client.passback(write))).toMatchObject({ reason: 'not-envelope' });
     });
   });
 
@@ -275,7 +277,14 @@ describe('the test service', () => {
     await using client = new UserInfoClient(other.clientOptions);
     expect(await errorOf(client.passback(write))).toMatchObject({ means: 'noSuchUser' });
     await expect(createTestService({ appSecret: '' })).rejects.toThrow('app_secret is empty');
-    const early = useTestService({ beforeEach: () => {} });
+    // As node:test calls them.
+    const hooks: (() => Promise<void>)[] = [];
+    const keep = (hook: () => Promise<void>) => void hooks.push(hook);
+    const early = useTestService({ beforeEach: keep, after: keep });
     expect(() => early.url).toThrow('use it inside of a test');
+    await hooks[0]?.();
+    const { url } = early;
+    await hooks[1]?.();
+    await expect(fetch(url)).rejects.toThrow();
   });
 });

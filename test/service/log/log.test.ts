@@ -46,28 +46,7 @@ it('leaves out events below its level', () => {
   ]);
 });
 
-describe('the pretty log', () => {
-  it('has a line per request, with the fault', () => {
-    expect(logged('pretty', request)).toEqual([
-      `${time} 401 read app_key=k1 tenant_code=acme 3ms 40103 sign is wrong`,
-    ]);
-    expect(logged('pretty', { ...request, status: 200, code: 200, msg: 'ok', app_key: null })).toEqual([
-      `${time} 200 read app_key=- tenant_code=acme 3ms 200`,
-    ]);
-  });
-
-  it('explains a rejected signature by stage', () => {
-    expect(logged('pretty', rejected)).toEqual([
-      `${time} sign of app k1 is wrong; the service computes:`,
-      '    params    a=1',
-      '    message   a=1&key=<secret>',
-      '    expected  e0',
-      '    received  r0',
-    ]);
-  });
-});
-
-describe('the pretty log of problems', () => {
+describe('an event', () => {
   const faults: LogEvent = {
     event: 'faults',
     latencyMs: { min: 200, max: 2_000 },
@@ -78,39 +57,62 @@ describe('the pretty log of problems', () => {
     seed: 7,
   };
 
-  it.each<[LogEvent, string[]]>([
+  it.each<[level: string, LogEvent, string[]]>([
+    ['info', request, ['401 read app_key=k1 tenant_code=acme 3ms 40103 sign is wrong']],
     [
+      'info',
+      { ...request, status: 200, code: 200, means: 'ok', msg: 'ok', app_key: null },
+      ['200 read app_key=- tenant_code=acme 3ms 200'],
+    ],
+    [
+      'warn',
+      rejected,
+      [
+        'sign of app k1 is wrong; the service computes:',
+        '    params    a=1',
+        '    message   a=1&key=<secret>',
+        '    expected  e0',
+        '    received  r0',
+      ],
+    ],
+    [
+      'warn',
       faults,
       [
         'warning: injecting faults: latency=200ms..2000ms,error=5%,reset=1%,drop-after-commit=2.5%,' +
           'skew=-400s (seed 7)',
       ],
     ],
-    [{ event: 'faults', reset: 1, seed: 1 }, ['warning: injecting faults: reset=100% (seed 1)']],
-    [{ event: 'overload', problem: 'too much' }, ['warning: too much']],
-    [{ event: 'store_unavailable', problem: 'disk full' }, ['the store is unavailable: disk full']],
+    ['warn', { event: 'faults', reset: 1, seed: 1 }, ['warning: injecting faults: reset=100% (seed 1)']],
+    ['warn', { event: 'overload', problem: 'too much' }, ['warning: too much']],
+    ['warn', { event: 'overload', problem: 'too much', repeats: 1 }, ['warning: too much (once more)']],
     [
+      'error',
       { event: 'store_unavailable', problem: 'disk full', repeats: 5251 },
       ['the store is unavailable: disk full (5251 more times)'],
     ],
+    ['error', { event: 'unreadable_secret', problem: 'no key', repeats: 2 }, ['no key (2 more times)']],
+    ['error', { event: 'clock', problem: 'late', repeats: 2 }, ['requests are refused: late (2 more times)']],
     [
-      { event: 'fault', problem: 'Error: a\u001b[2J\n    at b' },
-      ['internal error:', '    Error: a\\u001b[2J', '        at b'],
+      'error',
+      { event: 'fault', problem: 'Error: a\u001b[2J\n    at b', repeats: 2 },
+      ['internal error (2 more times):', '    Error: a\\u001b[2J', '        at b'],
     ],
-  ])('%j', (event, lines) => {
-    const [first, ...others] = lines;
-    expect(logged('pretty', event)).toEqual([`${time} ${first}`, ...others]);
-  });
-});
-
-describe('the JSON log', () => {
-  it('has one object per line, with time and level', () => {
-    expect(logged('json', request).map((line) => JSON.parse(line))).toEqual([
-      { time, level: 'info', ...request },
-    ]);
-    expect(logged('json', rejected).map((line) => JSON.parse(line))).toEqual([
-      { time, level: 'warn', ...rejected },
-    ]);
+    ['warn', { event: 'log_dropped', events: 9 }, [expect.stringMatching(/^warning: 9 events were not /)]],
+    [
+      'warn',
+      { event: 'needless_escapes', app_key: 'k', tenant_code: 't' },
+      [expect.stringMatching(/^warning: app k of tenant t escapes characters of user_info that it should/)],
+    ],
+    [
+      'warn',
+      { event: 'unencrypted_token', host: '0.0.0.0' },
+      [expect.stringMatching(/^warning: the admin token .* the admin port is on 0\.0\.0\.0, without TLS$/)],
+    ],
+  ])('is of level %s, and has the lines of %j', (level, event, lines) => {
+    const [first = '', ...others] = logged('pretty', event);
+    expect([first.replace(`${time} `, ''), ...others]).toEqual(lines);
+    expect(JSON.parse(logged('json', event).join(''))).toEqual({ level, time, ...event });
   });
 });
 
