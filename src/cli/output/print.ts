@@ -1,6 +1,7 @@
 import { stringify } from 'lossless-json';
 import { UserInfoError } from '../../protocol/errors.js';
 import { isPersonalName, maskJson } from '../../protocol/masking.js';
+import type { OutputFormat } from '../command-line/options.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { parseLoosely } from './parsed-json.js';
 import { isPlainTable, type OutputStyle } from './style.js';
@@ -54,27 +55,23 @@ export async function printList(
   else await printMessage(io, 'there are none');
 }
 
-/**
- * Writes data as complete lines; a table has words for times and truth values if `isWhole`, not selected by a query.
- * Each format loads its library here.
- */
+/** The formats without colours: data as complete lines. Each loads its library here. */
+const plainFormats: Readonly<Record<Exclude<OutputFormat, 'table'>, (data: unknown) => Promise<string>>> = {
+  json: async (data) => `${stringify(data)}\n`,
+  ndjson: async (data) =>
+    [data]
+      .flat()
+      .map((record) => `${stringify(record)}\n`)
+      .join(''),
+  yaml: async (data) => (await import('./yaml.late.js')).formatYaml(data),
+  csv: async (data) => (await import('./csv.late.js')).formatCsv(data),
+};
+
+/** Writes data; a table has words for times and truth values if `isWhole`, not selected by a query. */
 async function writeData(data: unknown, io: Io, style: OutputStyle, isWhole = false): Promise<void> {
-  switch (style.format) {
-    case 'json':
-      return write(io.stdout, `${stringify(data)}\n`);
-    case 'ndjson': {
-      const records = Array.isArray(data) ? data : [data];
-      return write(io.stdout, records.map((record) => `${stringify(record)}\n`).join(''));
-    }
-    case 'yaml':
-      return write(io.stdout, (await import('./yaml.late.js')).formatYaml(data));
-    case 'csv':
-      return write(io.stdout, (await import('./csv.late.js')).formatCsv(data));
-    case 'table': {
-      const { formatDataTable, inWords } = await import('./data-table.late.js');
-      return writeStyled(io.stdout, formatDataTable(isWhole ? inWords(data) : data, style));
-    }
-  }
+  if (style.format !== 'table') return write(io.stdout, await plainFormats[style.format](data));
+  const { formatDataTable, inWords } = await import('./data-table.late.js');
+  return writeStyled(io.stdout, formatDataTable(isWhole ? inWords(data) : data, style));
 }
 
 /** Masks personal data in JSON; all other bytes stay the same. */
