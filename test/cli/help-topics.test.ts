@@ -71,6 +71,7 @@ describe('the topic', () => {
   it('output has every format', () => {
     for (const format of outputFormats)
       expect(topics.get('output')).toMatch(new RegExp(`^  ${format} `, 'm'));
+    expect(readFileSync('docs/output.md', 'utf8')).toContain(`\`-o ${outputFormats.join('|')}\``);
   });
 
   it('info-names has every special name and key, with its meaning', () => {
