@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { compileRecipes, type SigningChoice, signBoth } from '../../src/signing/app-signatures.js';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
-import { type LanguageName, languageNames } from '../../src/signing/digest-algorithms.js';
+import {
+  algorithmFacts,
+  algorithms,
+  type LanguageName,
+  languageNames,
+} from '../../src/signing/digest-algorithms.js';
 import { defaultRecipes, presets } from '../../src/signing/presets.js';
 import { type Recipe, RecipeError, type RecipeJson } from '../../src/signing/recipe.js';
 import { formatRecipe, parseRecipe } from '../../src/signing/recipe-json.js';
@@ -57,6 +62,19 @@ const chained = parseRecipe({
     b: { message: ['c$sub:a'], steps: ['hmac-md5'], key: { tokens: ['$sub:a'], decode: 'hex' } },
   },
 });
+/** The digests that the library of a language has, without a key and with one. */
+const digestsOf = (language: LanguageName) =>
+  algorithms.filter((name) => !algorithmFacts[name].names[language].includes(null));
+const allDigests = (language: LanguageName) => {
+  const steps = digestsOf(language).flatMap((name) => [name, `hmac-${name}`]);
+  return parseRecipe({ message: ['$params'], steps });
+};
+/** Random recipes that a language can write. */
+const randomFor = (language: LanguageName) => {
+  const lacking = algorithms.filter((name) => !digestsOf(language).includes(name));
+  const isFor = (recipe: Recipe) => !lacking.some((name) => JSON.stringify(recipe).includes(name));
+  return fc.sample(anyRecipe.filter(isFor), count);
+};
 /** A list of names that has one twice: its last place counts. */
 const repeated: Rule = {
   recipe: parseRecipe({ message: ['$params'], params: { order: ['a', 'b', 'a'] }, steps: ['md5'] }),
@@ -208,11 +226,11 @@ const groups: Readonly<Record<string, (language: LanguageName) => readonly Rule[
     { recipe: named, calls: namedValues.map(([, request]) => ({ request, secret: 's' })) },
   ],
   'hostile names': hostileRules,
-  'random recipes': () => [
+  'random recipes': (language) => [
     repeated,
     overlaps,
     dollars,
-    ...[token, chained, ...fc.sample(anyRecipe, count)].map(withRandomCalls),
+    ...[token, chained, allDigests(language), ...randomFor(language)].map(withRandomCalls),
   ],
 };
 
@@ -385,7 +403,7 @@ it.skipIf(!isProgram('flake8'))(
       write(`rule${index}.py`, exportRule(signing, 'python', { from: 'a test' }));
       write(`test${index}.py`, exportTest(signing, 'python', { from: 'a test' }));
     }
-    for (const [index, recipe] of fc.sample(anyRecipe, count).entries()) {
+    for (const [index, recipe] of randomFor('python').entries()) {
       write(`random${index}.py`, exportRule(one(recipe), 'python', { from: 'a test' }));
     }
     expect(await files.run('flake8 .')).toMatchObject({ status: 0, stdout: '' });
