@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { pathOf } from '../../src/signing/request.js';
+import { hostOf, pathOf } from '../../src/signing/request.js';
 import { readSamples } from '../../src/signing-tools/samples/read-sample.js';
 import { readSample } from '../support/read-sample.js';
 
@@ -25,6 +25,7 @@ it.each(names)('%s is read, and not its answer', (name) => {
   // What is printed of the parameters alone may lack the address: that of the program is not it.
   expect(pathOf(url, '')).toMatch(kind === 'params' ? /^(?:\/v1\/users|\/j)?$/ : /^\/(?:v1\/users|j)$/);
   if (kind === 'params') return;
+  if (textOf(name).includes('127.0.0.1:18099')) expect(hostOf(url)).toBe('127.0.0.1:18099');
   expect([method, body === null]).toEqual(kind === 'get' ? ['GET', true] : ['POST', false]);
 });
 

@@ -144,7 +144,6 @@ const encode = (value: string) =>
   encodeURIComponent(value).replace(/[!'()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`);
 const encodePairs = (given: readonly Param[]) => given.map((pair) => pair.map(encode).join('=')).join('&');
 const named = (given: readonly Param[]) => given.map(([name, value]) => ({ name, value }));
-const keyed = (given: readonly Param[]) => given.map(([key, value]) => ({ key, value }));
 
 /** Writes a request with these parameters as a tool does, in the query or in a form. */
 const writers: Readonly<Record<string, (given: readonly Param[], query: string) => string>> = {
@@ -153,24 +152,8 @@ const writers: Readonly<Record<string, (given: readonly Param[], query: string) 
     const request = { method: 'POST', url: 'https://e.com/p', headers: [], postData };
     return JSON.stringify({ log: { entries: [{ request }] } }, null, 2);
   },
-  'a Postman collection': (given) => {
-    const body = { mode: 'urlencoded', urlencoded: keyed(given) };
-    return JSON.stringify({
-      info: {},
-      item: [{ request: { method: 'POST', url: 'https://e.com/p', body } }],
-    });
-  },
-  'an Insomnia export': (given) => {
-    const request = { _type: 'request', name: 'r', method: 'GET', url: 'https://e.com/p' };
-    return JSON.stringify({ _type: 'export', resources: [{ ...request, parameters: named(given) }] });
-  },
   'HTTP text with its response': (_, query) =>
     `POST /p HTTP/1.1\r\nHost: e.com\r\n\r\n${query}\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{"sign":"other"}`,
-  'an .http file': (_, query) =>
-    `### read\nPOST https://e.com/p\nAccept: */*\n\n${query}\n\n### next\nGET https://e.com/q\n`,
-  'curl -v': (_, query) => `* Trying\n> GET /p?${query} HTTP/1.1\n> Host: e.com\n> \n< HTTP/1.1 200 OK\n`,
-  'a record of pino': (_, query) =>
-    `{"level":30}\n${JSON.stringify({ req: { method: 'GET', url: `/p?${query}`, headers: { host: 'e.com' } } })}`,
   'the parameters as JSON': (given) => JSON.stringify(Object.fromEntries(given)),
 };
 

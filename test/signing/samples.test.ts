@@ -165,11 +165,6 @@ describe('a curl command', () => {
   ])('%j is refused: %s', (command, problem) => {
     expect(() => read(command)).toThrow(problem);
   });
-
-  it('can carry its signature under another name', () => {
-    const sample = read("curl 'https://e.com?a=1&sig=abc'", { signParam: 'sig' });
-    expect(sample).toMatchObject({ params: [['a', '1']], signParam: 'sig', signature: 'abc' });
-  });
 });
 
 it.each([7, 8])(

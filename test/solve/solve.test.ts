@@ -268,6 +268,7 @@ it.each<[string, RecipeJson, ...string[]]>([
     { params: { add: { time: '$extra:X-Time' } }, message: ['$params'], steps: ['hmac-md5'] },
     'params.add.time',
   ],
+  ['a constant that is known', { message: ['$params', 'v7;', '$secret'], steps: ['md5'] }, 'message.1'],
   [
     'a part behind a label that a signature cannot show',
     { message: lines, join: '\n', steps: ['hmac-md5', 'prepend:K/$extra:X-Nonce/Signature='] },
@@ -300,7 +301,7 @@ it.each<[string, RecipeJson, ...string[]]>([
   // What is said of a block is open where the entry with it is.
   const { params, ...others } = open;
   const recipe = /how it is written/.test(what) ? others : open;
-  const { hit } = await findByHints(tasks, { recipe }, noPause);
+  const { hit } = await findByHints(tasks, { recipe, constants: ['v7;'] }, noPause);
   const signer = hit && compileRecipe(hit.recipe);
   expect(requests.map((request) => signer?.sign(request, secret).digest)).toEqual(
     tasks.map(({ signature }) => signature),
