@@ -2,6 +2,7 @@ import { digestName, parseDigest } from '../signing/digest-steps.js';
 import { type Recipe, RecipeError, type RecipeJson, unlessRefused } from '../signing/recipe.js';
 import { parseRecipe } from '../signing/recipe-json.js';
 import { withValueAt } from '../signing-tools/recipe-changes.js';
+import { memoize } from '../support/memoize.js';
 import { selections, sentLists } from './candidates/arrangements.js';
 import { messageChanges } from './candidates/block-changes.js';
 import { stepsOf, subOf } from './candidates/chains.js';
@@ -84,6 +85,7 @@ function holesIn(json: unknown, path = ''): string[] {
 
 /** A way to fill an open value. */
 type Filling = Choice<(recipe: OpenRecipe) => OpenRecipe>;
+type Ways = (path: string) => readonly Filling[];
 
 /** The ways to fill an open value, the likeliest first. */
 function fillingsFor(path: string, recipe: OpenRecipe, space: SearchSpace, hints: Hints): Filling[] {
@@ -168,11 +170,11 @@ const maxFilled = 20_000;
 const maxCombined = 500_000;
 
 /** The ways to fill the open values, the likeliest first. */
-async function fill(recipe: OpenRecipe, space: SearchSpace, hints: Hints, pause: Pause): Promise<Filling[]> {
+async function fill(recipe: OpenRecipe, waysFor: Ways, pause: Pause): Promise<Filling[]> {
   let filled: Filling[] = [choice((known) => known, 0)];
   for (const path of holesIn(recipe)) {
     await pause();
-    const ways = fillingsFor(path, recipe, space, hints);
+    const ways = waysFor(path);
     const likely = filled.slice(0, Math.ceil(maxCombined / ways.length));
     filled = sortByBits(
       combined(likely, ways, (before, way) => (json: OpenRecipe) => way(before(json))),
@@ -182,13 +184,9 @@ async function fill(recipe: OpenRecipe, space: SearchSpace, hints: Hints, pause:
 }
 
 /** @throws RecipeError for a recipe that is wrong however it is filled */
-function checkOpenRecipe(recipe: OpenRecipe, space: SearchSpace, hints: Hints): void {
+function checkOpenRecipe(recipe: OpenRecipe, waysFor: Ways): void {
   const known = isOpen(recipe.message) ? { ...recipe, message: ['$params'] } : recipe;
-  const closed = holesIn(known).reduce(
-    (json, path) => fillingsFor(path, json, space, hints)[0]?.value(json) ?? json,
-    known,
-  );
-  parseRecipe(closed);
+  parseRecipe(holesIn(known).reduce((json, path) => waysFor(path)[0]?.value(json) ?? json, known));
 }
 
 /** Whether a recipe says what is behind the last digest: of a text around it, a signature shows one case. */
@@ -210,10 +208,11 @@ export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pau
   let tried = 0;
   if (task === undefined) return { tried, hit: null };
   const space = searchSpace({ ...task, hints: {} });
-  checkOpenRecipe(wanted, space, hints);
+  const waysFor = memoize((path: string) => fillingsFor(path, wanted, space, hints));
+  checkOpenRecipe(wanted, waysFor);
   if (isOpen(wanted.message)) return { tried, hit: null };
   const readings = readSignature(task);
-  for (const { value: filledIn, bits } of await fill(wanted, space, hints, pause)) {
+  for (const { value: filledIn, bits } of await fill(wanted, waysFor, pause)) {
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
     const json = filledIn(wanted) as unknown as RecipeJson;
