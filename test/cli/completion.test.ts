@@ -40,17 +40,10 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
     ['add', 'list', 'show', 'use', 'set', 'rename', 'delete', 'export', 'import', 'path'],
   ],
   [['admin', 'code', 'i'], ['issue']],
-  [
-    ['profile', 'use', ''],
-    ['shop', 'shop-test', '店铺'],
-  ],
   [['profile', 'rename', 'shop-'], ['shop-test']],
-  [['profile', 'rename', 'shop', ''], []],
   [['profile', 'add', 'sh'], []],
   [['-p', 'shop-'], ['shop-test']],
-  [['--profile', '=', 'shop-'], ['shop-test']],
   [['-p', 'shop', '--json', 'rea'], ['read']],
-  [['--output', '=', ''], [...outputFormats]],
   [['read', 'c', '-o', 'y'], ['yaml']],
   [['read', '--env'], startingWith('--env', optionsOf(table.commands.read))],
   [['read', '--environment', 'p'], ['production']],
@@ -68,17 +61,33 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
     ['completion', ''],
     ['bash', 'zsh', 'fish'],
   ],
-  [['admin', 'user', 'put', 'users'], ['users one.ndjson']],
-  [['serve', '--database', 'users'], ['users one.ndjson']],
   [
     ['profile', 'add', 'x', '--app-secret-e'],
     startingWith('--app-secret-e', optionsOf(table.commands.profile?.commands.add)),
   ],
 ];
 
+/** What a shell makes of: a word that is not ASCII, none, an option that it splits, names of files. */
+const offeredByBash: typeof offered = [
+  [
+    ['profile', 'use', ''],
+    ['shop', 'shop-test', '店铺'],
+  ],
+  [['profile', 'rename', 'shop', ''], []],
+  [['--profile', '=', 'shop-'], ['shop-test']],
+  [['--output', '=', ''], [...outputFormats]],
+  [['admin', 'user', 'put', 'users'], ['users one.ndjson']],
+  [['serve', '--database', 'users'], ['users one.ndjson']],
+];
+
+it.each(offered)('after %j the words are offered that may follow', async (words, offered) => {
+  const { stdout } = await machine.run(['__complete', ...words]);
+  expect(stdout.replace(/\t.*/g, '').split('\n').slice(0, -1)).toEqual(offered);
+});
+
 describe('bash', () => {
-  it('is offered commands, options, their values, profiles and names of information', async () => {
-    const asked = offered.map(([words]) =>
+  it('is offered words, files, and what follows an option with "="', async () => {
+    const asked = offeredByBash.map(([words]) =>
       ['offer', 'userinfo', ...words].map((word) => `'${word}'`).join(' '),
     );
     const done = await machine.shell(
@@ -89,11 +98,8 @@ describe('bash', () => {
       'bash',
     );
     expect(done).toMatchObject({ status: 0, stderr: '' });
-    const lines = done.stdout
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => line.split('\t').filter((word) => word !== ''));
-    expect(offered.map(([words], index) => [words, lines[index]])).toEqual(offered);
+    const lines = done.stdout.split('\n').map((line) => line.split('\t').filter(Boolean));
+    expect(offeredByBash.map(([words], index) => [words, lines[index]])).toEqual(offeredByBash);
   });
 
   it('completes the typed prefix', async () => {

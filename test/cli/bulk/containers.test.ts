@@ -66,23 +66,19 @@ async function startHeld(name: string, args: readonly string[], row: (i: number)
   return { line, run, ended, server, release };
 }
 
-describe.skipIf(!isPossible)('two containers on one volume (needs unshare)', { concurrent: true }, () => {
+describe.skipIf(!isPossible)('two containers on one volume (needs unshare)', () => {
   it.each(operations)('%s: a second run is refused, whatever it is told', async (name, args, row, head) => {
     const { line, ended, server, release } = await startHeld(name, args, row, head);
     const place = join(machine.folder, `${name}.csv.userinfo-journal`);
     const journal = readFileSync(place, 'utf8');
-    const refused = await Promise.all([
-      machine.run([...line, '--resume'], container),
-      machine.run([...line, '--restart'], container),
-      machine.run([...line, '--resume'], onHost),
-      machine.run([...line, '--restart'], onHost),
-    ]);
-    for (const { status, stdout, stderr } of refused) {
-      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-      expect(stderr).toContain('another run may use this file: ');
-      expect(stderr).toContain(`is held by process 1 on ${hostname()}, which cannot be seen from here`);
-      expect(stderr).toContain('If it has ended, as when its container was killed, add --take-over.');
-    }
+    for (const where of [container, onHost])
+      for (const how of ['--resume', '--restart']) {
+        const { status, stdout, stderr } = await machine.run([...line, how], where);
+        expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+        expect(stderr).toContain('another run may use this file: ');
+        expect(stderr).toContain(`is held by process 1 on ${hostname()}, which cannot be seen from here`);
+        expect(stderr).toContain('If it has ended, as when its container was killed, add --take-over.');
+      }
     const consent = await machine.run([...line, '--resume', '--take-over'], container);
     expect(consent).toMatchObject({ status: 2, stdout: '' });
     expect(consent.stderr).toContain(`another run uses this file: `);
