@@ -445,11 +445,7 @@ describe('with what a document says, the rule is found', () => {
     ],
     [
       'of values that were sent behind each other',
-      {
-        message: ['$param:tenant_code', '$param:app_key', '$param:channel', '$secret'],
-        join: '~~',
-        steps: ['sha1'],
-      },
+      { message: ['$param:tenant_code', '$param:app_key', '$secret'], join: '~~', steps: ['sha1'] },
       {},
     ],
     [
