@@ -53,12 +53,12 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
 /**
  * Refuses a text that was pasted with something.
  *
- * @throws RunInputError with the option that says that the column is meant as it is
+ * @throws RunInputError with `options`, which say that the column is meant as it is
  */
-function refusePasted(column: string, fault: PasteFault | null): void {
+function refusePasted(column: string, fault: PasteFault | null, ...options: readonly string[]): void {
   if (fault === null || fault.isDoubt) return;
   const advice = `${fault.hint ?? 'Correct it.'} To send it as it is:`;
-  throw new RunInputError(`${quoteName(column)} ${fault.what}`, advice, '--types', `${column}:text`);
+  throw new RunInputError(`${quoteName(column)} ${fault.what}`, advice, ...options);
 }
 
 /** The value that names a row's user; `null` where the row has none, or cannot be parsed. */
@@ -114,13 +114,14 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
         });
       // Beside a union ID a platform may not need the other: a row without it is a slip all the same.
       for (const one of [name, primaryKey ?? name])
-        if (!meant.has(one)) refusePasted(one, pasteFault(requiredText(fields, one), 'user'));
+        if (!meant.has(one))
+          refusePasted(one, pasteFault(requiredText(fields, one), 'user'), '--types', `${one}:text`);
       if (byUnionId) fields.delete(name);
       for (const [key, value] of fields) {
         if (meant.has(key)) continue;
         const { what, isDoubt } = pasteFault(key, 'name') ?? { isDoubt: true };
         if (!isDoubt) throw new InvalidInputError(`the key ${quoteName(key)} ${what}`);
-        refusePasted(key, valueFault(key, value, 'cell'));
+        refusePasted(key, valueFault(key, value, 'cell'), '--types', `${key}:text`);
       }
       const target = { ...(byUnionId && { unionId: user }), primaryKey };
       return { request: passbackRequest(target, () => checkUserInfo(fields)), user };
@@ -131,8 +132,8 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
 /** The column of authorization codes. */
 const codeColumn = 'code';
 
-/** Reads with the code of each row (§4.1); other columns are ignored. */
-export function readOperation(infoNames: readonly string[], scope: string | undefined): RowOperation {
+/** Reads with the code of each row (§4.1), which is judged unless `anyName` says otherwise; other columns are ignored. */
+export function readOperation(infoNames: readonly string[], scope?: string, anyName = false): RowOperation {
   return {
     endpoint: endpointNamed.read,
     infoNames,
@@ -148,11 +149,7 @@ export function readOperation(infoNames: readonly string[], scope: string | unde
     user: () => null,
     prepare(fields) {
       const code = requiredText(fields, codeColumn);
-      const fault = pasteFault(code, 'code');
-      if (fault !== null)
-        throw new InvalidInputError(`${quoteName(codeColumn)} ${fault.what}`, {
-          hint: fault.hint ?? 'Correct it in the file.',
-        });
+      if (!anyName) refusePasted(codeColumn, pasteFault(code, 'code'), '--any-name');
       const names = infoNames.length === 0 ? {} : { infoNames };
       return { request: readRequest({ code, ...names, ...(scope !== undefined && { scope }) }), user: null };
     },

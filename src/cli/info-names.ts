@@ -1,9 +1,9 @@
 import { quoteName } from '../protocol/errors.js';
-import { neutralName, parseInfoNames, specialInfoNames } from '../protocol/info-names.js';
+import { neutralName, parseInfoNames, specialInfoNames, splitInfoNames } from '../protocol/info-names.js';
 import { pasteFault } from '../protocol/pasted-text.js';
 import { basicInfoFields } from '../protocol/user-record.js';
 import { misspelt } from './call/pairs.js';
-import { commandOf, refusePasted, retyped, withFlags } from './call/refuse-pasted.js';
+import { asTheyAre, commandOf, refusePasted, retyped, withFlags } from './call/refuse-pasted.js';
 import type { CliContext } from './command.js';
 import type { Io } from './io.js';
 import { profileOutline } from './profile-outline.js';
@@ -29,12 +29,11 @@ export function readNames(
   for (const name of names) {
     const fault = faultOf(name);
     if (fault === null) continue;
-    const typed = json ?? texts.find((text) => text.includes(name)) ?? '';
-    const meant = (text: string, one: string) => text.replace(one, faultOf(one)?.meant ?? one);
-    const instead = json === undefined ? names.reduce(meant, typed) : (fault.meant ?? '');
+    const typed = json ?? texts.find((text) => splitInfoNames(text).includes(name)) ?? '';
+    const meant = (one: string) => faultOf(one)?.meant ?? one;
+    const instead = json === undefined ? splitInfoNames(typed).map(meant).join(',') : (fault.meant ?? '');
     const without = fault.meant === null ? [] : retyped(args, typed, instead);
-    const asIs = commandOf([...args, '--any-name']);
-    refusePasted(`the name ${quoteName(json ?? name)}`, fault, without, asIs);
+    refusePasted(`the name ${quoteName(json ?? name)}`, fault, without, asTheyAre(args));
   }
   return names;
 }
@@ -52,7 +51,7 @@ export function checkQuery(
   asked: readonly string[],
 ): void {
   const known = Object.keys(specialNames(io));
-  const asIs = commandOf([...args, '--any-name']);
+  const asIs = asTheyAre(args);
   const withQuery = (text: string) => commandOf(withFlags(args, ['--query', text]));
   const [, path = ''] = /^(?:data\.)?(?:(?:basic|extension)_info\.)?(\w+)$/.exec(query) ?? [];
   // §4.1: what is asked for by its name is a member of data itself.

@@ -101,7 +101,7 @@ const refused: readonly Slip[] = [
   {
     typed: `userinfo passback 'a =b' ${to}`,
     cause: 'the key "a " has a space after it',
-    next: 'Nothing was sent. Corrected:\n  userinfo passback a=b ',
+    next: 'Nothing was sent. Corrected, or as it is:\n  userinfo passback a=b ',
   },
   {
     typed: `userinfo passback --user-info '{" a":"b"}' ${to}`,
@@ -123,7 +123,7 @@ const refused: readonly Slip[] = [
   ...['% acme_level', 'export acme_level'].map((key) => ({
     typed: `userinfo passback '${key}=gold' ${to}`,
     cause: 'begins with a prompt or a mark',
-    next: 'Corrected:\n',
+    next: 'Corrected, or as it is:\n',
     paste: { sends: '{"acme_level":"gold"}' },
   })),
   {
@@ -149,14 +149,14 @@ const refused: readonly Slip[] = [
     next: 'Remove it.',
   },
   {
-    typed: 'userinfo passback --union-id a=b',
+    typed: 'userinfo passback c=d --union-id a=b',
     cause: '--union-id is a pair',
     next: 'Give the ID of the user after --union-id, then the pair.',
   },
   ...['{"union_id":"u001"}', '"union_id": "u001"', 'union_id: u001'].map((id) => ({
     typed: `userinfo passback a=b --union-id '${id}'`,
     cause: '--union-id ',
-    next: 'Corrected:\n',
+    next: 'Corrected, or as it is:\n',
     paste: { sends: '{"a":"b"}' },
   })),
   ...['"acme_level": "?",', 'acme_level: ?', 'acme_level：?', 'acme_level＝?', '{acme_level: ?}'].flatMap(
@@ -273,12 +273,12 @@ const refused: readonly Slip[] = [
   {
     typed: "printf 'code\\n1.38E+10\\n' > $d/c.csv; userinfo read --from $d/c.csv",
     cause: '"code" is a number that a spreadsheet damaged',
-    next: 'format the column as text.\n',
+    next: 'format the column as text. To send it as it is:\n',
   },
   {
-    typed: 'userinfo read abc nickname,moblie',
+    typed: 'userinfo read abc my_moblie moblie_x,moblie',
     cause: 'the name "moblie" has no special meaning: did you mean "mobile"?',
-    next: 'Corrected, or as it is:\n  userinfo read abc nickname,mobile\n  userinfo read abc nickname,moblie --any-name\n',
+    next: 'Corrected, or as it is:\n  userinfo read abc my_moblie moblie_x,mobile\n  userinfo read abc my_moblie moblie_x,moblie --any-name\n',
   },
   { typed: 'userinfo read abc Mobile', cause: 'did you mean "mobile"?', next: 'Nothing was sent.' },
   {
@@ -293,10 +293,10 @@ const refused: readonly Slip[] = [
     next: 'Nothing was sent.',
   },
   {
-    typed: `userinfo passback name=x moblie=1 ${to}`,
+    typed: `userinfo passback moblie_x=2 moblie=1 ${to}`,
     cause: 'the key "moblie" has no special meaning: did you mean "mobile"?',
-    next: `Corrected, or as it is:\n  userinfo passback name=x mobile=1 ${to}\n  userinfo passback name=x moblie=1 ${to} --any-name\n`,
-    paste: { sends: '{"name":"x","mobile":"1"}' },
+    next: `\n  userinfo passback moblie_x=2 mobile=1 ${to}\n  userinfo passback moblie_x=2 moblie=1 ${to} --any-name\n`,
+    paste: { sends: '{"moblie_x":"2","mobile":"1"}' },
   },
   ...['null', `\${LEVEL}`, '{{level}}', 'undefined', '#N/A'].map((text) => ({
     typed: `userinfo passback 'acme_level=${text}' ${to}`,
@@ -375,7 +375,27 @@ const refused: readonly Slip[] = [
   {
     typed: "printf ' CODE=abc\\n' | userinfo read -",
     cause: 'the code begins with its name',
-    next: 'Nothing was sent. Correct it.\n',
+    next: 'Nothing was sent. Correct it. To send it as it is:\n',
+  },
+  ...['code0123456789abcdef0123', 'abc%2Bdef', 'mobile-x y1'].map((code) => ({
+    typed: `userinfo read '${code}'`,
+    cause: 'the code ',
+    next: 'Nothing was sent. Corrected, or as it is:\n',
+  })),
+  {
+    typed: 'userinfo passback b.csv',
+    cause: '"b.csv" is not a pair with a key',
+    next: 'For each of its rows:\n  userinfo passback --from b.csv\n',
+  },
+  ...['user:1001', 'u1;'].map((id) => ({
+    typed: `userinfo passback a=b --union-id '${id}'`,
+    cause: '--union-id ',
+    next: 'Nothing was sent. Corrected, or as it is:\n',
+  })),
+  {
+    typed: "userinfo passback 'a=user:1 # b' --primary-key a",
+    cause: 'the value of key "a" ',
+    next: 'Corrected',
   },
   { typed: 'userinfo read " $unset"', cause: 'the code is white space alone', next: 'Nothing was sent.' },
   {
@@ -762,18 +782,23 @@ describe('a slip is refused before anything is sent', () => {
     expect(stderr).toContain(cause);
     expect(stderr).toContain(next);
     expect([status, stdout, sent()]).toEqual([wanted, '', []]);
-    if (paste === undefined) {
-      // Whatever a printed command needs, it is not what was typed.
-      for (const line of commandsIn(stderr)) {
-        const after = await shell(line);
-        expect([line, after.stderr]).not.toEqual([line, stderr]);
-      }
-      return;
+    if (paste !== undefined) {
+      const pasted = await shell(paste.line ?? commandIn(stderr));
+      expect([pasted.status, pasted.stderr]).toEqual([0, expect.not.stringContaining('error')]);
+      const { sends } = paste;
+      expect(sent()).toEqual(sends === undefined ? [] : [expect.stringContaining(`user_info=${sends}`)]);
     }
-    const pasted = await shell(paste.line ?? commandIn(stderr));
-    expect([pasted.status, pasted.stderr]).toEqual([0, expect.not.stringContaining('error')]);
-    const { sends } = paste;
-    expect(sent()).toEqual(sends === undefined ? [] : [expect.stringContaining(`user_info=${sends}`)]);
+    for (const line of commandsIn(stderr)) {
+      const isAsItIs = /^(?!.* - ).* --any-name$/.test(line);
+      if (paste !== undefined && !isAsItIs) continue;
+      const before = sent().length;
+      const after = await shell(line);
+      // Whatever a printed command needs, it is not what was typed; a valid text that looks like a slip is sent.
+      expect([line, after.stderr]).not.toEqual([line, stderr]);
+      // Of a file, there are the results of the first by now.
+      if (isAsItIs && !(before > 0 && line.includes('--from')))
+        expect([line, sent().length]).toEqual([line, before + 1]);
+    }
   });
 });
 
@@ -785,7 +810,7 @@ interface Noticed {
 
 const noticed: readonly Noticed[] = [
   { typed: `userinfo passback a=b ${to} --env test`, says: '', sends: '{"a":"b"}' },
-  { typed: `userinfo passback moblie=1 ${to} --any-name`, says: '', sends: '{"moblie":"1"}' },
+  { typed: `userinfo passback acme_moblie=2 ${to} --any-name`, says: '', sends: '{"acme_moblie":"2"}' },
   {
     typed: `printf '{"a":"b"}' > $d/a.json; userinfo passback --user-info @$d/a.json ${to}`,
     says: '',

@@ -8,7 +8,7 @@ interface ErrorText {
   readonly advice: ReadonlySet<string>;
 }
 
-type Value = ESTree.Expression | ESTree.SpreadElement;
+type Value = ESTree.Expression | ESTree.SpreadElement | ESTree.BindingPattern;
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
@@ -73,8 +73,14 @@ function readSource(name: string): Source {
     FunctionDeclaration: ({ id }) => functions.push(id?.name),
     'FunctionDeclaration:exit': () => functions.pop(),
     ReturnStatement: ({ argument }) => add(results, functions.at(-1), argument),
-    VariableDeclarator: ({ id, init }) =>
-      add(constants, id.type === 'Identifier' ? id.name : undefined, init),
+    VariableDeclarator: ({ id, init }) => {
+      if (id.type === 'Identifier') add(constants, id.name, init);
+      // The names of a pattern hide others, and have no text that is known.
+      for (const one of id.type === 'ObjectPattern' ? id.properties : []) {
+        const bound = one.type === 'RestElement' ? one.argument : one.value;
+        if (bound.type === 'Identifier') add(constants, bound.name, id);
+      }
+    },
     NewExpression: ({ callee, arguments: given }) => {
       if (callee.type === 'Identifier') errors.push({ name: callee.name, values: given });
     },

@@ -164,9 +164,9 @@ function invalidRows(
   noneLeft: boolean,
 ): Error {
   if (first instanceof RunInputError) {
-    const [option = '', value = ''] = first.options;
-    const list = option === '--types' && types !== undefined ? `${types},${value}` : value;
-    return new RunInputError(what, first.hint ?? '', option, list);
+    const [option, value] = first.options;
+    const list = option === '--types' && types !== undefined ? [option, `${types},${value}`] : first.options;
+    return new RunInputError(what, first.hint ?? '', ...list);
   }
   if (first?.hint !== undefined)
     return new InvalidInputError(what, { hint: first.hint, commands: first.commands });

@@ -34,7 +34,7 @@ import { formatRows, reportRun, totalOf, withCommand } from './run-report.js';
 export async function readMany(call: Call<BulkOptions>): Promise<void> {
   const { names, anyName, scope } = call.options;
   const requested = typeof names === 'string' ? readNames(call.context, [names], anyName) : [];
-  await runMany(call, readOperation(requested, scope));
+  await runMany(call, readOperation(requested, scope, anyName));
 }
 
 /** Runs `passback --from`. */

@@ -9,7 +9,7 @@ import { formatCount } from '../../support/count.js';
 import { jsonValueOf } from '../../support/json-value.js';
 import type { Call } from '../command.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
-import { isRecord, parseLoosely } from '../output/parsed-json.js';
+import { isRecord, parseLossless } from '../output/parsed-json.js';
 import { maskPersonalData, printData } from '../output/print.js';
 import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
@@ -132,7 +132,7 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
     const { formatEnvelopeTable } = await import('../output/data-table.late.js');
     return writeStyled(io.stdout, formatEnvelopeTable(body, style));
   }
-  const envelope = parseLoosely(body) as { readonly data?: unknown };
+  const envelope = parseLossless(body) as { readonly data?: unknown };
   if (style.format !== 'csv' || style.select !== undefined) return printData(envelope, io, style);
   // A refusal may have no data, or data that is not an object.
   return printData(isRecord(envelope.data) ? envelope.data : {}, io, style);

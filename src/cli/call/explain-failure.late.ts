@@ -21,7 +21,7 @@ function refusedSignature(settings: Settings, operation: Failed) {
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
   const steps = [
-    `sign explain read c1${profileFlag}`,
+    `sign explain ${operation === 'passback' ? 'passback acme_level=gold --union-id u001' : 'read c1'}${profileFlag}`,
     `sign solve -${flag('--save')}${profileFlag}`,
     ...(environment.value === 'production' ? [] : [`sign try${flag('--save')}${profileFlag}`]),
     ...(operation === 'doctor' ? [] : [`doctor${profileFlag}`]),

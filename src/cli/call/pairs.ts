@@ -8,7 +8,7 @@ import { quoteWhereNeeded } from '../../support/shell.js';
 import type { CliContext } from '../command.js';
 import { type Io, readNamedFile } from '../io.js';
 import { warn } from '../output/style.js';
-import { refusePasted, retyped } from './refuse-pasted.js';
+import { asTheyAre, refusePasted, retyped } from './refuse-pasted.js';
 
 type Typed = Pick<CliContext, 'io' | 'args'>;
 
@@ -81,7 +81,8 @@ export async function judgeEntries(
     const what = ofKey === null ? `the value of key ${quoteName(key)}` : `the key ${quoteName(key)}`;
     const fault = ofKey ?? ofValue;
     if (fault?.isDoubt) await warn(io, `${what} ${fault.what}`);
-    else if (fault !== null) refusePasted(what, fault, renamed(args, pairs, key, ofKey?.meant ?? null));
+    else if (fault !== null)
+      refusePasted(what, fault, renamed(args, pairs, key, ofKey?.meant ?? null), asTheyAre(args));
   }
 }
 
@@ -92,7 +93,7 @@ export function renamed(
   key: string,
   meant: string | null,
 ): string[] {
-  const pair = pairs.find((one) => one.startsWith(key));
+  const pair = pairs.find((one) => one.startsWith(key) && /^:?=/.test(one.slice(key.length)));
   return pair === undefined || meant === null ? [] : retyped(args, pair, meant + pair.slice(key.length));
 }
 
@@ -105,11 +106,13 @@ function splitPair(
   const found = /^((?:\\[=:]|\\(?![=:])|[^=:\\]|:(?!=))*)(:?=)(.*)$/s.exec(pair);
   const [, key = '', separator, value = ''] = found ?? [];
   if (key === '') {
-    const instead = asPair(pair);
+    const isFile = /\.(?:csv|ndjson|jsonl)(?:\.gz)?$/i.test(pair);
+    const hint = isFile ? 'For each of its rows:' : 'As a pair:';
+    const instead = isFile ? ['--from', pair] : asPair(pair);
     throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair with a key`, {
       ...(instead === null
         ? { hint: unpairedHint(pair, before, after) }
-        : { hint: 'As a pair:', commands: retyped(args, pair, ...instead) }),
+        : { hint, commands: retyped(args, pair, ...instead) }),
     });
   }
   return { key: key.replace(/\\([=:])/g, '$1'), isJson: separator === ':=', value };

@@ -8,6 +8,11 @@ export function commandOf(args: readonly string[]): string[] {
   return hasUnsafe(args.join('')) ? [] : [['userinfo', ...args].map(quoteWhereNeeded).join(' ')];
 }
 
+/** The command line that sends names, code and user as they are. */
+export function asTheyAre(args: readonly string[]): string[] {
+  return commandOf([...args, '--any-name']);
+}
+
 /** The arguments with `more` at their end, without the options that it names and those in `without`, and their values. */
 export function withFlags(
   args: readonly string[],

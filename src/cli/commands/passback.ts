@@ -16,7 +16,7 @@ import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from
 import { callService } from '../call/call-service.js';
 import { judgeEntries, misspeltKey, parsePairs, renamed, warnOfKeys } from '../call/pairs.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
-import { commandOf, refusePasted, retyped } from '../call/refuse-pasted.js';
+import { asTheyAre, refusePasted, retyped } from '../call/refuse-pasted.js';
 import { type Call, type CliContext, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
@@ -42,15 +42,22 @@ export const passbackCall = {
       )
       .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
       .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input')
-      .option('--any-name', 'send keys as they are, also those that look misspelt'),
+      .option('--any-name', 'send user and keys as they are, also what looks misspelt or pasted'),
   request: async ({ context, options }: Call<PassbackOptions>, pairs: readonly string[]) => {
-    const { unionId, primaryKey, userInfo: json } = options;
+    const { unionId, primaryKey, userInfo: json, anyName } = options;
     const { args } = context;
-    judgeOption(args, '--union-id', unionId ?? '', 'user');
-    judgeOption(args, '--primary-key', primaryKey?.replace(/:?=.*$/s, '') ?? '', 'name');
+    if (!anyName) {
+      judgeOption(args, '--union-id', unionId ?? '', 'user');
+      judgeOption(args, '--primary-key', primaryKey?.replace(/:?=.*$/s, '') ?? '', 'name');
+    }
     const userInfo = await readUserInfo(context, pairs, json);
-    await judgeEntries(context, pairs, userInfo);
-    return namedRequest(args, { unionId, primaryKey, userInfo });
+    if (!anyName) await judgeEntries(context, pairs, userInfo);
+    const request = namedRequest({ unionId, primaryKey, userInfo });
+    if (!anyName && unionId === undefined) {
+      const value = identifyingText(userInfo.get(primaryKey ?? '')) ?? '';
+      judgeOption(args, `the value of ${quoteName(primaryKey ?? '')}`, value, 'user', `${primaryKey}=`);
+    }
+    return request;
   },
 };
 
@@ -110,7 +117,7 @@ function refuseMisspelt(
     const fault = misspeltKey(key, prefix);
     if (fault === null) continue;
     const corrected = renamed(args, pairs, key, fault.meant);
-    refusePasted(`the key ${quoteName(key)}`, fault, corrected, commandOf([...args, '--any-name']));
+    refusePasted(`the key ${quoteName(key)}`, fault, corrected, asTheyAre(args));
   }
 }
 
@@ -120,7 +127,6 @@ function refuseMisspelt(
  * @throws InvalidInputError with the missing option in its hint
  */
 function namedRequest(
-  args: readonly string[],
   input: Omit<PassbackInput, 'userInfo'> & { readonly userInfo: UserInfoEntries },
 ): PlainRequest {
   const { unionId, primaryKey, userInfo } = input;
@@ -133,16 +139,12 @@ function namedRequest(
           : 'The channel is that of the profile.',
     });
   }
-  if (unionId === undefined) refuseUnnamed(args, primaryKey, userInfo);
+  if (unionId === undefined) refuseUnnamed(primaryKey, userInfo);
   return passbackRequest(input, () => userInfo);
 }
 
 /** @throws InvalidInputError if `primaryKey` names no user */
-function refuseUnnamed(
-  args: readonly string[],
-  primaryKey: string | undefined,
-  userInfo: UserInfoEntries,
-): void {
+function refuseUnnamed(primaryKey: string | undefined, userInfo: UserInfoEntries): void {
   if (primaryKey === undefined) {
     throw new InvalidInputError('the user is not named', {
       hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
@@ -169,8 +171,6 @@ function refuseUnnamed(
             : `Add the pair, such as ${quoteWhereNeeded(`${primaryKey}=...`)}, or name the user by --union-id <id>.`,
     });
   }
-  const value = identifyingText(userInfo.get(primaryKey)) ?? '';
-  judgeOption(args, `the value of ${quoteName(primaryKey)}`, value, 'user', `${primaryKey}=`);
 }
 
 /** @throws InvalidInputError for a name of a user that was pasted with something; `before` is what it is typed behind */
@@ -184,7 +184,7 @@ function judgeOption(
   const fault = pasteFault(text, kind);
   if (fault === null || fault.isDoubt) return;
   const without = fault.meant === null ? [] : retyped(args, before + text, before + fault.meant);
-  refusePasted(what, fault, without);
+  refusePasted(what, fault, without, asTheyAre(args));
 }
 
 /** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */

@@ -5,7 +5,7 @@ import { pasteFault } from '../../protocol/pasted-text.js';
 import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
-import { refusePasted, retyped } from '../call/refuse-pasted.js';
+import { asTheyAre, refusePasted, retyped } from '../call/refuse-pasted.js';
 import { type Call, type CliContext, command } from '../command.js';
 import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
@@ -26,7 +26,7 @@ export const readCall = {
       .argument(code, 'authorization code; - for standard input')
       .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
       .option('--names <list>', 'the same, separated by commas')
-      .option('--any-name', 'send names as they are, also those that look misspelt')
+      .option('--any-name', 'send code and names as they are, also what looks misspelt or pasted')
       .option(
         '--scope <scope>',
         'authorization type (default: not sent, the service applies its own)',
@@ -36,7 +36,7 @@ export const readCall = {
     const { scope, names: listed, anyName } = options;
     const names = listed === undefined ? places : [...places, listed];
     return readRequest({
-      code: await givenCode(context, given),
+      code: await givenCode(context, given, anyName),
       ...(names.length === 0 ? {} : { infoNames: readNames(context, names, anyName) }),
       ...(scope === undefined ? {} : { scope }),
     });
@@ -71,7 +71,7 @@ Names missing from the answer are reported on stderr.`,
   },
 });
 
-async function givenCode(context: CliContext, code: string): Promise<string> {
+async function givenCode(context: CliContext, code: string, anyName = false): Promise<string> {
   if (code === '') {
     throw new InvalidInputError('the code is empty', {
       hint: 'If it is "$code", the variable is not set: the command that sets it may have failed.',
@@ -79,14 +79,12 @@ async function givenCode(context: CliContext, code: string): Promise<string> {
   }
   const given = code === '-' ? await readValue(context, 'code') : code;
   const trimmed = given.trim();
-  const fault = pasteFault(trimmed, 'code');
-  if (fault !== null)
-    refusePasted(
-      'the code',
-      fault,
-      fault.meant === null || code === '-' ? [] : retyped(context.args, code, fault.meant),
-    );
-  if (Object.hasOwn(specialNames(context.io), trimmed)) {
+  const fault = anyName ? null : pasteFault(trimmed, 'code');
+  if (fault !== null) {
+    const without = fault.meant === null || code === '-' ? [] : retyped(context.args, code, fault.meant);
+    refusePasted('the code', fault, without, asTheyAre(context.args));
+  }
+  if (!anyName && Object.hasOwn(specialNames(context.io), trimmed)) {
     throw new InvalidInputError(`${quoteName(trimmed)} is the name of information, not a code`, {
       hint: 'The code comes first, then the names.',
     });

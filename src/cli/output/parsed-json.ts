@@ -8,7 +8,7 @@ export type Nested = Record<string, unknown> | unknown[];
  * Parses valid JSON and keeps the digits of numbers; of duplicate keys the last one wins, as in JSON.parse. Not by
  * lossless-json's own parser: it joins a text character by character, which takes 40 times its size.
  */
-export function parseLoosely(json: string): unknown {
+export function parseLossless(json: string): unknown {
   const tokens = jsonTokens(json);
   const next = (): string => {
     const { start = 0, end = 0 } = tokens.next().value ?? {};

@@ -3,7 +3,7 @@ import { UserInfoError } from '../../protocol/errors.js';
 import { isPersonalName, maskJson } from '../../protocol/masking.js';
 import type { OutputFormat } from '../command-line/options.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
-import { parseLoosely } from './parsed-json.js';
+import { parseLossless } from './parsed-json.js';
 import { isPlainTable, type OutputStyle } from './style.js';
 
 /** A query found no value, or `null`, in the data that it was for. */
@@ -19,7 +19,7 @@ class NothingSelectedError extends UserInfoError {
  */
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
-  const data = mask ? parseLoosely(maskPersonalData(stringify(given) ?? 'null')) : given;
+  const data = mask ? parseLossless(maskPersonalData(stringify(given) ?? 'null')) : given;
   if (select === undefined) return writeData(data, io, plain, true);
   let selected: unknown;
   try {

@@ -74,7 +74,8 @@ async function typeCommand(
   const command = ['userinfo', ...args].map(quoteWhereNeeded).join(' ');
   const typed = stdin === undefined ? command : `echo ${quoteWhereNeeded(stdin)} | ${command}`;
   await writeStyled(io.stdout, `${style.colors.cyan(`$ ${typed}`)}\n`);
-  const stdout = new PassThrough();
+  const { isTTY, columns } = io.stdout as NodeJS.WriteStream;
+  const stdout = Object.assign(new PassThrough(), { isTTY, columns });
   let printed = '';
   stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text;

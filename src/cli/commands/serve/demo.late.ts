@@ -68,6 +68,7 @@ export async function prepareDemo(
 ): Promise<string[]> {
   const { app_secret: value, ...app } = await freshCredentials(admin);
   const values = { ...app, base_url: url, secret: { kind: 'file', value } } as const;
+  const before = (await context.profiles.load()).profiles.get(demoProfile)?.base_url ?? url;
   await context.profiles.change((list) =>
     list.profiles.has(demoProfile)
       ? updateProfile(list, demoProfile, { ...values, platform: null })
@@ -77,6 +78,7 @@ export async function prepareDemo(
   const code = await codeToTry(admin, database);
   const passback = `userinfo passback acme_level=gold --union-id ${demoUser.union_id} -p ${demoProfile}`;
   return [
+    ...(before === url ? [] : [`profile "${demoProfile}" was of ${before}, and is of ${url} now.`]),
     `demo: tenant ${tenantCode} with users ${users.map(({ union_id }) => union_id).join(' and ')}, app ${appKey}` +
       ` in profile "${demoProfile}". Try in another terminal:`,
     `  userinfo read ${code} -p ${demoProfile}`,
