@@ -74,12 +74,11 @@ function readSource(name: string): Source {
     'FunctionDeclaration:exit': () => functions.pop(),
     ReturnStatement: ({ argument }) => add(results, functions.at(-1), argument),
     VariableDeclarator: ({ id, init }) => {
-      if (id.type === 'Identifier') add(constants, id.name, init);
       // The names of a pattern hide others, and have no text that is known.
-      for (const one of id.type === 'ObjectPattern' ? id.properties : []) {
-        const bound = one.type === 'RestElement' ? one.argument : one.value;
-        if (bound.type === 'Identifier') add(constants, bound.name, id);
-      }
+      const parts = id.type === 'ObjectPattern' ? id.properties : [];
+      const bound = parts.map((one) => (one.type === 'RestElement' ? one.argument : one.value));
+      for (const one of [id, ...bound])
+        if (one.type === 'Identifier') add(constants, one.name, one === id ? init : id);
     },
     NewExpression: ({ callee, arguments: given }) => {
       if (callee.type === 'Identifier') errors.push({ name: callee.name, values: given });

@@ -117,7 +117,7 @@ describe('the messages of a run', () => {
     const done = await machine.onTerminal(args, typed, { env: { ...env, NO_COLOR: '1' } });
     expect(done.status).toBe(status);
     expect(done.stdout).toMatch(
-      /\r█+░+ passback \d+% {2}\d+\/300 rows {2}(?:\d+ min )?[\d.]+ s left {2}[\d,]+\/s/,
+      /\r█+░+ passback \d+% {2}\d+\/300 rows {2}(\d+ min )?\S+ s left {2}[\d,]+\/s/,
     );
     expect(done.stdout).toMatch(behind);
   });
