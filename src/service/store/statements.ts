@@ -209,8 +209,9 @@ export const onceStatements = {
       (SELECT record FROM users WHERE tenant_code = $2 AND union_id = used.union_id) AS record
       FROM fresh LEFT JOIN used ON TRUE`,
   /** The user of an ID `$3`, or two users of a value. Each change of a row gives it another `xmin`. */
-  findVersion: `SELECT record, xmin AS version FROM users WHERE (tenant_code, union_id) IN (SELECT $1,
-    unnest(ARRAY(SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2) || CAST($3 AS TEXT)))`,
+  findVersion: `SELECT record, users.xmin AS version FROM (SELECT CAST($1 AS TEXT) AS tenant_code,
+    unnest(ARRAY(SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2) || CAST($3 AS TEXT))
+    AS union_id) AS named JOIN users USING (tenant_code, union_id)`,
   /**
    * Returns a row if the user `$6` is as he was in version `$7`, nobody has locked him, and the random is new: it has
    * stored the record and its values. Two with the same random at once are an error of the second, which stores nothing.
@@ -223,8 +224,9 @@ export const onceStatements = {
       AND NOT EXISTS (SELECT 1 FROM nonces WHERE tenant_code = $2 AND app_key = $1 AND random = $5) RETURNING 1),
     used AS (INSERT INTO nonces (tenant_code, app_key, random, expires_at)
       SELECT $2, $1, $5, unixepoch() + ${randomSeconds} FROM stored),
-    removed AS (DELETE FROM user_values WHERE (tenant_code, digest, union_id) IN
-      (SELECT $2, unnest((SELECT CAST($9 AS TEXT[]))), $6 FROM stored)),
+    removed AS (DELETE FROM user_values USING (SELECT CAST($2 AS TEXT) AS tenant_code,
+      unnest((SELECT CAST($9 AS TEXT[]))) AS digest, CAST($6 AS TEXT) AS union_id FROM stored) AS gone
+      WHERE (user_values.tenant_code, user_values.digest, user_values.union_id) = (gone.tenant_code, gone.digest, gone.union_id)),
     added AS (INSERT INTO user_values (tenant_code, digest, union_id)
       SELECT $2, unnest((SELECT CAST($10 AS TEXT[]))), $6 FROM stored ON CONFLICT (tenant_code, digest, union_id) DO NOTHING)
     SELECT 1 AS stored FROM stored`,
