@@ -14,6 +14,9 @@ import { ExplainedError } from '../report-error.js';
 /** The command that failed. */
 type Failed = OperationName | 'doctor';
 
+/** What `sign explain` shows such a request with. */
+const explained: Record<OperationName, string> = { read: 'read c1', passback: 'passback a=b --union-id u1' };
+
 /** The origin of the secret and of the rule, and the commands that find the fault. */
 function refusedSignature(settings: Settings, operation: Failed) {
   const { profile, environment, secret } = settings;
@@ -21,7 +24,7 @@ function refusedSignature(settings: Settings, operation: Failed) {
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
   const steps = [
-    `sign explain ${operation === 'passback' ? 'passback acme_level=gold --union-id u001' : 'read c1'}${profileFlag}`,
+    `sign explain ${explained[operation === 'doctor' ? 'read' : operation]}${profileFlag}`,
     `sign solve -${flag('--save')}${profileFlag}`,
     ...(environment.value === 'production' ? [] : [`sign try${flag('--save')}${profileFlag}`]),
     ...(operation === 'doctor' ? [] : [`doctor${profileFlag}`]),

@@ -10,10 +10,10 @@ export function commandOf(args: readonly string[]): string[] {
 
 /** The command line that sends names, code and user as they are. */
 export function asTheyAre(args: readonly string[]): string[] {
-  return commandOf([...args, '--any-name']);
+  return commandOf(withFlags(args, ['--any-name']));
 }
 
-/** The arguments with `more` at their end, without the options that it names and those in `without`, and their values. */
+/** The arguments with `more` at the end of the options, without the options that it names and those in `without`, and their values. */
 export function withFlags(
   args: readonly string[],
   more: readonly string[],
@@ -22,7 +22,8 @@ export function withFlags(
   const isLeftOut = (arg = '') =>
     arg.startsWith('--') && [...more, ...without].includes(arg.split('=')[0] ?? '');
   const isItsValue = (at: number) => isLeftOut(args[at - 1]) && !args[at - 1]?.includes('=');
-  return [...args.filter((arg, at) => !isLeftOut(arg) && !isItsValue(at)), ...more];
+  const kept = args.filter((arg, at) => !isLeftOut(arg) && !isItsValue(at));
+  return kept.toSpliced(kept.includes('--') ? kept.indexOf('--') : kept.length, 0, ...more);
 }
 
 /** The command line with other arguments in place of `typed`, an argument or the value of an option; none if it is neither. */
