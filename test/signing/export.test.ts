@@ -242,7 +242,7 @@ function helperRules(language: LanguageName, given: readonly Rule[]): Rule[] {
     return parts.filter((part) => unused.delete(part)).length > 0;
   };
   for (const { recipe } of given) isNew(recipe);
-  return fc.sample(anyRecipe, 500).filter(isNew).map(withRandomCalls);
+  return fc.sample(anyRecipe, 200).filter(isNew).map(withRandomCalls);
 }
 
 /** Their texts are UTF-8, which holds no half of a character. */
