@@ -268,8 +268,8 @@ const refused: readonly Slip[] = [
   { typed: 'userinfo read abc Mobile', cause: 'did you mean "mobile"?', next: 'Nothing was sent.' },
   {
     typed: 'userinfo read abc mobile、id_card',
-    cause: '"mobile、id_card" is not a name',
-    next: 'Nothing was sent.',
+    cause: 'the name "mobile、id_card" is more than one name',
+    next: 'Corrected, or as it is:\n  userinfo read abc mobile,id_card\n',
   },
   { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
   {
