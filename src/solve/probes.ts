@@ -54,9 +54,9 @@ function otherRequest({ method, url, params, extra, query, body }: SignableReque
   };
 }
 
-/** Every second parameter from the end, then the others from the beginning: neither in name nor in value order. */
+/** Every second parameter, then the others: neither in name nor in value order. */
 export function reordered(params: readonly Param[]): Param[] {
-  return [...everySecond(params, 1).reverse(), ...everySecond(params, 0)];
+  return [...everySecond(params, 1), ...everySecond(params, 0)];
 }
 
 /** Every second parameter, beginning with the first or the second. */

@@ -57,15 +57,8 @@ describe('sign solve', () => {
     patient,
     async () => {
       const app = [...'--tenant-code acme --channel web --app-key odd --base-url'.split(' '), machine.url];
-      await machine.admin([
-        'app',
-        'create',
-        ...app,
-        '--platform',
-        file('odd.json', { signing: unusual }),
-        '--profile',
-        'odd',
-      ]);
+      const platform = ['--platform', file('odd.json', { signing: unusual })];
+      await machine.admin(['app', 'create', ...app, ...platform, '--profile', 'odd']);
       const captured = await capturedRead('odd');
       const back = await machine.run(['profile', 'set', 'odd', '--signing-preset', 'default']);
       expect(back).toMatchObject({ status: 0 });
@@ -78,8 +71,9 @@ describe('sign solve', () => {
       ]);
       expect(solved).toMatchObject({ status: 0 });
       expect(solved.stderr).toContain('saved in profile "odd": app_sign and sign');
-      const { tried, seconds, fits } = JSON.parse(solved.stdout);
-      expect([typeof tried, typeof seconds]).toEqual(['number', 'number']);
+      const { tried, seconds, fits, app_sign } = JSON.parse(solved.stdout);
+      expect(seconds).toBeGreaterThan(0);
+      expect(tried).toBeGreaterThan(app_sign.tried);
       expect(fits.length).toBeGreaterThan(1);
       expect(solved.stderr).toContain('More than one rule fits.');
       expect(fits[0]).toMatchObject({ rank: 1, recipe: unusual.sign, app_sign: unusual.app_sign });
@@ -123,15 +117,8 @@ describe('sign solve', () => {
       expect(one.next_sample).toMatchObject({ candidates: one.fits.length, tells_apart: expect.any(Number) });
       const { secret, recipe } = vectors.find(({ name }) => name === 'sensetime') ?? {};
       const unsigned = file('unsigned.json', { ...one.next_sample.sample, secret });
-      const explain = [
-        'sign',
-        'explain',
-        '--recipe',
-        file('rule.json', recipe),
-        '--sample',
-        unsigned,
-        '--json',
-      ];
+      const given = ['--recipe', file('rule.json', recipe), '--sample', unsigned];
+      const explain = ['sign', 'explain', ...given, '--json'];
       const signature = JSON.parse((await machine.run(explain)).stdout).digest;
       const second = file('second.json', { ...one.next_sample.sample, secret, signature });
       const args = ['--sample', sample, '--sample', second, ...first];
@@ -187,6 +174,46 @@ describe('sign solve', () => {
     expect({ all_listed, first: fits[0].recipe.steps }).toEqual({ all_listed: false, first: ['hmac-md5'] });
     const table = await machine.run(args);
     expect(table.stdout).toMatch(/recipes that fit +│ \d+, and others: the time was over \(--max-time\)/);
+  });
+
+  const special = encodeURIComponent('a B+c&d=e/f~g*h:i\\j"k|é中');
+  const one = `ab=7&aB=9${special}&a_b=1&abc=&Zb=5`;
+  const further = `ab=&aB=${special}&a_b=${special}&abc=3${special}&Zb=2${special}&k=1&k=0`;
+  it.each<[string, (readonly [query: string, body?: string])[], string[]]>([
+    ['one request', [[one]], ['others', 'differ from the 1st', 'to tell them apart']],
+    [
+      'others that decide nothing',
+      [[one], [one.replace('Zb=5', 'Zb=6')]],
+      ['others', 'other samples', 'differ from the 1st', 'to tell them apart'],
+    ],
+    ['one that leaves four', [[one], [further]], ['differ from the 1st', 'to tell them apart']],
+    ['those that leave one', [[one], [further, '{"a":1}']], []],
+  ])('shows a person what a program gets: %s', patient, async (_, requests, rows) => {
+    const samples = requests.flatMap(([query, body = null], index) => {
+      const params = [...new URLSearchParams(query)];
+      const filled = params
+        .filter(([, value]) => value !== '')
+        .sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+      const message = [...filled, ['key', 'k']].map((pair) => pair.join('=')).join('&');
+      const signature = createHash('md5').update(message).digest('hex');
+      const sample = { method: 'POST', url: 'https://e.com/x', params, body, secret: 'k', signature };
+      return ['--sample', file(`shown-${index}.json`, sample)];
+    });
+    const solve = ['sign', 'solve', ...samples, ...unhurried];
+    const { fits, differences } = JSON.parse((await machine.run([...solve, '--json'])).stdout);
+    const shown = (await machine.run(solve)).stdout.matchAll(/^│ (.*?) +│ (.*?) +│$/gm);
+    const { tried: _tried, ...table } = Object.fromEntries(
+      [...shown].map(([, name, value]) => [name, value]),
+    );
+    const ranks = ['1st', '2nd', '3rd', '4th'].slice(0, fits.length);
+    const named = ['recipes that fit', ...ranks, ...rows, 'the 1st as a recipe'];
+    expect(Object.keys(table).sort()).toEqual(named.sort());
+    expect(ranks.map((rank) => table[rank])).toEqual(fits.slice(0, 4).map(({ why }: { why: string }) => why));
+    const counts = ['recipes that fit', 'others', 'differ from the 1st'].map((name) =>
+      (table[name]?.match(/(?<=^|; )\d+/g) ?? []).map(Number),
+    );
+    const differing = differences.map(({ ranks }: { ranks: number[] }) => ranks.length);
+    expect(counts).toEqual([[fits.length], fits.length > 4 ? [fits.length - 4] : [], differing]);
   });
 
   it('fills in what a document leaves open, and names what is wrong in it', patient, async () => {

@@ -290,12 +290,17 @@ it('describes the platform rightly with a test user, in a file and in the profil
 
 it('keeps all codes of a meaning, puts what refuses a caller last, and knows the clock of the platform', async () => {
   php.ahead = 20_000;
-  php.instead = ({ timestamp = '', app_key = '' }) => {
-    if (timestamp.length === 9) return [200, '{"code":1011,"msg":"short","data":[]}'];
+  php.instead = ({ timestamp = '', app_key = '', channel }) => {
+    if (channel === undefined) return [200, '<p>busy</p>'];
+    if (timestamp.length === 9) return [200, '{"code":1011,"msg":"short","data":{}}'];
     return app_key === keys.app_key ? undefined : [200, '{"code":9405,"message":"bad method"}'];
   };
   const done = await probe('-p', 'php', '--json');
-  const { result_codes, clock_window_seconds } = JSON.parse(done.stdout).platform;
+  const { platform, points, refusals } = JSON.parse(done.stdout);
+  const { result_codes, clock_window_seconds } = platform;
+  expect(points).toContainEqual(expect.objectContaining({ field: 'refusal_data', found: false }));
+  const unread = refusals.filter(({ code }: { code: number | null }) => code === null);
+  expect(unread).toMatchObject([{ unclear: 'no envelope' }]);
   expect(result_codes['1001'].means).toEqual(['missingParameter', 'malformedParameter']);
   expect(result_codes['1011']).toEqual({ means: 'malformedParameter', msg: 'short' });
   expect(result_codes['9405'].means).toEqual(['wrongMethod', 'unknownAppKey']);

@@ -34,7 +34,18 @@ interface Report {
 const quick = { slow: 0, per: 0.1 };
 const few: readonly (readonly [seed: number, fixed: object])[] = [
   [1, { ...quick, throttle: null, block: null }],
-  [2, { ...quick, throttle: 'once', block: null, order: 'before late', ids: 'hex' }],
+  [
+    2,
+    {
+      ...quick,
+      throttle: 'once',
+      block: null,
+      order: 'before late',
+      ids: 'hex',
+      window: 60,
+      ahead: 'unlimited',
+    },
+  ],
   [3, { ...quick, throttle: null, block: 'short', app_sign: false, ids: 'counter', window: 137, ahead: 30 }],
 ];
 const many = Number(process.env.USERINFO_TEST_PLATFORMS ?? 0);

@@ -137,34 +137,10 @@ const canary: Readonly<Record<LanguageName, string>> = {
   csharp: 'static int canary = System.IO.File.Create("canary").ReadByte();',
 };
 /** What may end a literal, a comment or a line, and how the rest of the line is hidden. */
-const ends = [
-  '',
-  '\n',
-  '\r\n',
-  '\u2028',
-  '*/',
-  '"',
-  "'",
-  '"""',
-  "'''",
-  '\\',
-  '\\"',
-  '`',
-  '?>',
-  '?><?php ',
-  '%>',
-  '${',
-  '");',
-  "');",
-];
-const codings = [
-  'coding=unicode_escape \\u000a',
-  'coding: utf-7 +AAo-',
-  '\\u000a',
-  '\\u0022;',
-  '\\u002a/',
-  '\\x22;',
-];
+const ends = '|\n|\r\n|\u2028|*/|"|\'|"""|\'\'\'|\\|\\"|`|?>|?><?php |%>|${|");|\');'.split('|');
+const codings = 'coding=unicode_escape \\u000a|coding: utf-7 +AAo-|\\u000a|\\u0022;|\\u002a/|\\x22;'.split(
+  '|',
+);
 const rests = ['', '//', '#', '/*', '"""', '"', "'", '}'];
 const tokenName = (text: string) => text.replace(/[{}]/g, '');
 const places: Readonly<

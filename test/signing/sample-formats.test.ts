@@ -248,14 +248,14 @@ describe('of several requests', () => {
   });
 
   it('the picked ones are taken', () => {
-    const { samples, taken } = readSamples(log, { pick: [2, 1] });
+    const { samples, taken } = readSamples(log.replace('GET', 'OPTIONS'), { pick: [2, 1] });
     expect(samples.map(({ signature }) => signature)).toEqual([
       '0'.repeat(32),
       expect.stringMatching(/^d10e/),
     ]);
     expect(taken).toEqual([
       `POST ${path} (lines of a log, line 4, without a body)`,
-      `GET ${path} (lines of a log, line 1)`,
+      `OPTIONS ${path} (lines of a log, line 1)`,
     ]);
     expect(() => readSamples(log, { pick: [3] })).toThrow('there is no request 3: the text has 2');
   });

@@ -116,6 +116,7 @@ describe('a curl command', () => {
     ['curl.exe -I https://e.com/p?a=%41+b', 'HEAD', '/p', 'a=A b'],
     ['curl https://e.com/p --url-query "q=1 2" --max-time 5', 'GET', '/p', 'q=1 2'],
     ['curl https://e.com/p --url-query +q=1 -H', 'GET', '/p', 'q=1'],
+    ['HTTPS_PROXY=http://127.0.0.1:8080 curl https://e.com/p?a=1', 'GET', '/p', 'a=1'],
     ['curl -G https://e.com/p --data-urlencode "=a=b c"', 'GET', '/p', 'a=b c='],
     ['curl -G https://e.com/p --data-urlencode "a b"', 'GET', '/p', 'a b='],
     [`curl -G https://e.com/p -d $'a=\\101\\U0001F600\\q' -d "b=1\\\n2"`, 'GET', '/p', 'a=A😀\\q b=12'],
@@ -253,11 +254,11 @@ describe('the signature', () => {
 
 describe('HTTP text without a scheme', () => {
   it.each([
-    ['127.0.0.1:8787', 'http://127.0.0.1:8787/p'],
-    ['localhost', 'http://localhost/p'],
-    ['127.example.com', 'https://127.example.com/p'],
-  ])('of host %s is of %s', (host, url) => {
-    expect(readSample(`GET /p?a=1 HTTP/1.1\nHost: ${host}\n\n`)).toMatchObject({ url, params: [['a', '1']] });
+    ['Host: 127.0.0.1:8787', 'http://127.0.0.1:8787/p'],
+    ['host:localhost', 'http://localhost/p'],
+    ['Host : 127.example.com', 'https://127.example.com/p'],
+  ])('with %j is of %s', (host, url) => {
+    expect(readSample(`GET /p?a=1 HTTP/1.1\n${host}\n\n`)).toMatchObject({ url, params: [['a', '1']] });
   });
 });
 

@@ -147,6 +147,7 @@ describe('the reported cause of a wrong signature is', () => {
     ['with PUT as the method', {}, { method: 'GET' }],
     ['without the fields of the form', form(), form('f', 'g')],
     ['with user_info without the escapes that were sent in it', json('{"a":"三"}'), json('{"a":"\\u4e09"}')],
+    ['with a space before the value of $&', { params: [['$&', ' a']] }, { params: [['$&', 'a']] }],
   ])('signed %s', (says, signed, sent = {}) => {
     const received = sign(address, at(signed));
     const found = findingOf(caseOf(address, { request: at(sent) }), received);

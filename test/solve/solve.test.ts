@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { compileRecipe } from '../../src/signing/compile-recipe.js';
-import { completeRecipe, type KeyDecoding, type RecipeJson } from '../../src/signing/recipe.js';
+import { completeRecipe, type KeyDecoding, type Recipe, type RecipeJson } from '../../src/signing/recipe.js';
 import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import type { Signer } from '../../src/signing/signer.js';
 import { withValueAt } from '../../src/signing-tools/recipe-changes.js';
 import type { RecipeCandidate } from '../../src/solve/candidates/cost.js';
-import { fittingRecipes } from '../../src/solve/fitting-recipes.js';
+import { changesOf } from '../../src/solve/changes.js';
+import { fittingRecipes, signs } from '../../src/solve/fitting-recipes.js';
 import { findNeighbour } from '../../src/solve/neighbours.js';
 import { findByHints, withHints } from '../../src/solve/open-recipe.js';
 import { probesFor } from '../../src/solve/probes.js';
 import { maxHinted } from '../../src/solve/search/shares.js';
-import { solve } from '../../src/solve/solve.js';
+import { solve, TimeOver } from '../../src/solve/solve.js';
 import type { Hints, SolveTask } from '../../src/solve/tasks.js';
 import { searchUpTo } from '../support/search-up-to.js';
 import { vectors } from '../support/signing-corpus.js';
@@ -44,14 +45,10 @@ function rankOf(rule: Signer, key: Secret, request: SignableRequest, fits: reado
 const read: SignableRequest = {
   method: 'GET',
   url: 'https://example.com/api/v1/user',
-  params: [
-    ['tenant_code', 'acme'],
-    ['app_key', 'app_ef24'],
-    ['channel', 'web'],
-    ['code', 'c-77'],
-    ['random', 'jsLVnVXqNoxLx'],
-    ['timestamp', '1795283538'],
-  ],
+  params: Object.entries({
+    ...{ tenant_code: 'acme', app_key: 'app_ef24', channel: 'web', code: 'c-77' },
+    ...{ random: 'jsLVnVXqNoxLx', timestamp: '1795283538' },
+  }),
   body: null,
   extra: {},
 };
@@ -71,19 +68,36 @@ describe('solve', { timeout: 120_000 }, () => {
     expect(two.fits.length).toBeLessThan(one.fits.length);
   });
 
-  it('lists only distinct recipes that sign the sample', async () => {
+  it('lists the likeliest recipe of each function up to 11 bits above the first, or 2 where the time is over', async () => {
     const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: ['sha1'] }));
-    const { fits } = await solveBy(rule, secret, [read]);
-    const { digest } = rule.sign(read, secret);
-    const answers = fits.map(({ recipe }) => {
-      const signer = compileRecipe(recipe);
-      expect(signer.sign(read, secret).digest).toBe(digest);
-      return probesFor(read)
-        .map((probe) => signer.sign(probe, secret).digest)
-        .join(' ');
-    });
-    expect(new Set(answers).size).toBe(fits.length);
-    expect(fits.map(({ bits }) => bits)).toEqual(fits.map(({ bits }) => bits).sort((a, b) => a - b));
+    const request = { ...read, params: read.params.slice(3, 5) };
+    const { fits } = await solveBy(rule, secret, [request]);
+    const { digest } = rule.sign(request, secret);
+    const [hit] = fits;
+    if (hit === undefined) throw new Error('nothing was found');
+    const task = { request, secret, signature: digest, otherParams: [] };
+    const unchanged = { apply: (recipe: Recipe) => recipe, bits: 0 };
+    const answersOf = (recipe: Recipe) =>
+      JSON.stringify(probesFor(request).map((probe) => compileRecipe(recipe).sign(probe, secret).digest));
+    const silent = changesOf(hit.recipe, task).filter(({ apply }) => signs(apply(hit.recipe), task));
+    const least = new Map<string, number>();
+    const visit = ({ recipe, bits }: RecipeCandidate, [place, ...others]: readonly string[]) => {
+      if (place !== undefined) {
+        for (const { apply, bits: own } of [unchanged, ...silent.filter((change) => change.place === place)])
+          if (bits + own <= hit.bits + 11) visit({ recipe: apply(recipe), bits: bits + own }, others);
+      } else if (signs(recipe, task)) {
+        const answers = answersOf(recipe);
+        least.set(answers, Math.min(bits, least.get(answers) ?? bits));
+      }
+    };
+    visit(hit, [...new Set(silent.map(({ place }) => place))]);
+    expect(new Map(fits.map(({ recipe, bits }) => [answersOf(recipe), bits]))).toEqual(least);
+    expect(fits.map(({ bits }) => bits)).toEqual([...least.values()].sort((a, b) => a - b));
+    const late = async () => {
+      throw new TimeOver();
+    };
+    const cut = await solve([task], async () => ({ tried: 1, hit, bits: 0, isComplete: true }), late);
+    expect(cut).toMatchObject({ isCutShort: true, fits: fits.filter(({ bits }) => bits <= hit.bits + 2) });
   });
 
   it('never puts the secret into a recipe, even if a parameter contains it', async () => {
@@ -128,6 +142,28 @@ it('no recipe is listed that the language refuses, such as one that removes char
   expect(tables.length).toBeGreaterThan(0);
   expect(tables.filter(([text, by]) => by !== `\\${text}`)).toEqual([]);
 });
+
+it.each([
+  ['', '', ['$param:app_key', '$param:channel']],
+  ['', '|', ['$param:app_key', '|', '$param:channel']],
+  ['|', '|', ['$param:app_key', '$param:channel']],
+])(
+  'of parts joined by %j, values in a block are listed one by one, too, and side by side as a block: by %j',
+  async (join, pairSep, values) => {
+    const request = { ...read, params: read.params.slice(1, 3) };
+    const params = { order: ['app_key', 'channel'], names: false, pairSep };
+    const block = completeRecipe({ params, join, message: ['$params', '$secret'], steps: ['md5'] });
+    const list = completeRecipe({ join, message: [...values, '$secret'], steps: ['md5'] });
+    const signature = compileRecipe(list).sign(request, secret).digest;
+    const task = { request, secret, signature, otherParams: [] };
+    for (const recipe of values.length === 2 ? [block, list] : [block]) {
+      const listing = { task, hit: { recipe, bits: 8 }, slack: 2, pause: noPause };
+      const { fits } = await fittingRecipes(listing, [task]);
+      const other = compileRecipe(recipe === block ? list : block);
+      expect(rankOf(other, secret, request, fits)).toBeGreaterThan(1);
+    }
+  },
+);
 
 it('says when another sample decides nothing', async () => {
   const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: ['md5'] }));
