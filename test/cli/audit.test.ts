@@ -39,8 +39,9 @@ it.each([
   [['audit', '--tenant-code', 'acme', '--union-id', 'u', '--primary-key', 'mobile'], 'either --union-id or'],
   [['user', 'digest', '--tenant-code', 'acme'], 'either --union-id or'],
   // Of a variable that is not set: "nobody" would be the wrong answer.
-  [['audit', '--tenant-code', 'acme', '--union-id', ''], '--union-id is empty'],
-  [['audit', '--tenant-code', ''], '--tenant-code is empty'],
+  ...['--union-id', '--primary-key', '--tenant-code', '--app-key', '--action'].map(
+    (flag): [string[], string] => [['audit', flag, ''], `${flag} is empty`],
+  ),
   [['audit', '--since', 'yesterday'], "argument 'yesterday' is invalid. Write it as 2026-11-22"],
   [['audit', '--since', '2026-13-40'], "argument '2026-13-40' is invalid"],
   [['audit', '--limit', 'all'], 'Give a number from 1, or "unlimited"'],

@@ -43,10 +43,12 @@ it('issues a code to the user of each row, and names the rows without a user', a
     [['--from', 'users.csv', '--union-id', 'u1'], '--from and --union-id are both given'],
     [['--union-id', 'u1', '--union-id-column', 'id'], '--union-id-column is for bulk runs'],
   ] as const) {
-    expect(await issue(args)).toMatchObject({
-      status: 2,
-      stdout: '',
-      stderr: expect.stringContaining(words),
-    });
+    const stderr = expect.stringContaining(words);
+    expect(await issue(args)).toMatchObject({ status: 2, stdout: '', stderr });
   }
+  const mistyped = await admin(['code', 'issue', '--tenant-code', 'amce', '--union-id', 'u1']);
+  expect([mistyped.status, mistyped.stderr]).toEqual([
+    2,
+    expect.stringContaining('no app is of the tenant "amce"'),
+  ]);
 });

@@ -17,11 +17,7 @@ const personal = {
 const record = {
   tenant_code: 'acme',
   union_id: 'u001',
-  basic_info: {
-    mobile: personal.mobile,
-    id_card: personal.id_card,
-    chat_nickname: personal.chat_nickname,
-  },
+  basic_info: { mobile: personal.mobile, id_card: personal.id_card, chat_nickname: personal.chat_nickname },
   login_device_info: [{ brand: 'Acme', device_token: personal.device_token }],
   gps: personal.gps,
 };

@@ -63,13 +63,11 @@ describe('an imported profile', () => {
       ...['--header', `X-Key=env:${variable}`, '--header', `x-other=env:${variable}`],
     ];
     await importOf(partner, '--app-secret-env', variable);
-    const platform = { headers: ['X-Key'], chat_prefix: 'wx_' };
+    const platform = { headers: ['x-key'], chat_prefix: 'wx_' };
     writeFileSync(join(machine.folder, 'platform.json'), JSON.stringify(platform));
     expect(
       await machine.run(['profile', 'set', 'partner', ...own, '--platform', 'platform.json']),
-    ).toMatchObject({
-      status: 0,
-    });
+    ).toMatchObject({ status: 0 });
     const exported = await machine.run(['profile', 'export', 'partner']);
     expect(exported.stderr).toBe(
       'left out: the app secret, the value of the header X-Key, the value of the header x-other, ca_file, ' +

@@ -194,6 +194,9 @@ describe('profiles', () => {
       app_secret: { value: 'set, in the profile file', origin: 'profile "shop"' },
     });
     expect((await machine.run(['profile', 'show'])).stdout).toMatch(/│ channel +│ web +│ profile "shop" │/);
+    await machine.run(['profile', 'set', 'shop', '--app-secret-env', 'PATH']);
+    const { stdout } = await machine.run(['profile', 'show']);
+    expect(stdout).toContain('set, in the environment variable PATH');
   });
 
   it('are used with -p, and repaired by profile use, if the active one does not exist', async () => {

@@ -90,6 +90,7 @@ describe('passback', () => {
     ],
     [['mobile:=""', 'a=x', '--primary-key', 'mobile'], 'primary_key "mobile" has no usable value'],
     [['a=x', '--primary-key', 'mobile'], 'no pair has this key\nNothing was sent. Add the pair'],
+    [['a=x', '--primary-key', 'a key with spaces'], 'no pair has this key\nNothing was sent. Add the pair'],
     [['channel=x', '--union-id', 'u001'], '"channel" cannot be passed back'],
     [['a:={"b":1}', '--union-id', 'u001'], 'user_info key "a" holds an object'],
     [['a:=[1]', '--union-id', 'u001'], 'user_info key "a" holds an array'],

@@ -73,11 +73,13 @@ describe('serve --demo', { timeout: 60_000 }, () => {
 
   it('can be started again, with another secret', async () => {
     const database = ['--database', `${machine.folder}/demo.db`];
-    await serveDemo(database, async () => {});
+    expect(await serveDemo(database, async () => {})).not.toContain('profile "demo" was');
     const first = secretIn(machine.profileFile);
-    await serveDemo(database, async ([, passback]) => {
+    await machine.run(['profile', 'set', 'demo', '--base-url', 'http://127.0.0.1:9']);
+    const again = await serveDemo(database, async ([, passback]) => {
       expect(await machine.type(passback ?? '')).toMatchObject({ status: 0 });
     });
+    expect(again).toContain('profile "demo" was of http://127.0.0.1:9, and is of ');
     expect(secretIn(machine.profileFile)).not.toBe(first);
   });
 

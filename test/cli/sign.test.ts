@@ -352,9 +352,7 @@ describe('sign presets', () => {
     );
     const args = ['--recipe', file('r.json', printed.stdout), '--sample', '-'];
     const sample = '{"url":"https://e.com","params":{"a":"1"},"secret":"s"}';
-    expect(await json(['sign', 'explain', ...args], sample)).toMatchObject({
-      message: 'GET&%2F&a%3D1',
-    });
+    expect(await json(['sign', 'explain', ...args], sample)).toMatchObject({ message: 'GET&%2F&a%3D1' });
   });
 });
 

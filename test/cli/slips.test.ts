@@ -287,10 +287,7 @@ const refused: readonly Slip[] = [
     typed: `userinfo passback 'acme_level=${text}' ${to}`,
     cause: 'the value of key "acme_level" stands for a missing value',
     next: 'Nothing was sent. Correct it. To send it as it is:\n',
-    paste: {
-      line: `userinfo passback 'acme_level:="${text}"' ${to}`,
-      sends: `{"acme_level":"${text}"}`,
-    },
+    paste: { line: `userinfo passback 'acme_level:="${text}"' ${to}`, sends: `{"acme_level":"${text}"}` },
   })),
   ...['138 0013 8000', '138-0013-8000', '(138)00138000'].map((text) => ({
     typed: `userinfo passback 'mobile=${text}' ${to}`,

@@ -14,10 +14,7 @@ const unhurried = ['--max-time', '10m'];
 const first = ['--max-time', '1ms'];
 
 const unusual = {
-  app_sign: {
-    message: ['$param:app_key', '$param:timestamp'],
-    steps: ['md5', 'append:$secret', 'md5'],
-  },
+  app_sign: { message: ['$param:app_key', '$param:timestamp'], steps: ['md5', 'append:$secret', 'md5'] },
   sign: {
     params: { exclude: ['channel'], empty: 'drop' },
     message: ['$params', '&key=', '$secret'],

@@ -43,12 +43,7 @@ afterAll(async () => {
 });
 
 function clientWith(timeoutMs: number): UserInfoClient {
-  return new UserInfoClient({
-    baseUrl: proxy.url,
-    ...credentials,
-    timeoutMs,
-    attempts: 1,
-  });
+  return new UserInfoClient({ baseUrl: proxy.url, ...credentials, timeoutMs, attempts: 1 });
 }
 
 async function issueCode(): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   CancelledError,
   type Dispatcher,
@@ -32,20 +32,33 @@ const reply = (head: string, body: string) => (socket: Socket) =>
   socket.end(`HTTP/1.1 ${head}\r\nConnection: close\r\n\r\n${body}`);
 const half = '{"code":200,"msg":"ok","data":{"mobile":"13800';
 
-it('a request that could not be written whole was not received', async () => {
-  const dispatcher: Dispatcher = {
-    dispatch(_, handler) {
-      const controller = { abort() {} };
-      handler.onRequestStart(controller, {});
-      const error = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
-      handler.onResponseError(controller, error);
-      return true;
-    },
-  };
-  const client = keep(
-    new UserInfoClient({ baseUrl: 'http://localhost', ...credentials, attempts: 1, dispatcher }),
-  );
-  expect(await rejection(client.read({ code: 'c' }))).toMatchObject({ reason: 'reset', received: false });
+const noWay = 'ECONNREFUSED EHOSTUNREACH ENETUNREACH ENETDOWN EACCES EADDRNOTAVAIL UND_ERR_CONNECT_TIMEOUT';
+const notHttp = 'HPE_INVALID_CONSTANT ERR_ASSERTION UND_ERR_RES_EXCEEDED_MAX_SIZE UND_ERR_HEADERS_OVERFLOW';
+it.each([
+  ['dns', false, 'ENOTFOUND EAI_AGAIN'],
+  ['connect', false, `${noWay} EMFILE ENFILE ENOBUFS`],
+  ['tls', false, 'EPROTO ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER CERT_HAS_EXPIRED'],
+  ['timeout', true, 'UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT'],
+  ['not-envelope', true, notHttp],
+  ['reset', true, 'ECONNRESET UND_ERR_SOCKET'],
+  ['reset', false, 'EPIPE:write'], // not written whole
+])('a request fails by %s, and the service may have it: %s, for %s', async (reason, received, codes) => {
+  for (const [code, syscall] of codes.split(' ').map((one) => one.split(':'))) {
+    const dispatcher: Dispatcher = {
+      dispatch(_, handler) {
+        const controller = { abort() {} };
+        handler.onRequestStart(controller, {});
+        handler.onResponseError(controller, Object.assign(new Error('failed'), { code, syscall }));
+        return true;
+      },
+    };
+    const options = { baseUrl: 'http://localhost', ...credentials, attempts: 1, dispatcher };
+    const error = await rejection(keep(new UserInfoClient(options)).read({ code: 'c' }));
+    const isDoubt = received && (reason !== 'not-envelope' || code === 'UND_ERR_HEADERS_OVERFLOW');
+    const doubt = isDoubt ? expect : expect.not;
+    const hint = doubt.stringContaining('Whether the code was used is not known');
+    expect(error, code).toMatchObject({ reason, received, hint });
+  }
 });
 
 describe('a client that gets no valid answer', () => {
@@ -114,6 +127,19 @@ describe('a client that gets no valid answer', () => {
     const row = { unionId: 'u1', userInfo: { a: 'x' } };
     const error = await rejection(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).passback(row));
     expect(error).toMatchObject({ reason: 'timeout', attempts: 1 });
+  });
+
+  it('a silent server: a call ends after 10 s where nothing says how long it may take', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    cleanups.push(async () => void vi.useRealTimers());
+    const server = keep(await tcpServer(() => {}));
+    const ended = vi.fn();
+    const call = clientFor(server.url).read({ code: 'c' }).catch(ended);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    await call;
+    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ reason: 'timeout' }));
   });
 
   it('a server that sends slowly: ends at the deadline, too', async () => {

@@ -39,10 +39,7 @@ describe('an answer', () => {
   it('that is not an envelope is reported without its body', async () => {
     const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));
     const responses: ResponseEvent[] = [];
-    const error = await passback(server.url, {
-      attempts: 1,
-      onResponse: (event) => responses.push(event),
-    });
+    const error = await passback(server.url, { attempts: 1, onResponse: (event) => responses.push(event) });
     await server.close();
     expect(error).toMatchObject({ reason: 'not-envelope' });
     expect(responses).toMatchObject([{ httpStatus: 200, resultCode: undefined, envelope: undefined }]);

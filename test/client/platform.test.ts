@@ -244,7 +244,9 @@ describe('a derived client', () => {
     for (const answer of held) answer();
     await expect(call).resolves.toMatchObject({ data: { union_id: 'u1' } });
     await closed;
-    expect(() => client.withOptions({ baseUrl: 'x' } as never)).toThrow('"baseUrl" is unknown');
+    const fixed = 'baseUrl allowHttp connectTimeoutMs connections extraCa cert key proxy dispatcher';
+    for (const one of fixed.split(' '))
+      expect(() => client.withOptions({ [one]: 'x' } as never)).toThrow(`"${one}" is unknown`);
   });
 });
 

@@ -47,9 +47,10 @@ describe('the list of profiles', () => {
 
   it('refuses a field that breaks its rule', () => {
     expect(() => updateProfile(both, 'shop', { base_url: 'nowhere' })).toThrow(InvalidInputError);
-    expect(() => addProfile(both, sampleProfile({ name: 'new', tenant_code: ' ' }))).toThrow(
-      'tenant_code of profile "new" is empty',
-    );
+    for (const field of ['tenant_code', 'channel', 'app_key', 'key_prefix'])
+      expect(() => addProfile(both, sampleProfile({ name: 'new', [field]: ' ' }))).toThrow(
+        `${field} of profile "new" is empty`,
+      );
   });
 
   it.each([

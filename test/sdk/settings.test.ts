@@ -11,9 +11,7 @@ import { httpServer, type TestServer } from '../support/raw-server.js';
 import { ca, caFile, certificates, selfSigned, tlsServer } from '../support/tls-server.js';
 
 const answer = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
-const platform = {
-  signing: { sign: { message: ['$params', '|', '$secret'], steps: ['sha256'] } },
-};
+const platform = { signing: { sign: { message: ['$params', '|', '$secret'], steps: ['sha256'] } } };
 
 let machine: Machine;
 let server: Awaited<ReturnType<typeof httpServer>>;

@@ -64,6 +64,8 @@ describe('monitoring', () => {
     const bounds = new Set(text.match(/(?<=userinfo_request_duration_seconds_bucket\{le=")[^"]+/g));
     expect([...bounds].join(' ')).toBe('0.001 0.002 0.005 0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 +Inf');
     expect(text).not.toContain('13800138000');
+    const problems = (await metric(url, 'userinfo_problems_total')).map(({ labels }) => labels?.event);
+    expect(problems.sort()).toEqual(['clock', 'fault', 'overload', 'store_unavailable', 'unreadable_secret']);
   });
 
   it('times requests by less than a millisecond: most take no longer', async () => {

@@ -31,11 +31,7 @@ import { requestOf } from '../support/signing-requests.js';
 /** How many random recipes, and recipes with hostile names, each language runs. */
 const count = Number(process.env.USERINFO_TEST_EXPORT ?? 6);
 
-const pair = {
-  kind: 'pair',
-  signers: compileRecipes(defaultRecipes),
-  recipes: defaultRecipes,
-} as const;
+const pair = { kind: 'pair', signers: compileRecipes(defaultRecipes), recipes: defaultRecipes } as const;
 const one = (recipe: Recipe): SigningChoice => ({ kind: 'one', signer: compileRecipe(recipe), recipe });
 const ruleOf = (json: RecipeJson, language: LanguageName) =>
   exportRule(one(parseRecipe(json)), language, { from: 'a test' });

@@ -13,10 +13,7 @@ export interface ProcessSize {
 /** What a process holds now; throws where there is none with that number. */
 export function processSize(pid: number): ProcessSize {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return {
-    megabytes: Number(kilobytes) / 1024,
-    descriptors: readdirSync(`/proc/${pid}/fd`).length,
-  };
+  return { megabytes: Number(kilobytes) / 1024, descriptors: readdirSync(`/proc/${pid}/fd`).length };
 }
 
 /** That the second half of the sizes is as small as the first; prints both. */

@@ -50,10 +50,7 @@ export class Machine implements Disposable {
   /** Starts a command, and leaves it running. */
   start(args: readonly string[], { env = {}, under = [] }: RunOptions = {}): ChildProcess {
     const [command = process.execPath, ...rest] = [...under, process.execPath, bin, ...args];
-    return spawn(command, rest, {
-      cwd: this.folder,
-      env: this.#environment(env),
-    });
+    return spawn(command, rest, { cwd: this.folder, env: this.#environment(env) });
   }
 
   /**

@@ -3,10 +3,7 @@ import { queueStatements } from '../../src/queue/statements.js';
 import { onceStatements, rowStatements, statements } from '../../src/service/store/statements.js';
 
 /** All statements that serve requests and commands, by name. */
-export const everyStatement: Readonly<Record<string, string>> = {
-  ...statements,
-  ...rowStatements,
-};
+export const everyStatement: Readonly<Record<string, string>> = { ...statements, ...rowStatements };
 
 /** The same as PostgreSQL receives them, and those of the queue, which it alone has. */
 export const everyPostgresStatement: Readonly<Record<string, string>> = {

@@ -170,11 +170,7 @@ describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout
   it.each(cases)('and whose %s has %s loses nothing, and reports what it repeats', async (file, damage) => {
     const runs: Killed[] = [];
     for (const turns of [7, 20, 29]) runs.push(await killedRun(operation, turns));
-    const place = fc.record({
-      run: fc.constantFrom(...runs),
-      where: fc.nat(99_999),
-      bit: fc.nat(7),
-    });
+    const place = fc.record({ run: fc.constantFrom(...runs), where: fc.nat(99_999), bit: fc.nat(7) });
     await fc.assert(
       fc.asyncProperty(place, async ({ run, where, bit }) => {
         const isFlipped = damage === 'a flipped bit';

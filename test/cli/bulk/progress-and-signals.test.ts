@@ -174,18 +174,18 @@ describe('the messages of a run', () => {
     }
   });
 
+  const whole = 'passback 18%  18,175/100,000 rows  failed 1,020  unknown 3  6 min 40 s left  205/s';
   it.each([
-    [
-      120,
-      '████░░░░░░░░░░░░░░░░ passback 18%  18,175/100,000 rows  failed 1,020  unknown 3  6 min 40 s left  212/s',
-    ],
+    [120, `████░░░░░░░░░░░░░░░░ ${whole}`],
+    [whole.length + 6, `█░░░░ ${whole}`],
+    [whole.length + 5, whole],
     [80, 'passback 18%  18,175/100,000 rows  failed 1,020  unknown 3  6 min 40 s left'],
     [60, 'passback 18%  18,175/100,000 rows  failed 1,020  unknown 3'],
     [10, 'passback 18%'],
   ])('leave out what %i columns have no room for, the last part first', (width, line) => {
     const counts = { ok: 17_152, failed: 1_020, invalid: 0, unknown: 3 };
     const progress = { doing: 'passback', rows: 18_175, share: 0.18175, total: 100_000, counts };
-    expect(progressLine(progress, 81_825 / 400_000, width)).toBe(line.replace('212/s', '205/s'));
+    expect(progressLine(progress, 81_825 / 400_000, width)).toBe(line);
   });
 
   it('have readable numbers', () => {

@@ -152,7 +152,7 @@ describe('invalid input is refused before anything is sent', () => {
       [['passback', 'a=b', '--union-id', 'f1', '--resume'], '--resume is for bulk runs: it needs --from'],
       [['passback', '--from', name, '--results', '-'], '--results names a file, which cannot be -'],
       [['passback', '--from', '-', '--failed', '-'], '--failed names a file, which cannot be -'],
-      [['passback', '--from', name, '--results', name], '--from and --results are the same file'],
+      [['passback', '--from', name, '--results', `./${name}`], '--from and --results are the same file'],
       [['passback', '--from', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
       [['passback', '--from', '-', '--resume'], 'a run over a stream cannot be resumed'],
       [['passback', '--from', 'none.csv'], '"none.csv" cannot be read: no such file or folder'],
@@ -303,6 +303,9 @@ describe('failed rows', () => {
       error: 'the row has 1 cell, the header 2',
     });
     expect(existsSync(path('unchecked.failed.csv'))).toBe(false);
+    const stream = ['-p', 'local', 'passback', '--from', '-', '--failed', 'unchecked.failed.csv'];
+    const streamed = await machine.run(stream, { stdin: 'union_id,v\nf1,x\nf2\nnobody,y\n' });
+    expect([streamed.status, linesOf('unchecked.failed.csv')]).toEqual([6, ['union_id,v', 'nobody,y']]);
   });
 
   it('can be too large: 2 MB, and no others', async () => {

@@ -189,7 +189,7 @@ describe('the codes', () => {
 
 it('finds users by a value, all that have it', async () => {
   const withMobile = (id: string, mobile: string) => user(id, { basic_info: { mobile } });
-  const ids = Array.from({ length: 120 }, (_, i) => `shared${String(i).padStart(3, '0')}`);
+  const ids = Array.from({ length: 520 }, (_, i) => `shared${String(i).padStart(3, '0')}`);
   await admin.putUsers([...ids.map((id) => withMobile(id, '13900139000')), withMobile('u1', '13800138000')]);
   const found = async (value: string, key = 'mobile') =>
     (await all(admin.findUsers({ tenantCode: tenant, key, value }))).map(({ union_id }) => union_id);

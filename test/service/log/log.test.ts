@@ -22,7 +22,7 @@ const request = {
   code: 40103,
   means: 'wrongSign',
   msg: 'sign is wrong',
-  ms: 3,
+  ms: 3.214,
 } satisfies LogEvent;
 const rejected: LogEvent = {
   event: 'signature_rejected',
