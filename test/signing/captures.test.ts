@@ -89,6 +89,7 @@ const printed: Readonly<Record<string, string>> = {
     `\n    a: '1',\n    sign: '${digest}'\n  })\n};`,
   'a call of axios': `axios.post('http://e.com/p', {\n  a: '1',\n  sign: '${digest}'\n});`,
   'a call in Python': `r = requests.post("http://e.com/p", data={"a": "1", "sign": "${digest}"})`,
+  'the signature in front': `INFO: POST http://e.com/p?sign=${digest}&a=1 -> 200 ${answer}`,
   'a body that was parsed': `{"body":{"a":"1","sign":"${digest}"},"method":"POST","url":"http://e.com/p"}`,
   'a record of Node': `{\n  method: 'POST',\n  url: '/p',\n  headers: { host: 'e.com' },\n  body: { a: '1', sign: '${digest}' }\n}`,
   'names before the values': `method=POST scheme=http host=e.com uri=/p args="-" body="${pairs}" status=200`,
@@ -103,6 +104,7 @@ it.each(Object.entries(printed))('%s: the request is read, and not its answer', 
 
 it.each([
   ['of a server is not that of a request', `Server (http://e.com) started\ncallback: ${pairs}`, 'POST '],
+  ['has its scheme in any letter case', `HTTPS://e.com/p?${pairs}`, 'GET HTTPS://e.com/p'],
   ['is taken once, with its query', `method=GET uri=/p?${pairs} args="${pairs}"`, 'GET /p'],
 ])('an address %s', (_, text, expected) => {
   const { method, url } = readSample(text);

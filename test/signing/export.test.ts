@@ -99,10 +99,10 @@ const overlaps: Rule = {
 /** What some languages take for a variable in a text, beside a character that is escaped there; a name in another. */
 const dollars: Rule = {
   recipe: parseRecipe({
-    message: ['$params', '\u00011\u00e9$$a{$$a}#{a}%s\n', '$param:k.sorted'],
+    message: ['$params', '\u00011\u00e9$$a{$$a}#{a}%s\n', '$param:k.sorted', '$param:n.date'],
     steps: ['md5'],
   }),
-  calls: [{ request: requestOf([['k', 'a-=2&a=1&a']]), secret: '' }],
+  calls: [{ request: requestOf(Object.entries({ k: 'a-=2&a=1&a', n: '20-10T3' })), secret: '' }],
 };
 
 const named = parseRecipe({

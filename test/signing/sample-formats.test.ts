@@ -264,6 +264,8 @@ describe('of several requests', () => {
     const given = ['a', 'b'].map((name) => `curl 'https://user:pa55word@e.com/${name}?sign=1'`).join('\n');
     expect(messageOf(given)).toContain('1  GET https://e.com/a (command 1)');
     expect(messageOf(given)).not.toContain('pa55word');
+    const many = Array.from({ length: 22 }, (_, n) => `curl 'https://e.com/${n}?sign=1'`).join('\n');
+    expect(messageOf(many)).toMatch(/\n20 {2}GET .*\nand 2 more$/);
   });
 
   it('none of which is signed, the message says so', () => {

@@ -61,14 +61,16 @@ describe('a signature is parsed', () => {
     ]);
   });
 
-  it('of sixteen digits as the beginning, the middle or the end of any digest', () => {
-    const cut = '0123456789abcdef';
-    const slices = readings(cut).map(({ algorithm, after }) => `${algorithm} ${after.join()}`);
-    expect(slices).toEqual(
-      expect.arrayContaining(['md5 slice:0:16', 'md5 slice:8:24', 'md5 slice:16:32', 'sha256 slice:24:40']),
-    );
-    expect(readings(cut.slice(1))).toEqual([]);
-  });
+  it.each(['0123456789abcdef', '0123456789ABCDEF'])(
+    'of sixteen digits as a part of any digest: %s',
+    (cut) => {
+      const slices = readings(cut).map(({ algorithm, after }) => `${algorithm} ${after.join()}`);
+      expect(slices).toEqual(
+        expect.arrayContaining(['md5 slice:0:16', 'md5 slice:8:24', 'md5 slice:16:32', 'sha256 slice:24:40']),
+      );
+      expect(readings(cut.slice(1))).toEqual([]);
+    },
+  );
 
   it('with surrounding text, parameters by name', () => {
     const digest = sha256.toString('hex');

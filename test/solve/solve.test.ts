@@ -5,7 +5,7 @@ import type { SignableRequest } from '../../src/signing/request.js';
 import { Secret } from '../../src/signing/secret.js';
 import type { Signer } from '../../src/signing/signer.js';
 import { withValueAt } from '../../src/signing-tools/recipe-changes.js';
-import type { RecipeCandidate } from '../../src/solve/candidates/cost.js';
+import { type RecipeCandidate, sortByBits } from '../../src/solve/candidates/cost.js';
 import { changesOf } from '../../src/solve/changes.js';
 import { fittingRecipes, signs } from '../../src/solve/fitting-recipes.js';
 import { findNeighbour } from '../../src/solve/neighbours.js';
@@ -157,8 +157,9 @@ it.each([
     const signature = compileRecipe(list).sign(request, secret).digest;
     const task = { request, secret, signature, otherParams: [] };
     for (const recipe of values.length === 2 ? [block, list] : [block]) {
-      const listing = { task, hit: { recipe, bits: 8 }, slack: 2, pause: noPause };
+      const listing = { task, hit: { recipe, bits: 8 }, slack: 6, pause: noPause };
       const { fits } = await fittingRecipes(listing, [task]);
+      expect(sortByBits(fits)).toEqual(fits);
       const other = compileRecipe(recipe === block ? list : block);
       expect(rankOf(other, secret, request, fits)).toBeGreaterThan(1);
     }
@@ -338,6 +339,23 @@ it.each<[string, RecipeJson, ...string[]]>([
   expect(requests.map((request) => signer?.sign(request, secret).digest)).toEqual(
     tasks.map(({ signature }) => signature),
   );
+});
+
+it.each([
+  ...['md5', 'MD5', 'sha1', 'sha256', 'base64', 'upper', 'rfc3986'].map((form) => `$secret.${form}`),
+  ...'Digest Body Content-MD5 Content-SHA256 X-Content-SHA256'.split(' ').map((word) => `${word}:$body`),
+  ...['Request-Target:$path', 'Path:$path', 'URI:$path', 'Host:$host', 'Method:$method'],
+])('an open entry may be %s', async (entry) => {
+  const request = { ...read, body: '{"n":1}' };
+  const key = new Secret('5up3r 53cr37');
+  const { digest: signature } = compileRecipe({ message: ['v1', entry], steps: ['md5'] }).sign(request, key);
+  const recipe = { message: ['v1', '?'], steps: ['md5'] };
+  const { hit } = await findByHints(
+    [{ request, secret: key, signature, otherParams: [] }],
+    { recipe },
+    noPause,
+  );
+  expect(hit?.recipe.message).toEqual(['v1', entry]);
 });
 
 it.each<[string, object, string]>([

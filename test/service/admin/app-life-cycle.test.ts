@@ -312,16 +312,7 @@ it('the audit has who did what, without secrets, codes and union IDs', async () 
   await admin.putUsers([user('u2'), user('u3')]);
   const audit = await all(admin.listAudit());
   expect(audit.map(({ action }) => action).sort()).toEqual(
-    [
-      'app create',
-      'user put',
-      'user put',
-      'app disable',
-      'code issue',
-      'user show',
-      'user delete',
-      'user put',
-    ].sort(),
+    'app create|user put|user put|app disable|code issue|user show|user delete|user put'.split('|').sort(),
   );
   expect(new Set(audit.map(({ actor }) => actor))).toEqual(new Set([userInfo().username]));
   expect(audit.find(({ action }) => action === 'app disable')).toMatchObject({ subject: 'app-1' });
