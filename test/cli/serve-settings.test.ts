@@ -140,7 +140,9 @@ it('takes the master key from a file, and needs it from then on', async () => {
   const encrypted = await machine.run(['admin', 'app', 'encrypt-secrets'], { env });
   expect(encrypted).toMatchObject({ status: 0, stderr: '' });
   expect(readFileSync(file).includes(app_secret)).toBe(false);
-  const without = await machine.run(['admin', 'app', 'list'], { env: { DATABASE_URL: file } });
+  // An empty variable is none.
+  const plain = { USERINFO_DATABASE: '', DATABASE_URL: file };
+  const without = await machine.run(['admin', 'app', 'list'], { env: plain });
   expect(without.status).toBe(2);
   expect(without.stderr).toContain('are encrypted with another key\nGive that key in USERINFO_MASTER_KEY');
   expect(await serve(['--port', '0'], env)).toMatch(/^http:/);
