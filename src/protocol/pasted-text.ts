@@ -97,13 +97,13 @@ const rules: readonly Rule[] = [
   [all, spaceAround, null, (text) => text.trim()],
   // A mail breaks lines by =.
   [
-    'code info setting secret',
+    'code setting secret',
     /[\r\n\u2028\u2029]/,
     'has a line break inside',
     (text) => text.replace(/=?[\r\n\u2028\u2029]/g, ''),
   ],
-  // Of two cells, it is not known which one was meant.
-  ['user name special mobile', /[\r\n\u2028\u2029]/, 'has a line break inside'],
+  // Of two cells, it is not known which one was meant; names on two lines are two, or one that was broken.
+  ['user name info special mobile', /[\r\n\u2028\u2029]/, 'has a line break inside'],
   [`${exact} secret`, /\t/, 'has a tab inside, as between two cells'],
   ['secret', /\0/, 'has a character U+0000, as text in UTF-16 has'],
   [`${exact} secret`, namesOfInvisible(invisible), null, (text) => text.replace(invisible, '')],
