@@ -194,7 +194,7 @@ const rules: readonly Rule[] = [
   ['user', /^\w+(?:[,;]\w+)+$/, 'has more than one user'],
   ['user mobile', (text) => (isDamaged(text) ? text : null), ...damagedNumber],
   ['code pair cell', shortened, ...damagedNumber],
-  ['info', /^\w+(?:[;|\s、；]+\w+)+$/, 'is more than one name', (text) => text.replace(/\W+/g, ',')],
+  ['info', /^(?!\w+$)\w[\w;|\s、；]+\w$/, 'is more than one name', (text) => text.replace(/\W+/g, ',')],
   ['info', /[;|\s、；[\]{}"]|^-|^(?:data|basic_info|extension_info)\./, 'is not a name'],
   [
     'pair',
