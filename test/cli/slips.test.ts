@@ -271,7 +271,7 @@ const refused: readonly Slip[] = [
     cause: 'the name "mobile、id_card" is more than one name',
     next: 'Corrected, or as it is:\n  userinfo read abc mobile,id_card\n',
   },
-  { typed: "userinfo read abc 'mobile\nage'", cause: 'line break inside', next: 'sent. Correct it.\n' },
+  { typed: "userinfo read abc 'mobile\nage'", cause: 'line break', next: 'Nothing was sent. Correct it.\n' },
   { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
   {
     typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read --from $d/c.csv --names moblie",

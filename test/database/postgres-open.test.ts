@@ -142,6 +142,7 @@ describe('a PostgreSQL database that cannot be opened', () => {
 
 it('a role without the right to change tables uses those that are there', async () => {
   const { url } = await createSchema();
+  // A scheme is read in any letter case.
   await (await openStore(url.replace(/^postgres(ql)?/, 'POSTGRES'))).close();
   const name = /search_path%3D(\w+)/.exec(url)?.[1];
   await execute(

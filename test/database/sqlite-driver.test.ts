@@ -39,7 +39,10 @@ describe('the SQLite driver', () => {
       await sql.run('CREATE TABLE things (name TEXT NOT NULL PRIMARY KEY)');
     });
   });
-  afterEach(() => database.remove());
+  afterEach(() => {
+    vi.restoreAllMocks();
+    return database.remove();
+  });
 
   const add = (name: string) =>
     driver.write((sql) => sql.run('INSERT INTO things (name) VALUES ($1)', [name]));
@@ -47,7 +50,7 @@ describe('the SQLite driver', () => {
 
   it('writes what comes at once in few transactions, none of them longer than a moment, and undoes what fails', async () => {
     let now = 0;
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
     const answered: string[] = [];
     const write = async (name: string, ms: number, fails = false) => {
       const writing = driver.write(async (sql) => {
@@ -64,7 +67,6 @@ describe('the SQLite driver', () => {
     const pages = async () => (await stat(`${database.file}-wal`)).size;
     const before = await pages();
     await Promise.all([write('a', 0), write('b', 0, true), write('c', 11), write('d', 0)]);
-    clock.mockRestore();
     expect(answered).toEqual(['a', '-b', 'c', 'd']);
     expect(await count()).toBe(3);
     // Two commits, each of a page of the table and one of its index.

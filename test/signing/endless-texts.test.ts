@@ -38,10 +38,10 @@ const contexts: Readonly<Record<string, readonly [open: string, close: string]>>
   'sample file': ['{"params":{"a":"', '"},"signature":"a"}'],
   'PHP array': ['array("sign" => "a", "b" => ', '1)'],
 };
-const units =
-  ' |\n|\r|a|\\|"|\'|`|{|[|(|}|%25|&a=1|a: b\n|{{a}}|curl |&sign=a|sign=a\n|GET /x?sign=a HTTP/1.1\n|{"a":|,{"a":{}}|,{"url":"/y?sign=b"}|=> |--> |{{ |\\"|: |#|\u2028|^|<|b=c, '.split(
-    '|',
-  );
+const units = [
+  ...' |\n|\r|a|\\|"|\'|`|{|[|(|}|%25|&a=1|a: b\n|{{a}}|curl |&sign=a|sign=a\n|=> |--> |{{ |\\"'.split('|'),
+  ...'GET /x?sign=a HTTP/1.1\n|{"a":|,{"a":{}}|,{"url":"/y?sign=b"}|: |#|\u2028|^|<|b=c, '.split('|'),
+];
 const recipes = [
   defaultRecipes.sign,
   completeRecipe({ message: ['$method', '$path', '$body', '$secret'], join: '\n', steps: ['hmac-sha256'] }),

@@ -148,7 +148,7 @@ it.each([
   ['', '|', ['$param:app_key', '|', '$param:channel']],
   ['|', '|', ['$param:app_key', '$param:channel']],
 ])(
-  'of parts joined by %j, values in a block are listed one by one, too, and side by side as a block: by %j',
+  'values in a block are listed one by one, too, and the reverse: parts joined by %j, values by %j',
   async (join, pairSep, values) => {
     const request = { ...read, params: read.params.slice(1, 3) };
     const params = { order: ['app_key', 'channel'], names: false, pairSep };

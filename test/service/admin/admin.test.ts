@@ -189,6 +189,7 @@ describe('the codes', () => {
 
 it('finds users by a value, all that have it', async () => {
   const withMobile = (id: string, mobile: string) => user(id, { basic_info: { mobile } });
+  // More than a page of 500.
   const ids = Array.from({ length: 520 }, (_, i) => `shared${String(i).padStart(3, '0')}`);
   await admin.putUsers([...ids.map((id) => withMobile(id, '13900139000')), withMobile('u1', '13800138000')]);
   const found = async (value: string, key = 'mobile') =>
