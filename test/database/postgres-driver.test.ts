@@ -51,6 +51,28 @@ describe('the PostgreSQL driver', () => {
     expect(await counts()).toEqual([2, 2]);
   });
 
+  it.each([
+    ['40001', 2],
+    ['40P01', 2],
+    ['23505', 2],
+    ['08006', 2],
+    ['25006', 2],
+    ['57P01', 2],
+    ['40003', 1],
+    ['42501', 1],
+    ['53100', 1],
+    ['57014', 1],
+  ])('runs a transaction that fails with the SQLSTATE %s in %i runs', async (state, most) => {
+    let runs = 0;
+    const work = driver.write(async (sql) => {
+      runs += 1;
+      await count(sql, 'a');
+      if (runs === 1) await sql.all(`DO 'BEGIN RAISE EXCEPTION USING ERRCODE = ''${state}''; END'`);
+    });
+    await (most === 1 ? expect(work).rejects.toBeInstanceOf(StoreUnavailableError) : work);
+    expect([runs, await counts()]).toEqual([most, [most - 1, 0]]);
+  });
+
   it('retries a transaction whose connection was lost before its commit', async () => {
     let runs = 0;
     await driver.write(async (sql) => {

@@ -445,6 +445,17 @@ it.each(limits)(
   },
 );
 
+it('removes its value, though the platform answers nothing else any more', async () => {
+  php.codes.set('fresh-code', 6);
+  php.user = {};
+  const blocked: Instead = [200, '{"code":5,"msg":"blocked","data":[]}'];
+  php.instead = ({ user_info }) =>
+    user_info === undefined && 'userinfo_probe' in php.user ? blocked : undefined;
+  const done = await probe('-p', 'php', '--code', 'fresh-code', '--union-id', 'u1', '--yes', '--json');
+  expect(done.stderr).toContain('it answers all with 5 now');
+  expect([php.requests.filter(({ method }) => method === 'PUT').length > 1, php.user]).toEqual([true, {}]);
+});
+
 it('takes no ID in a text for a limit', async () => {
   // At first each has letters and digits; a number alone is masked.
   const ids = ['a1b2c3d4', '7f00ba11', '20261126', '1234567a'];

@@ -27,6 +27,7 @@ interface Report {
     readonly unclear: string | null;
   }[];
   readonly points: readonly { readonly field: string; readonly found: boolean; readonly value?: unknown }[];
+  readonly breaks: readonly { readonly section: string; readonly what: string }[];
   readonly doubts: readonly string[];
 }
 
@@ -89,7 +90,7 @@ const skipped = (truth: Truth): string[] => [
 ];
 
 /** Compares what the probe claims with the truth: each meaning, each field, each entry of the file. */
-function compare({ refusals, points, platform, doubts }: Report, truth: Truth) {
+function compare({ refusals, points, platform, breaks, doubts }: Report, truth: Truth) {
   const wrong: string[] = [];
   const open: string[] = [];
   let right = 0;
@@ -119,6 +120,8 @@ function compare({ refusals, points, platform, doubts }: Report, truth: Truth) {
   }
   const isLimited = truth.throttle !== null || truth.block !== null;
   if (!isLimited && doubts.some((doubt) => doubt.includes('throttles'))) wrong.push(`doubts: ${doubts}`);
+  const accepted = breaks.filter(({ what }) => what.endsWith('is accepted'));
+  count('accepted', accepted.length === (truth.app_sign ? 0 : 1), accepted);
   const isNear = (one: unknown, other: unknown) =>
     one === other || (typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) <= 1);
   const expected: Record<string, (value: unknown) => boolean> = {

@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -118,6 +120,33 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     }
   });
 
+  it('is not made of rows that were changed after the check', async () => {
+    write('changed.csv', ['u1,checked,']);
+    const { host, port } = new URL(schema.url);
+    const relay = createServer((client) => {
+      write('changed.csv', ['u1,strange,']);
+      client
+        .on('error', () => {})
+        .pipe(connect(Number(port), '127.0.0.1'))
+        .on('error', () => {})
+        .pipe(client);
+    }).listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const through = schema.url.replace(host, `127.0.0.1:${(relay.address() as AddressInfo).port}`);
+    const refused = await machine.run([
+      '-p',
+      'local',
+      'passback',
+      '--from',
+      'changed.csv',
+      '--queue',
+      through,
+    ]);
+    relay.close();
+    expect(refused.stderr).toContain('"changed.csv" was changed after it was checked');
+    expect((await runs('list')).stdout).not.toContain('changed.csv');
+  });
+
   it('writes what --types says is meant, which looks as if it was pasted with something', async () => {
     await machine.putUsers(['meant']);
     writeFileSync(join(machine.folder, 'meant.csv'), 'union_id,mobile\nmeant,"13800001111\u00a0"\n');
@@ -234,17 +263,21 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     expect((await runs('results', run)).status).toBe(0);
   });
 
-  it('is left alone by a worker for another environment', async () => {
+  it('is left alone by a worker for another environment, address, tenant or channel', async () => {
     write('test.csv', ['p1,silver,']);
     const run = await handOver('test.csv');
-    const keys = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a', '--app-secret-env', 'S'];
-    const production = ['--environment', 'production', '--base-url', 'https://production.invalid'];
-    await machine.run(['profile', 'add', 'shop', ...production, ...keys], { env: { S: 's' } });
-    const { status, stderr } = await machine.run(['-p', 'shop', 'worker', ...queue(), '--drain'], {
-      env: { S: 's' },
-    });
-    expect(status).toBe(2);
-    expect(stderr).toContain(`run ${run} is for another environment, base URL than this profile`);
+    for (const [option, value, name] of [
+      ['--environment', 'production', 'environment'],
+      ['--base-url', 'https://other.invalid', 'environment, base URL'],
+      ['--tenant-code', 'another', 'tenant code'],
+      ['--channel', 'app', 'channel'],
+    ]) {
+      const { status, stderr } = await machine.run(worker('--drain', `${option}=${value}`));
+      expect([status, stderr]).toEqual([
+        2,
+        expect.stringContaining(`run ${run} is for another ${name} than this`),
+      ]);
+    }
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ state: 'ready', ok: 0 });
     expect((await runs('delete', run, '--yes')).status).toBe(2);
     const cancelled = `run ${run} is cancelled; requests in flight still finish\n`;
