@@ -238,7 +238,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
     // Another worker deletes the next one meanwhile.
     await query(schema.url, `UPDATE userinfo_runs SET ended_at = 0 WHERE run = '${later}'`);
     const removal = query(schema.url, `DELETE FROM userinfo_runs WHERE run = '${later}'; SELECT pg_sleep(1)`);
-    const removing = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    const removing = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%${later}%'`;
     await expect.poll(() => query(schema.url, removing), { interval: 10 }).not.toEqual([]);
     expect(await machine.run(work)).toMatchObject({ status: 0, stderr: '' });
     await removal;
