@@ -67,36 +67,26 @@ it('accepts two admin tokens, while one replaces the other, and deletes lines of
   tables.close();
 });
 
-it('refuses what is wrong in the environment as it does in a flag', async () => {
-  const refused = async (env: Record<string, string>, args: readonly string[] = []) => {
-    const { status, stdout, stderr } = await machine.run(['serve', ...args], { env });
-    expect([status, stdout]).toEqual([2, '']);
-    return stderr;
-  };
-  expect(await refused({ USERINFO_MAX_BODY: 'much' })).toContain(
-    "error: option '--max-body <size>' value 'much' from env 'USERINFO_MAX_BODY' is invalid. Write it as",
-  );
-  expect(await refused({ USERINFO_LOG_LEVEL: 'debug' })).toContain(
-    "value 'debug' from env 'USERINFO_LOG_LEVEL' is invalid. Allowed choices are info, warn, error.",
-  );
-  expect(await refused({ USERINFO_NO_PAGE: 'perhaps' })).toContain(
-    'USERINFO_NO_PAGE: "perhaps" is neither on nor off',
-  );
-  expect(await refused({ USERINFO_ADMIN_TOKEN: ',0123456789abcdef' }, ['--admin-port', '0'])).toContain(
-    'an admin token is missing before or after a comma',
-  );
-  expect(await refused({ PORT: '8787', USERINFO_ADMIN_PORT: '8787' })).toContain(
-    '--port and --admin-port are both 8787',
-  );
-  expect(await refused({ USERINFO_TRUST_PROXY: '0.0.0.0/0', DATABASE_URL: ':memory:' })).toContain(
-    '"0.0.0.0/0" is not an address',
-  );
-  expect(await refused({}, ['--host', ''])).toContain('--host is empty');
-  expect(await refused({ PORT: 'http' })).toContain("value 'http' from env 'PORT' is invalid. Give a number");
-  expect(await refused({ USERINFO_TRUST_PROXY: 'all', DATABASE_URL: ':memory:' })).toContain(
-    '"all" is not an address',
-  );
-  expect(await refused({}, ['--public-url', 'ftp://x'])).toContain('--public-url');
+const token = ',0123456789abcdef';
+const memory = { DATABASE_URL: ':memory:' };
+const size =
+  "error: option '--max-body <size>' value 'much' from env 'USERINFO_MAX_BODY' is invalid. Write it as";
+const level =
+  "value 'debug' from env 'USERINFO_LOG_LEVEL' is invalid. Allowed choices are info, warn, error.";
+it.each<[said: string, env: Record<string, string>, ...args: string[]]>([
+  [size, { USERINFO_MAX_BODY: 'much' }],
+  [level, { USERINFO_LOG_LEVEL: 'debug' }],
+  ['USERINFO_NO_PAGE: "perhaps" is neither on nor off', { USERINFO_NO_PAGE: 'perhaps' }],
+  ['is missing before or after a comma', { USERINFO_ADMIN_TOKEN: token }, '--admin-port', '0'],
+  ['--port and --admin-port are both 8787', { PORT: '8787', USERINFO_ADMIN_PORT: '8787' }],
+  ['"0.0.0.0/0" is not an address', { ...memory, USERINFO_TRUST_PROXY: '0.0.0.0/0' }],
+  ['"all" is not an address', { ...memory, USERINFO_TRUST_PROXY: 'all' }],
+  ["value 'http' from env 'PORT' is invalid. Give a number", { PORT: 'http' }],
+  ['--host is empty', {}, '--host', ''],
+  ['--public-url', {}, '--public-url', 'ftp://x'],
+])('refuses what is wrong in the environment as it does in a flag: %s', async (said, env, ...args) => {
+  const refused = await machine.run(['serve', ...args], { env });
+  expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(said) });
 });
 
 it('counts an empty variable as not set, and a switch of 0 as off', async () => {
