@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
 import type { SqlDriver } from '../../src/database/sql-driver.js';
 import { openSqliteDriver } from '../../src/database/sqlite-driver.js';
+import { translateSqliteError } from '../../src/database/sqlite-errors.js';
 import { createStore, openStore } from '../../src/service/store/store.js';
 import { everyStatement } from '../support/every-statement.js';
 import { createSqliteDatabase, type SqliteDatabase } from '../support/sqlite-database.js';
@@ -357,6 +358,14 @@ describe('the SQLite driver', () => {
     holder?.close();
     await rm(folder, { recursive: true });
   });
+
+  it.each([5, 517, 778, 1032])(
+    'takes the code %i of SQLite, which may be extended, for a fault of the database',
+    (errcode) => {
+      const fault = translateSqliteError(Object.assign(new Error('x'), { errcode }));
+      expect(fault).toBeInstanceOf(StoreUnavailableError);
+    },
+  );
 
   it('does not open the database of another application', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-foreign-'));

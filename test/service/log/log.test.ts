@@ -189,9 +189,10 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
     expect(text).toContain('user_info={"mobile":"138****8000","name":');
     expect(text).toContain('&key=<secret>');
     expect(text).toContain(`random=${draft.query.get('random')}`);
-    const appSign = new URLSearchParams(signDraft(draft).target).get('app_sign') ?? '';
-    expect(appSign).toHaveLength(32);
-    const secrets = [running.app.secret, appSign];
+    const right = new URLSearchParams(signDraft({ ...draft, spoilSign: false }).target);
+    const signatures = ['app_sign', 'sign'].map((name) => right.get(name) ?? '');
+    expect(signatures.map((digest) => digest.length)).toEqual([32, 32]);
+    const secrets = [running.app.secret, ...signatures];
     for (const hidden of ['13800138000', '张三丰李四光王五', '330106199001011234', ...secrets]) {
       expect(text).not.toContain(hidden);
     }
