@@ -134,14 +134,7 @@ const platformWays: Record<string, Way> = {
   },
   'serve --platform': by('serve', '--port', '0', '--platform', file),
   'admin app create --platform': by(
-    'admin',
-    'app',
-    'create',
-    '--tenant-code',
-    't',
-    '--channel',
-    'c',
-    '--platform',
+    ...'admin app create --tenant-code t --channel c --platform'.split(' '),
     file,
   ),
   USERINFO_PLATFORM: async () => {
