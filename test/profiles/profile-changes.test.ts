@@ -20,18 +20,8 @@ describe('the list of profiles', () => {
     expect(addProfile(both, sampleProfile({ name })).profiles.has(name)).toBe(true);
   });
 
-  it.each([
-    '',
-    '__proto__',
-    'constructor',
-    'toString',
-    '-p',
-    '.hidden',
-    'a b',
-    'a/b',
-    'a\nb',
-    'x'.repeat(65),
-  ])('refuses %j as a name', (name) => {
+  const own = '__proto__ constructor toString -p .hidden a/b'.split(' ');
+  it.each([...own, '', 'a b', 'a\nb', 'x'.repeat(65)])('refuses %j as a name', (name) => {
     expect(() => addProfile(both, sampleProfile({ name }))).toThrow(ProfileError);
     expect(() => renameProfile(both, 'shop', name)).toThrow(ProfileError);
   });

@@ -51,6 +51,18 @@ test('app_sign takes part in sign at the place where it will be sent', () => {
   expect(last.sign.params).toBe('app_key&app_sign');
 });
 
+test('the query in a message is that without the signature itself', () => {
+  const whole = completeRecipe({ message: ['$query'], steps: ['md5'] });
+  const params: readonly Param[] = [
+    ['a', '1'],
+    ['app_sign', 'x'],
+    ['sign', 'y'],
+  ];
+  const received = { ...requestOf(params), query: 'a=1&app_sign=x&sign=y' };
+  const expected = expectedSignatures(compileRecipes({ app_sign: whole, sign: whole }), received, secret);
+  expect([expected.app_sign.message, expected.sign.message]).toEqual(['a=1', 'a=1&app_sign=x']);
+});
+
 test('a received sign is expected over the received app_sign, right or wrong', () => {
   const signers = compileRecipes(defaultRecipes);
   const signed = signBoth(signers, requestOf(query), secret);

@@ -101,6 +101,11 @@ const mistakes: [string, Made, string[]][] = [
   ],
 ];
 
+test('seven characters of the digest are no part of it that is named', () => {
+  const part = (to: number) => idsFor({ recipe: { steps: ['md5', `slice:0:${to}`] } }) ?? [];
+  expect([part(7).includes('signature-length'), part(8)]).toEqual([false, ['signature-length']]);
+});
+
 test.each(mistakes)('a request that was signed %s gives that mistake away', (_, made, ids) => {
   const known = {
     otherSecrets: [{ name: 'the secret of profile "x"', value: new Secret('another') }],

@@ -38,18 +38,7 @@ export interface Attack {
 }
 
 const key = fc.oneof(
-  fc.constantFrom(
-    '__proto__',
-    'constructor',
-    'toString',
-    'union_id',
-    'channel',
-    '',
-    'a.b',
-    '等级',
-    '\u202e',
-    'x\0y',
-  ),
+  fc.constantFrom(...'__proto__ constructor toString union_id channel a.b 等级 \u202e x\0y'.split(' '), ''),
   fc.string({ maxLength: 12 }),
 );
 const scalar = fc.oneof(

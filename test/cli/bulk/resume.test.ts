@@ -347,9 +347,19 @@ describe('the files of a run', () => {
   it('are refused for another input, or other options, by name', async () => {
     const name = writeRows('changed.csv', { mixed: true });
     await passBack(name, '--max-failures', '1', '--concurrency', '1');
-    const other = await passBack(name, '--resume', '--empty', 'keep');
-    expect(other).toMatchObject({ status: 2 });
-    expect(other.stderr).toContain('was begun with another handling of empty cells: "drop", now "keep"');
+    for (const [option, value, what] of [
+      ['--empty', 'keep', 'handling of empty cells: "drop", now "keep"'],
+      ['--base-url', 'http://127.0.0.1:9', 'base URL: '],
+      ['--tenant-code', 'another', 'tenant code: '],
+      ['--channel', 'app', 'channel: '],
+      ['--app-key', 'another', 'app key: '],
+    ] as const) {
+      const other = await passBack(name, '--resume', option, value);
+      expect([other.status, other.stderr]).toEqual([
+        2,
+        expect.stringContaining(`begun with another ${what}`),
+      ]);
+    }
     writeRows('changed.csv', { mixed: true, value: 'y' });
     const before = requests();
     const changed = await passBack(name, '--resume');

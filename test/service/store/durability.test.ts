@@ -12,7 +12,7 @@ import { tenant, user } from '../../support/running-service.js';
 import { ServedMachine } from '../../support/served.js';
 import { startServiceProcesses } from '../../support/service-process.js';
 
-const users = 8;
+const users = 50;
 
 const bin = new URL('../../../bin/userinfo.cjs', import.meta.url).pathname;
 
@@ -64,7 +64,7 @@ it('has everything it acknowledged after kill -9, while another program reads, c
   const admin = await openAdmin({ database });
   const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
   const app: AppKeys = { ...rest, secret: app_secret.reveal() };
-  for (let i = 0; i < users; i++) await admin.putUser(user(`u${i}`));
+  await admin.putUsers(Array.from({ length: users }, (_, i) => user(`u${i}`)));
   await admin.close();
 
   const acknowledged: number[] = [];
