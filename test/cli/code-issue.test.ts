@@ -14,7 +14,9 @@ it('issues a code to the user of each row, and names the rows without a user', a
   expect((await admin(['user', 'put'], put)).status).toBe(0);
 
   writeFileSync(join(machine.folder, 'users.csv'), `vip,id\n${ids.map((id) => `1,${id}\n`).join('')}`);
-  const all = await issue('--from users.csv --union-id-column id --names mobile --uses 2'.split(' '));
+  const all = await issue(
+    '--from users.csv --union-id-column id --names mobile --uses 2 --ttl 2h'.split(' '),
+  );
   expect([all.status, all.stderr]).toEqual([0, '']);
   const codes = all.stdout
     .trim()
@@ -23,6 +25,7 @@ it('issues a code to the user of each row, and names the rows without a user', a
   expect(codes.map(({ union_id }) => union_id)).toEqual(ids);
   expect(new Set(codes.map(({ code }) => code)).size).toBe(1100);
   expect(codes[0]).toMatchObject({ tenant_code: 'acme', info_names: ['mobile'], uses_left: 2 });
+  expect(Math.round((codes[0].expires_at - Date.now() / 1000) / 3600)).toBe(2);
   const audit = await admin(['audit', '--query', "[?action=='code issue'].subject", '--json']);
   // In one line, unless a minute began in between.
   const counts = JSON.parse(audit.stdout).map((subject: string) => Number.parseInt(subject, 10));

@@ -80,13 +80,16 @@ describe('fromEnv', () => {
       USERINFO_BASE_URL: 'https://elsewhere.example',
       USERINFO_PLATFORM: '/no/such/file',
     });
-    const given = { baseUrl: server.url, channel: 'app', platform: {}, appSecret: () => 'another' };
+    let asked = 0;
+    const appSecret = () => `another-${++asked}`;
+    const given = { baseUrl: server.url, channel: 'app', platform: {}, appSecret };
     // Nor is a file read for what an option gives.
     const files = { USERINFO_CA_FILE: '/none', USERINFO_CLIENT_CERT: '/none', USERINFO_CLIENT_KEY: '/none' };
     const pem = { extraCa: ca, cert: readFileSync(join(certificates, 'good.crt'), 'utf8') };
     const key = readFileSync(join(certificates, 'server.key'), 'utf8');
     await using client = UserInfoClient.fromEnv({ ...given, ...pem, key }, { ...env, ...files });
     await client.read({ code: 'c1' });
+    expect(asked).toBe(1);
     const [{ parameters } = { parameters: [] }] = received();
     expect(Object.fromEntries(parameters)).toMatchObject({ channel: 'app', tenant_code: 'acme' });
   });

@@ -88,8 +88,10 @@ describe.each([
     }
     // Results are not cut before the journal expects it.
     for (const at of indexesOf(/^cut /)) expect(leftAt(at)).not.toContain(journal);
-    // A code is on the disk before it is sent.
+    // The journal can be found, and a code is on the disk, before it is sent.
     const sends = indexesOf(/^send /);
+    if (!more.includes('--resume'))
+      expect(events.slice(0, sends[0])).toContainEqual(['sync', basename(machine.folder)]);
     if (operation === 'read') {
       expect(sends).toHaveLength(sent);
       for (const at of sends) expect(leftAt(at)).not.toContain(journal);

@@ -53,6 +53,12 @@ const openDriver = (database: string) =>
   database.startsWith('postgres') ? openPostgresDriver(database) : openSqliteDriver(database);
 
 describe('an app', () => {
+  it.each(['', new Secret('')])('has no empty secret: %j', async (appSecret) => {
+    await using stand = await start();
+    const created = stand.admin.createApp({ tenantCode: tenant, channel: 'web', appSecret });
+    await expect(created).rejects.toThrow('app_secret is empty');
+  });
+
   it('has two secrets while it rotates them, until the old one is retired', async () => {
     await using stand = await start();
     const { admin, secret: first, code } = stand;
@@ -166,6 +172,10 @@ describe('secrets in the database', () => {
     const first = await stored();
     expect(first).not.toContain(secret);
     expect(await asked()).toBe(200);
+    // Its new secret is encrypted with the newer key at once, that before it is not yet.
+    const both = await openAdmin({ database, masterKeys: [newer, old] });
+    await both.rotateSecret({ appKey: stand.app.app_key, overlapSeconds: 3600 });
+    await both.close();
     expect(await encrypt([newer, old])).toBe(1);
     expect(await stored()).not.toBe(first);
     expect([await asked(), await encrypt([newer])]).toEqual([200, 0]);

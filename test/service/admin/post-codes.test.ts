@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createService, type LogEvent, type Service } from '../../../src/service/index.js';
 import { Secret } from '../../../src/signing/secret.js';
@@ -11,10 +14,10 @@ let service: Service;
 let url: string;
 let logged: LogEvent[];
 
-async function start(adminTokens: readonly Secret[] = [], host = '127.0.0.1') {
+async function start(adminTokens: readonly Secret[] = [], host = '127.0.0.1', file?: string) {
   logged = [];
   service = await createService({
-    database: await freshDatabase(),
+    database: file ?? (await freshDatabase()),
     host,
     adminPort: 0,
     adminTokens,
@@ -94,6 +97,15 @@ it.each([
 ])('refuses %s, and says why', async (_, body, message) => {
   const refused = await post(body);
   expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining(message)]);
+});
+
+it('asks to try again while the database is away', async () => {
+  await service.close();
+  const folder = await mkdtemp(join(tmpdir(), 'userinfo-codes-'));
+  await start([new Secret(token)], '127.0.0.1', join(folder, 'users.db'));
+  expect((await post(wanted)).status).toBe(200);
+  await rm(folder, { recursive: true });
+  expect((await post(wanted)).status).toBe(503);
 });
 
 it('refuses other methods and bodies without a length, or of more than 1 MiB before they are sent', async () => {
