@@ -171,15 +171,7 @@ describe('a time to come', () => {
     vi.useFakeTimers({ now: 1_700_000_000_000 });
     try {
       const shown = [119, 120, 7_199, 7_200, 172_799, 172_800, 1].map((s) => timeInWords(1_700_000_000 + s));
-      expect(shown).toEqual([
-        'in 119 s',
-        'in 2 min',
-        'in 120 min',
-        'in 2 h',
-        'in 48 h',
-        'in 2 days',
-        'in 1 s',
-      ]);
+      expect(shown.join()).toBe('in 119 s,in 2 min,in 120 min,in 2 h,in 48 h,in 2 days,in 1 s');
     } finally {
       vi.useRealTimers();
     }
