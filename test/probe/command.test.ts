@@ -162,16 +162,8 @@ beforeAll(async () => {
     ['live', 'production'],
   ] as const) {
     const where = ['--environment', environment, '--base-url', server.url, '--platform', 'signing.json'];
-    const added = await run(
-      'profile',
-      'add',
-      name,
-      ...where,
-      ...values,
-      '--app-secret-env',
-      'SECRET',
-      '--yes',
-    );
+    const own = ['--app-secret-env', 'SECRET', '--yes'];
+    const added = await run('profile', 'add', name, ...where, ...values, ...own);
     expect(added.status, added.stderr).toBe(0);
   }
 });
@@ -305,6 +297,27 @@ it('keeps all codes of a meaning, puts what refuses a caller last, and knows the
   expect(result_codes['1011']).toEqual({ means: 'malformedParameter', msg: 'short' });
   expect(result_codes['9405'].means).toEqual(['wrongMethod', 'unknownAppKey']);
   expect(clock_window_seconds).toBe(120);
+});
+
+type Parameters = Record<string, string>;
+const isForPassback = () => php.requests.at(-1)?.path.includes('passback') ?? false;
+const hasWrongSign = ({ sign, ...rest }: Parameters) => sign !== signed(rest).sign;
+const hasWrongAppSign = ({ app_key, app_sign }: Parameters) => app_sign !== md5(app_key + secret);
+it.each<[section: string, title: string, isFault: (parameters: Parameters) => boolean]>([
+  ['§4.1', 'no code', ({ code }) => code === undefined && !isForPassback()],
+  ['§4.1', 'no channel', ({ channel }) => channel === undefined],
+  ['§4.2', 'GET where a passback is a PUT', isForPassback],
+  ['§5', 'an unknown app_key', ({ app_key }) => app_key !== keys.app_key],
+  ['§5', 'a wrong app_sign', hasWrongAppSign],
+  ['§5', 'a wrong sign', (given) => hasWrongSign(given) && !hasWrongAppSign(given)],
+  ['§8', 'a random of 7 characters', ({ random }) => random?.length === 7],
+  ['§8', 'a timestamp of 9 digits', ({ timestamp }) => timestamp?.length === 9],
+])('finds the rule of %s that a platform breaks: %s is accepted', async (section, title, isFault) => {
+  const done = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
+  php.instead = (parameters) => (isFault(parameters) ? [200, done] : undefined);
+  const { breaks } = JSON.parse((await probe('-p', 'php', '--json')).stdout);
+  const accepted = breaks.filter(({ what }: { what: string }) => what.endsWith('is accepted'));
+  expect(accepted).toMatchObject([{ section, what: `${title} is accepted` }]);
 });
 
 it('believes no code that answers unrelated faults', async () => {
