@@ -30,7 +30,7 @@ export function openPool({ hosts: given, ...config }: Omit<PostgresConfig, 'isPo
   pool.on('error', () => {});
   /** Number of units of work that run or wait. */
   let started = 0;
-  /** Why the database is lost, or `null`. */
+  /** Why the database is lost, by the last attempt to connect, or `null`. */
   let outage: StoreUnavailableError | null = null;
   let probe: NodeJS.Timeout | undefined;
   let closed = false;
@@ -90,7 +90,8 @@ export function openPool({ hosts: given, ...config }: Omit<PostgresConfig, 'isPo
       try {
         (await tryHosts()).release();
         outage = null;
-      } catch {
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) outage = error;
         if (!closed) probeLater();
       }
     }, probeIntervalMs);

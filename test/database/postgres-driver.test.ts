@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreUnavailableError } from '../../src/database/errors.js';
+import { postgresConfig } from '../../src/database/postgres-config.js';
 import { openPostgresDriver } from '../../src/database/postgres-driver.js';
+import { openPool } from '../../src/database/postgres-pool.js';
 import type { Sql, SqlDriver } from '../../src/database/sql-driver.js';
 import { createPostgresDatabase, type PostgresDatabase } from '../support/postgres/postgres-database.js';
 import { execute } from '../support/postgres/test-schema.js';
@@ -51,10 +55,10 @@ describe('the PostgreSQL driver', () => {
     expect(await counts()).toEqual([2, 2]);
   });
 
-  const [twice, once] = ['40001 40P01 23505 08006 25006 57P01', '40003 42501 53100 57014'];
+  const [repeated, final] = ['40001 40P01 23505 08006 25006 57P01', '40003 42501 53100 57014'];
   it.each([
-    ...twice.split(' ').map((state) => [state, 2] as const),
-    ...once.split(' ').map((state) => [state, 1] as const),
+    ...repeated.split(' ').map((state) => [state, 2] as const),
+    ...final.split(' ').map((state) => [state, 1] as const),
   ])('runs a transaction that fails with the SQLSTATE %s in %i runs', async (state, most) => {
     let runs = 0;
     const work = driver.write(async (sql) => {
@@ -75,6 +79,23 @@ describe('the PostgreSQL driver', () => {
     });
     expect(runs).toBe(2);
     expect(await counts()).toEqual([1, 0]);
+  });
+
+  it('says why the database is lost as it is now, not as it was at first', async () => {
+    const shutsDown = 'SFATAL\0C57P03\0Mthe database system is shutting down\0\0';
+    const answer = Buffer.from(`E\0\0\0\0${shutsDown}`);
+    answer.writeInt32BE(answer.length - 1, 1);
+    const ending = createServer((socket) => void socket.once('data', () => socket.end(answer)));
+    await once(ending.listen(0, '127.0.0.1'), 'listening');
+    const { isPooled: _, ...config } = postgresConfig(
+      `postgres://u@127.0.0.1:${(ending.address() as AddressInfo).port}/d`,
+    );
+    const lost = openPool(config, 1);
+    const reason = () => lost.use(async () => '').catch((error: Error) => error.message);
+    expect(await reason()).toBe('the database starts or shuts down');
+    ending.close();
+    await expect.poll(reason).toBe('the database cannot be reached: nothing listens there');
+    await lost.close();
   });
 
   it('runs a transaction again, by another connection, where its server became read-only', async () => {

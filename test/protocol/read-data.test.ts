@@ -50,15 +50,7 @@ describe('data of a read', () => {
   });
 
   it('has one key per requested name that exists, own fields first', () => {
-    const names = [
-      'mobile',
-      'mobile_district_code',
-      'level',
-      'chat_nickname',
-      'nothing',
-      'toString',
-      'union_id',
-    ];
+    const names = 'mobile mobile_district_code level chat_nickname nothing toString union_id'.split(' ');
     expect(readData(record, names, null, defaultPlatform)).toEqual({
       union_id: 'u001',
       mobile: '13800138000',

@@ -174,15 +174,7 @@ const text = fc
   .filter((found) => found.isWellFormed() && !found.includes('\0'));
 const number = fc.oneof(
   fc.integer().map(String),
-  fc.constantFrom(
-    '1.00',
-    '-0',
-    '9007199254740993',
-    '1e400',
-    '0.1000',
-    '2E+2',
-    '123456789012345678901234567890',
-  ),
+  fc.constantFrom(...'1.00 -0 9007199254740993 1e400 0.1000 2E+2 123456789012345678901234567890'.split(' ')),
 );
 const value = fc.oneof(
   text.map((plain) => [JSON.stringify(plain), plain] as const),
