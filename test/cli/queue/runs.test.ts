@@ -281,7 +281,7 @@ describe('a run over a queue', { timeout: 180_000 }, () => {
       ]);
     }
     expect(JSON.parse((await runs('show', run, '--json')).stdout)).toMatchObject({ state: 'ready', ok: 0 });
-    expect((await runs('delete', run, '--yes')).status).toBe(2);
+    expect([(await runs('delete', run, '--yes')).status, (await runs('cancel', run)).status]).toEqual([2, 2]);
     const cancelled = `run ${run} is cancelled; requests in flight still finish\n`;
     expect(await runs('cancel', run, '--yes')).toMatchObject({ status: 0, stderr: cancelled });
     expect((await runs('delete', run, '--yes')).status).toBe(0);
