@@ -20,8 +20,8 @@ describe('the list of profiles', () => {
     expect(addProfile(both, sampleProfile({ name })).profiles.has(name)).toBe(true);
   });
 
-  const own = '__proto__ constructor toString -p .hidden a/b'.split(' ');
-  it.each([...own, '', 'a b', 'a\nb', 'x'.repeat(65)])('refuses %j as a name', (name) => {
+  const words = '__proto__ constructor toString -p .hidden a/b'.split(' ');
+  it.each([...words, '', 'a b', 'a\nb', 'x'.repeat(65)])('refuses %j as a name', (name) => {
     expect(() => addProfile(both, sampleProfile({ name }))).toThrow(ProfileError);
     expect(() => renameProfile(both, 'shop', name)).toThrow(ProfileError);
   });

@@ -173,12 +173,9 @@ describe('fromEnv', () => {
     const named = { ...remote, http_proxy: '', NO_PROXY: '*', USERINFO_PROXY: proxy.url };
     await using byName = UserInfoClient.fromEnv({ allowHttp: true, attempts: 1 }, named);
     await expect(byName.read({ code: 'c1' })).rejects.toThrow(proxy.host);
-    const [options, dead] = [{ allowHttp: true, attempts: 1, proxy: proxy.url }, 'http://127.0.0.1:1'];
-    await using given = UserInfoClient.fromEnv(options, {
-      ...remote,
-      http_proxy: dead,
-      USERINFO_PROXY: dead,
-    });
+    const dead = { http_proxy: 'http://127.0.0.1:1', USERINFO_PROXY: 'http://127.0.0.1:1' };
+    const options = { allowHttp: true, attempts: 1, proxy: proxy.url };
+    await using given = UserInfoClient.fromEnv(options, { ...remote, ...dead });
     await expect(given.read({ code: 'c1' })).rejects.toThrow(proxy.host);
   });
 });
