@@ -7,6 +7,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'rolldown';
 import { billOfMaterials, licenseTexts, packagesOf } from './bundled-packages.mjs';
+import { rawFiles } from './raw-files.mjs';
 
 const prebuilt = 'node_modules/@photostructure/sqlite/prebuilds';
 
@@ -67,16 +68,6 @@ const collected = {
       bundled[join(dir, fileName)] = Object.fromEntries(sizes);
     }
   },
-};
-
-/** Imports of a file as text, as the test runner takes them. */
-const rawFiles = {
-  name: 'raw-files',
-  resolveId: (id, importer) => (id.endsWith('?raw') ? join(dirname(importer), id) : null),
-  load: (id) =>
-    id.endsWith('?raw')
-      ? `export default ${JSON.stringify(readFileSync(id.slice(0, -'?raw'.length), 'utf8'))};`
-      : null,
 };
 
 /** Names stay, for stack traces, and line breaks: a failed assertion in undici parses its line for the message. */

@@ -48,7 +48,7 @@ it.each(pages)('every link of %s leads somewhere', (page) => {
   expect(broken).toEqual([]);
 });
 
-/** Such as `client/request`, `docs/man` or `.ci/run`. */
+/** Such as `client/request`, `docs/reference` or `.ci/run`. */
 const path = /`((?:[\w-]*\.)?[a-z-]+\/[\w./-]+)`/g;
 const internals = pages.filter((page) => /architecture|decisions|CONTRIBUTING|SECURITY/.test(page));
 

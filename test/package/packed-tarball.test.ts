@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
+import { commands } from '../support/help-texts.js';
 import { project, run } from './tarball.js';
 
 const tarball = inject('tarball');
@@ -22,16 +23,23 @@ function inTarball(path: string): string {
 
 it('contains what is needed, and no more', () => {
   const needed =
-    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/(.+\.(md|1|png|svg)|(platform\.schema|openapi)\.json)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/(THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|cli\/completion\.json)|dist\/src\/.+\.(ts|json)|dist\/sqlite\/[a-z]\w+-\w+\.(glibc|musl)\.node|dist\/.+\.(c?js|d\.ts|map))$/;
+    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/(.+\.(md|png|svg)|(platform\.schema|openapi)\.json)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/(man\/userinfo[\w-]*\.1|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|cli\/completion\.json)|dist\/src\/.+\.(ts|json)|dist\/sqlite\/[a-z]\w+-\w+\.(glibc|musl)\.node|dist\/.+\.(c?js|d\.ts|map))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
-    expect.arrayContaining([
-      'docs/man/userinfo.1',
-      'dist/index.js',
-      'dist/service/index.d.ts',
-      'dist/cli/main.cjs',
-    ]),
+    expect.arrayContaining(['dist/index.js', 'dist/service/index.d.ts', 'dist/cli/main.cjs']),
   );
+});
+
+it('has a man page of each group of commands, with every command', () => {
+  const { man } = JSON.parse(inTarball('package.json'));
+  expect(packed).toEqual(expect.arrayContaining(man));
+  const pages = packed
+    .filter((path) => man.includes(path))
+    .map((path) => readFileSync(join(project, path), 'utf8'))
+    .join('');
+  for (const command of commands) {
+    expect(pages).toContain(`.SS userinfo ${command.join(' ').replaceAll('-', '\\-')}`);
+  }
 });
 
 it('has what its pages link to, except sources', () => {
