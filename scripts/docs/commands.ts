@@ -66,11 +66,10 @@ export const groups: Readonly<Record<string, string>> = {
   sign: 'signing rules',
   service: 'run the service',
   admin: 'apps, users and codes of the service',
-  runs: 'bulk runs over a queue',
 };
 
 /** The group of commands that are not below a command of its name. */
-const groupOf: Readonly<Record<string, string>> = { serve: 'service', migrate: 'service', worker: 'runs' };
+const groupOf: Readonly<Record<string, string>> = { serve: 'service', migrate: 'service' };
 
 export function group(name: string): string {
   const words = name.split(' ').slice(1);

@@ -16,13 +16,11 @@ const arrows = {
   profiles: ['platform', 'signing', 'protocol', 'support'],
   bulk: ['client', 'protocol', 'support'],
   database: ['protocol', 'support'],
-  queue: ['bulk', 'client', 'database', 'protocol', 'support'],
   service: ['database', 'platform', 'signing-tools', 'signing', 'protocol', 'support'],
   sdk: ['bulk', 'client', 'profiles', 'platform', 'signing', 'protocol', 'support'],
   index: ['sdk', 'bulk', 'client', 'platform', 'signing', 'protocol', 'support'],
   probe: ['client', 'platform', 'signing', 'protocol', 'support'],
   cli: [
-    'queue',
     'probe',
     'bulk',
     'service',
@@ -54,13 +52,11 @@ const entryPoints = {
     settings`,
   sdk: `client`,
   probe: `answer breaks gather learn refusals`,
-  bulk: `engine/flow-control engine/row-engine failure-groups file-run files/failed-file
-    files/recorder files/result-line files/run-files files/run-locks files/run-state operations outcome send-all
-    source/checked-input source/columns source/csv source/input source/lines source/ndjson source/rows
-    source/text`,
+  bulk: `file-run files/failed-file files/recorder files/run-files files/run-locks files/run-state operations
+    outcome send-all source/checked-input source/columns source/csv source/input source/lines source/ndjson
+    source/rows source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,
-  queue: `load-run queue run worker`,
-  service: `fault-settings index log metrics migrate`,
+  service: `fault-settings index metrics migrate`,
 };
 
 export function* importFaults(sources) {

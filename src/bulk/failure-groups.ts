@@ -14,8 +14,8 @@ export interface FailureGroup {
 interface Reason {
   readonly code?: number;
   readonly text: string;
-  /** Whether the same row can succeed another time. Default: not known, so it may. */
-  readonly canSucceed?: boolean;
+  /** Whether the same row can succeed another time. */
+  readonly canSucceed: boolean;
 }
 
 /** Maximum number of groups: rows with further reasons form one group. */
@@ -32,7 +32,7 @@ export class FailureGroups {
   retryable = 0;
 
   /** A service may write another text for each row, but not another code. */
-  add(outcome: FailureGroup['outcome'], line: number, { code, text, canSucceed = true }: Reason): void {
+  add(outcome: FailureGroup['outcome'], line: number, { code, text, canSucceed }: Reason): void {
     this.rows += 1;
     if (canSucceed) this.retryable += 1;
     const found = `${outcome} ${code ?? text}`;

@@ -13,8 +13,6 @@ export interface Schema {
   readonly steps: readonly (readonly string[])[];
   /** The owner of the tables, in messages. */
   readonly owner: string;
-  /** Whether its tables have such names that those of another application must not be beside them. */
-  readonly isAlone?: true;
 }
 
 export interface MigrateOptions {
@@ -55,7 +53,7 @@ export async function migrate(
       commands: ['userinfo migrate'],
     });
   }
-  if (from === 0 && schema.isAlone && driver.engine === 'postgres') {
+  if (from === 0 && driver.engine === 'postgres') {
     await driver.read((sql) => refuseForeignTables(sql, schema.owner));
   }
   return { from: await driver.write((sql) => applySteps(sql, schema)).catch(refused), to };
@@ -106,7 +104,7 @@ async function applySteps(sql: Sql, schema: Schema): Promise<number> {
   return current;
 }
 
-/** Tables of an extension, and those of a queue, may be there. */
+/** Tables of an extension may be there. */
 async function refuseForeignTables(sql: Sql, owner: string): Promise<void> {
   const tables =
     await sql.all(`SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace

@@ -16,8 +16,6 @@ export { describePostgres } from './postgres-config.js';
 export interface PostgresOptions {
   /** Maximum number of connections. Default: 10. */
   readonly poolSize?: number;
-  /** Whether statements are prepared once per connection. Default: true. */
-  readonly prepares?: boolean;
 }
 
 /** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
@@ -51,7 +49,7 @@ const [firstLockPauseMs, maxLockPauseMs] = [50, 400];
  */
 export async function openPostgresDriver(
   url: string,
-  { poolSize = 10, prepares = true }: PostgresOptions = {},
+  { poolSize = 10 }: PostgresOptions = {},
 ): Promise<SqlDriver> {
   const { isPooled, ...config } = postgresConfig(url);
   const pool = openPool(config, poolSize);
@@ -101,7 +99,7 @@ export async function openPostgresDriver(
 
   function learn(statement: string): QueryConfig {
     const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
-    const learnt = { text, ...(prepares && !isPooled && { name: `userinfo_${known.size + 1}` }) };
+    const learnt = { text, ...(!isPooled && { name: `userinfo_${known.size + 1}` }) };
     known.set(statement, learnt);
     return learnt;
   }

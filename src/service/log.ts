@@ -100,22 +100,24 @@ export interface LogOptions {
   readonly now: () => number;
 }
 
-/** The level of each kind of event, and its lines for people. */
-export type EventKinds<E extends { readonly event: string }> = {
-  readonly [Name in E['event']]: readonly [
-    LogLevel | ((event: E & { event: Name }) => LogLevel),
-    (event: E & { event: Name }) => string[],
-  ];
-};
+/** The level of a kind of event, and its lines for people. */
+type EventKind<Event> = readonly [
+  level: LogLevel | ((event: Event) => LogLevel),
+  lines: (event: Event) => string[],
+];
 
-/** A log of events of these kinds. */
-export function createEventLog<E extends { readonly event: string }>(
-  kinds: EventKinds<E>,
-  { format, level = 'info', write, now }: LogOptions,
-): (event: E) => void {
+/**
+ * A log of lines: `pretty` for people, `json` with one object per line for programs.
+ *
+ * @example
+ * const log = createLog({ format: 'pretty', write: console.error, now: Date.now });
+ * const service = await createService({ log });
+ */
+export function createLog(options: LogOptions): Log {
+  const { format, level = 'info', write, now } = options;
   const least = logLevels.indexOf(level);
   return (event) => {
-    const [levelOf, linesOf] = kinds[event.event as E['event']];
+    const [levelOf, linesOf] = kinds[event.event] as EventKind<LogEvent>;
     const eventLevel = typeof levelOf === 'string' ? levelOf : levelOf(event);
     if (logLevels.indexOf(eventLevel) < least) return;
     const time = new Date(now()).toISOString();
@@ -127,18 +129,7 @@ export function createEventLog<E extends { readonly event: string }>(
   };
 }
 
-/**
- * A log of lines: `pretty` for people, `json` with one object per line for programs.
- *
- * @example
- * const log = createLog({ format: 'pretty', write: console.error, now: Date.now });
- * const service = await createService({ log });
- */
-export function createLog(options: LogOptions): Log {
-  return createEventLog(kinds, options);
-}
-
-const kinds: EventKinds<LogEvent> = {
+const kinds: { readonly [Name in LogEvent['event']]: EventKind<LogEvent & { event: Name }> } = {
   listening: ['info', ({ url }) => [`listening on ${url}`]],
   monitoring: ['info', ({ url }) => [`monitoring on ${url}`]],
   unencrypted_token: [

@@ -142,10 +142,7 @@ it.each([
     `postgresql:u:${typed}@h/d`,
     `u:${typed}@h/d`,
     `pg ://u:${typed}@h/d`,
-  ].flatMap((url) => [
-    ['admin', 'app', 'list', '--database', url],
-    ['runs', 'list', '--queue', url],
-  ]),
+  ].map((url) => ['admin', 'app', 'list', '--database', url]),
 ])('a secret in the wrong argument is not shown by userinfo %s %s %s %s %s', async (...args) => {
   const done = await machine.run(args);
   expect(done).toMatchObject({ status: 2, stdout: '' });
@@ -201,7 +198,7 @@ it.skipIf(process.platform !== 'linux')(
 
 it.each([
   ['postgres://me:secret@db.example/app', 'postgres://me@db.example/app'],
-  ['--queue=postgresql://me:se@cret@db.example/app', '--queue=postgresql://me@db.example/app'],
+  ['--database=postgresql://me:se@cret@db.example/app', '--database=postgresql://me@db.example/app'],
   [
     'postgres://db/app?password=secret&sslpassword=secret&sslmode=require',
     'postgres://db/app?sslmode=require',

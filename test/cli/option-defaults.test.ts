@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { defaultLeaseMs } from '../../src/cli/bulk/bulk-options.js';
 import { checkSettings } from '../../src/service/settings.js';
 import { helps, program } from '../support/help-texts.js';
 
@@ -29,7 +28,6 @@ it('a command line without options has the defaults of all options with a value'
     '': { '--timeout': 10_000, '--attempts': 3 },
     read: { '--concurrency': 32 },
     passback: { '--concurrency': 32 },
-    worker: { '--concurrency': 32, '--log-format': 'pretty', '--log-level': 'info' },
     probe: { '--pause': 250 },
     'sign solve': { '--max-time': 20_000 },
     'sign try': { '--rate': 1 },
@@ -67,7 +65,7 @@ it.each(
     expect(helps.get(words)?.replace(/\s+/g, ' ')).toMatch(`(default: ${defaultValueDescription})`);
 });
 
-it('a default that the help names is that of the service and of the queue', () => {
+it('a default that the help names is that of the service', () => {
   const named = (words: string, flag: string) => {
     const { description, parseArg } = optionOf(words, flag);
     const [, text = ''] = /\(default: (\w+)\)/.exec(description) ?? [];
@@ -79,7 +77,6 @@ it('a default that the help names is that of the service and of the queue', () =
   expect(named('serve', '--request-timeout')).toBe(service.requestTimeoutMs);
   expect(named('serve', '--max-body')).toBe(service.maxBodyBytes);
   expect(named('serve', '--drain-delay')).toBe(service.drainDelayMs);
-  expect(named('passback', '--lease')).toBe(defaultLeaseMs);
 });
 
 it('each option is read', () => {

@@ -104,17 +104,6 @@ describe('a bulk run', () => {
   });
 });
 
-describe('a run over a queue', () => {
-  it.each(chosen)('by profile $profile ($by), base URL of the $url: $address', async (cell) => {
-    // Nothing listens there: what is not asked about fails at it.
-    const queue = ['--queue', 'postgres://127.0.0.1:9/none'];
-    const done = await run(['passback', '--from', 'rows.csv', ...queue], cell);
-    expect(done.writes).toEqual(at('test', 0));
-    const asks = done.stderr.includes('needs a confirmation');
-    expect([asks, done.status === 0]).toEqual([isGuarded(cell), false]);
-  });
-});
-
 describe.each([
   ['read', ['read', 'c1']],
   ['doctor', ['doctor']],

@@ -48,16 +48,14 @@ it.skipIf(!isInstalled('systemd-analyze', '--version'))(
       join(units, 'userinfo.service'),
       fenced('ini').replace('/usr/bin/userinfo', process.execPath),
     );
-    // Those of several processes and of a worker are made from it.
-    for (const made of ['userinfo@.service', 'userinfo-worker.service']) {
-      const script = `set -e; systemctl() { :; }\n${fenced('sh', made).replace('/etc/systemd/system', units)}`;
-      expect(spawnSync('sh', ['-c', script], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
-    }
+    // That of several processes is made from it.
+    const make = fenced('sh', 'userinfo@.service').replace('/etc/systemd/system', units);
+    const script = `set -e; systemctl() { :; }\n${make}`;
+    expect(spawnSync('sh', ['-c', script], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
     const commandOf = (name: string) =>
       /^ExecStart=\S+ (.*)$/m.exec(readFileSync(join(units, name), 'utf8'))?.[1];
     expect(commandOf('userinfo@.service')).toBe('serve --port %i --no-page');
-    expect(commandOf('userinfo-worker.service')).toBe('worker');
-    for (const name of ['userinfo.service', 'userinfo@8787.service', 'userinfo-worker.service']) {
+    for (const name of ['userinfo.service', 'userinfo@8787.service']) {
       const analyze = (...args: string[]) => {
         const { status, stderr } = spawnSync('systemd-analyze', [...args, join(units, name)], {
           encoding: 'utf8',
@@ -344,38 +342,6 @@ it.skipIf(!hasJq)('the command of the page finds why a customer was refused (nee
     .map((line) => JSON.parse(line).action);
   expect(actions).toEqual(['code issue', 'user put']);
 });
-
-it.skipIf(!hasJq)(
-  'the unit of the worker works on a queue, and a run without one is found (needs jq)',
-  async () => {
-    const schema = await createSchema();
-    await using machine = await ServedMachine.create();
-    const app = JSON.parse(
-      await machine.admin(['app', 'create', '--tenant-code', 'acme', '--channel', 'web', '--json']),
-    );
-    const settings = fenced('sh', 'USERINFO_QUEUE=').replaceAll("'", '').trim().split('\n');
-    const env: Record<string, string> = {
-      ...Object.fromEntries(settings.map((line) => line.split(/=(.*)/s))),
-      USERINFO_QUEUE: schema.url,
-      USERINFO_BASE_URL: machine.url,
-      USERINFO_APP_KEY: app.app_key,
-      USERINFO_APP_SECRET: app.app_secret,
-    };
-    writeFileSync(join(machine.folder, 'users.csv'), 'union_id,level\nu001,gold\n');
-    const queued = await machine.run(['passback', '--from', 'users.csv', '--queue', schema.url], { env });
-    expect([queued.status, queued.stderr]).toEqual([0, expect.stringContaining('queued 1 row')]);
-    const waiting = async () => (await machine.shell(fenced('sh', 'userinfo runs list'), { env })).stdout;
-    expect(JSON.parse(await waiting())).toEqual({ run: queued.stdout.trim(), rows: 1, done: 0 });
-    const worker = machine.start(['worker'], { env });
-    await printedBy(worker, /1 done here/);
-    expect(await waiting()).toBe('');
-    const ended = once(worker, 'exit');
-    worker.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-    expect((await machine.record()).extension_info).toEqual({ level: 'gold' });
-    await schema.remove();
-  },
-);
 
 /** Backs up by `backUp` while the service runs, goes on, restores by `restore`, and looks at what is accepted then. */
 async function expectRestored(

@@ -16,7 +16,7 @@ const bin = join(import.meta.dirname, '..', '..', 'bin', 'userinfo.cjs');
 const network = join(import.meta.dirname, 'api.example.com.cjs');
 
 /** A command that stays while the page goes on. */
-const staying = /^userinfo (serve|worker)\b(?!.*(--drain|&$))/;
+const staying = /^userinfo serve\b(?!.*&$)/;
 
 /** For what a command that stays is waited: what is not there by then is another text, and not a busy machine. */
 const maxMs = 60_000;

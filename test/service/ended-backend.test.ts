@@ -38,8 +38,6 @@ const unreadable: Record<string, Buffer> = {
 const commands = [
   ['serve', ['serve', '--port', '0', '--database']],
   ['admin', ['admin', 'app', 'list', '--database']],
-  ['worker', ['worker', '--drain', '--queue']],
-  ['runs', ['runs', 'list', '--queue']],
 ] as const;
 
 let schema: TestSchema;
@@ -108,7 +106,7 @@ describe.each(Object.entries(endings))('a database that %s', (_, end) => {
 
 // pg throws these where nobody can catch them.
 describe.each(Object.entries(unreadable))('a database that %s', (_, answer) => {
-  it.each(commands.filter(([name]) => name !== 'worker'))('ends %s with one sentence', async (_, args) => {
+  it.each(commands)('ends %s with one sentence', async (_, args) => {
     using machine = new Machine();
     machine.apart = true;
     ending = (client) => client.end(answer);

@@ -2,9 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NdjsonRow } from '../../src/bulk/source/ndjson.js';
-import { UserDigests } from '../../src/queue/load-run.js';
-import { Queue } from '../../src/queue/queue.js';
 import { createService } from '../../src/service/index.js';
 import { draftPassback, draftRead, send } from '../support/foreign-client.js';
 import { PgBouncer } from '../support/postgres/pgbouncer.js';
@@ -63,28 +60,5 @@ describe.skipIf(!PgBouncer.isInstalled)('behind PgBouncer in transaction mode (n
     );
     expect(answers.map(({ envelope }) => envelope.code)).toEqual(answers.map(() => 200));
     for (const service of services) await service.close();
-  });
-
-  it('a queue hands out its chunks', async () => {
-    const queue = await Queue.open(url);
-    const target = { environment: 'test', base_url: 'http://127.0.0.1', tenant_code: 'acme', channel: 'web' };
-    const source = { from: 'f', hash: '' };
-    const naming = { by: 'union_id', column: 'union_id' } as const;
-    async function* batches() {
-      yield [new NdjsonRow(1, '{"union_id":"u1","a":"b"}')];
-    }
-    const given = { target, source, naming, rows: 1, rate: 5, keepsRows: false, leaseMs: 60_000 };
-    const signal = new AbortController().signal;
-    const { run: name } = await queue.load(given, new UserDigests(), batches(), signal);
-    const run = await queue.find(name);
-    const taken = await queue.take(run);
-    if (taken === null) throw new Error('there is no chunk');
-    expect(taken).toMatchObject({ rows: [{ line: 1 }] });
-    expect(await queue.take(run)).toBeNull();
-    await queue.record(taken, [{ line: 1, outcome: 'ok', result: '"outcome":"ok"' }]);
-    await queue.finish(taken);
-    expect(await queue.take(run)).toBeNull();
-    expect(await queue.find(name)).toMatchObject({ state: 'done' });
-    await queue.close();
   });
 });

@@ -1,17 +1,13 @@
 import { forArrays } from '../../src/database/postgres-driver.js';
-import { queueStatements } from '../../src/queue/statements.js';
 import { onceStatements, rowStatements, statements } from '../../src/service/store/statements.js';
 
 /** All statements that serve requests and commands, by name. */
 export const everyStatement: Readonly<Record<string, string>> = { ...statements, ...rowStatements };
 
-/** The same as PostgreSQL receives them, and those of the queue, which it alone has. */
+/** The same as PostgreSQL receives them. */
 export const everyPostgresStatement: Readonly<Record<string, string>> = {
   ...statements,
   ...onceStatements,
-  ...Object.fromEntries(
-    Object.entries(queueStatements).map(([name, statement]) => [`queue: ${name}`, statement]),
-  ),
   ...Object.fromEntries(
     Object.entries(rowStatements).map(([name, statement]) => [name, forArrays(statement)]),
   ),

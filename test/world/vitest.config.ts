@@ -47,8 +47,6 @@ export default defineConfig({
                 ...onDistribution,
                 include: [
                   'test/world/faults.test.ts',
-                  'test/queue/*.test.ts',
-                  'test/cli/queue/*.test.ts',
                   'test/cli/migrate.test.ts',
                   'test/database/{migrations,postgres-*}.test.ts',
                   'test/service/{clocks,ended-backend,locked-rows,lost-database,pgbouncer,several-processes}.test.ts',

@@ -5,7 +5,7 @@ import type { Sender } from '../../client/sender.js';
 import { maxTimerMs } from '../../protocol/limits.js';
 import { backOffMs } from '../../support/back-off.js';
 import { classify, missedService, type RowOutcome, rowOutcome, type Verdict } from '../outcome.js';
-import { type FlowControl, flowControl, type Pacing } from './flow-control.js';
+import { flowControl, type Pacing } from './flow-control.js';
 import { type OpenRow, type PreparedRow, rowFeed, rowQueue, type SourceRow } from './row-queue.js';
 
 /** A run over rows: how they become requests, and who sends them. */
@@ -14,8 +14,6 @@ export interface EngineOptions<Row> extends Pacing {
   /** @throws InvalidInputError for a row that cannot be sent */
   readonly prepare: (row: Row) => PreparedRow;
   readonly listener: EngineListener<Row>;
-  /** The flow control of an earlier engine, to continue with what it learned about the service. */
-  readonly flow?: FlowControl;
   /** The headers of each request besides those of the sender, by their names in lower case. */
   readonly headers?: ReadonlyMap<string, string>;
   /** The value that hooks receive with each request. */
@@ -59,7 +57,7 @@ export function rowEngine<Row extends SourceRow>(
   /** Number of rows that await an answer. */
   let inFlight = 0;
   /** When rows may be sent, and how many. */
-  const flow = options.flow ?? flowControl(options, performance.now());
+  const flow = flowControl(options, performance.now());
   const maxPauseMs = Math.max(timeoutMs, maxRetryAfterMs);
   /** Number of rows that the service has served or refused. */
   let served = 0;

@@ -94,5 +94,3 @@ export function failedFile(place: FailedPlace, inputIsUtf8: boolean) {
     },
   };
 }
-
-export type FailedFile = ReturnType<typeof failedFile>;

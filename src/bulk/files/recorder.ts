@@ -13,7 +13,7 @@ import { formatLostResult, formatOutcome, formatResult } from './result-line.js'
 import { LineSet, type RunState, type UnknownRow } from './run-state.js';
 
 /** The destination of the results. */
-export interface ResultsSink {
+interface ResultsSink {
   append(text: string): void;
   /** Whether it has no room at present; `onRoom`, the same function each time, is called when it has room again. */
   isFull(onRoom: () => void): boolean;

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import { InvalidInputError } from '../../protocol/errors.js';
 import { bulkHeading } from '../command-line/help-layout.js';
-import { durationUpTo, parseCount, parseRate } from '../command-line/option-values.js';
+import { parseCount, parseRate } from '../command-line/option-values.js';
 import type { CommonOptions, ConnectionOptions } from '../command-line/options.js';
-import { queueOption } from '../queue/queue-option.js';
 
 /** The options of a bulk run. */
 export interface BulkOptions extends CommonOptions, ConnectionOptions {
@@ -38,17 +37,9 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions {
   readonly types?: string;
   /** Whether an empty cell is a value. */
   readonly empty?: 'keep' | 'drop';
-  /** The URL of a database whose queue takes the rows; without it they are sent by this process. */
-  readonly queue?: string;
-  readonly keep?: true;
-  /** Milliseconds. */
-  readonly lease?: number;
 }
 
-export const takeOverHelp = 'use the files of a run elsewhere that has ended, such as in another container';
 const defaultConcurrency = 32;
-/** Milliseconds. */
-export const defaultLeaseMs = 60_000;
 
 /** Adds the options that name rows and their format. */
 export function addSourceOptions(command: Command): Command {
@@ -68,42 +59,19 @@ export function addSourceOptions(command: Command): Command {
 
 /** Adds the options of a bulk run. */
 export function addBulkOptions(command: Command): Command {
-  addSourceOptions(command);
-  return addConcurrencyOption(command)
+  return addSourceOptions(command)
+    .option('--concurrency <n>', 'maximum number of requests in flight', parseCount, defaultConcurrency)
     .option('--rate <n/s>', 'maximum number of requests per second', parseRate)
     .option('--results <file>', 'outcomes, one line per row (default: <from>.results.ndjson)')
     .option('--failed <file>', 'file for the rows to retry, in the format of the input')
     .option('--journal <file>', 'what --resume needs (default: <from>.userinfo-journal)')
     .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
     .option('--restart', 'start over, and replace the files of the run before')
-    .option('--take-over', takeOverHelp)
+    .option('--take-over', 'use the files of a run elsewhere that has ended, such as in another container')
     .option('--no-preflight', 'do not check all rows before the first is sent')
     .option('--max-failures <n>', 'stop after this many failed rows', parseCount)
     .option('--quiet', 'show no progress and no summary');
 }
-
-/** Maximum number of requests that a run or a worker has in flight. */
-export function addConcurrencyOption(command: Command): Command {
-  return command.option(
-    '--concurrency <n>',
-    'maximum number of requests in flight',
-    parseCount,
-    defaultConcurrency,
-  );
-}
-
-/** Workers have a concurrency of their own; the queue records results and progress. */
-const onlyWithoutQueue = [
-  'concurrency',
-  'results',
-  'failed',
-  'journal',
-  'resume',
-  'restart',
-  'takeOver',
-  'preflight',
-  'maxFailures',
-];
 
 /** Adds the options of `passback --from`, after those of every run. */
 export function addPassbackManyOptions(command: Command): Command {
@@ -115,13 +83,6 @@ export function addPassbackManyOptions(command: Command): Command {
     .option('--types <list>', 'columns that are not text, such as age:number,vip:boolean')
     .addOption(
       new Option('--empty <what>', 'what to do with empty cells (default: drop)').choices(['drop', 'keep']),
-    )
-    .addOption(queueOption('hand the rows to workers through PostgreSQL').conflicts(onlyWithoutQueue))
-    .option('--keep', 'keep finished rows in the queue')
-    .option(
-      '--lease <duration>',
-      'with --queue: after this time others take the rows of a silent worker (default: 1m)',
-      durationUpTo('12h'), // the rows of a worker that died wait this long
     );
 }
 

@@ -39,14 +39,11 @@ export async function readMany(call: Call<BulkOptions>): Promise<void> {
 
 /** Runs `passback --from`. */
 export async function passbackMany(call: Call<BulkOptions>): Promise<void> {
-  const lost = (['keep', 'lease'] as const).find((name) => call.options[name] !== undefined);
-  if (lost !== undefined)
-    throw new InvalidInputError(`--${lost} is for the rows of a queue: it needs --queue`);
   await runMany(call, passbackOperation(userNaming(call.options), call.options.types));
 }
 
 /** The columns by which the rows of `passback --from` name their users. */
-export function userNaming({ unionIdColumn, primaryKey }: BulkOptions): UserNaming {
+function userNaming({ unionIdColumn, primaryKey }: BulkOptions): UserNaming {
   if (primaryKey === undefined) return { by: 'union_id', column: unionIdColumn ?? 'union_id' };
   if (unionIdColumn === undefined) return { by: 'primary_key', key: primaryKey };
   return { by: 'union_id', column: unionIdColumn, primaryKey };
@@ -57,7 +54,7 @@ export function userNaming({ unionIdColumn, primaryKey }: BulkOptions): UserNami
  *
  * @throws InvalidInputError, and what `work` throws
  */
-export async function withRows<T>(
+async function withRows<T>(
   call: Call<BulkOptions>,
   operation: RowOperation,
   work: (run: BulkRun) => Promise<T>,
@@ -164,7 +161,7 @@ async function runStream(run: BulkRun): Promise<void> {
  *
  * @throws InvalidInputError if another name was typed, or there is no terminal to ask on: nothing was sent
  */
-export async function confirmWrite(
+async function confirmWrite(
   { context: { prompt }, io, options, operation, settings }: BulkRun,
   rows: string,
   keys: readonly string[] = [],
@@ -186,7 +183,7 @@ export async function confirmWrite(
 }
 
 /** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */
-export async function reportDryRun(
+async function reportDryRun(
   { io, isTable, print, options: { reveal }, operation: { endpoint }, settings }: BulkRun,
   { rows, keys: names, sample, hash: sha256 }: CheckedFile,
 ): Promise<void> {

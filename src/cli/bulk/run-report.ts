@@ -14,7 +14,6 @@ import { formatCount } from '../../support/count.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
 import { withFlags } from '../call/refuse-pasted.js';
 import { printAdvice, printMessage } from '../io.js';
-import { withoutPassword } from '../service/database.js';
 import type { BulkRun } from './row-source.js';
 
 /** `1 row`, `48,211 rows` */
@@ -41,7 +40,7 @@ const fileOptions = ['--from', '--results', '--failed', '--journal'];
 
 /**
  * The command line that was given as `args`, changed as by `withFlags`. --resume, --restart and --take-over are left
- * out, and the password in the URL of a queue.
+ * out.
  */
 export function formatCommand(
   args: readonly string[],
@@ -49,7 +48,7 @@ export function formatCommand(
   without: readonly string[] = [],
 ): string {
   const kept = args.filter((arg) => !/^--(?:resume|restart|take-over)$/.test(arg));
-  return ['userinfo', ...withFlags(kept, more, without)].map(withoutPassword).map(quoteWhereNeeded).join(' ');
+  return ['userinfo', ...withFlags(kept, more, without)].map(quoteWhereNeeded).join(' ');
 }
 
 /** A run ended or was stopped, and has rows that are not ok. */
@@ -58,7 +57,7 @@ export class FailedRowsError extends UserInfoError {
 }
 
 /** `1 of 48,211 rows is not ok` */
-export function formatNotOk(count: number, rows: number): string {
+function formatNotOk(count: number, rows: number): string {
   return `${formatCount(count)} of ${formatRows(rows)} ${count === 1 ? 'is' : 'are'} not ok`;
 }
 
@@ -72,9 +71,7 @@ export function noRows(name: string): InvalidInputError {
 /** The error of invalid input, with the command line that has the option which it is about. */
 export function withCommand(error: RunInputError, args: readonly string[]): InvalidInputError {
   const { message, hint = '', options, cause } = error;
-  const isHidden = args.some((arg) => arg !== withoutPassword(arg));
-  const advice = isHidden ? `Put the password of the queue into PGPASSWORD. ${hint}` : hint;
-  return new InvalidInputError(message, { hint: advice, commands: [formatCommand(args, options)], cause });
+  return new InvalidInputError(message, { hint, commands: [formatCommand(args, options)], cause });
 }
 
 /** A run that has ended. */
@@ -130,7 +127,7 @@ function formatSummary({ io, options, operation, report, paths, total }: EndedRu
 }
 
 /** The number of rows with each outcome, and the reasons of those that are not ok, each with a bar if `hasBars`. */
-export function formatOutcomes(report: Pick<RunReport, 'counts' | 'failures'>, hasBars = false): string[] {
+function formatOutcomes(report: Pick<RunReport, 'counts' | 'failures'>, hasBars = false): string[] {
   const { counts } = report;
   const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
   return outcomes

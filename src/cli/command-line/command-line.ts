@@ -81,7 +81,7 @@ function findOption(command: Command | null, flag: string): Option | undefined {
 
 /** Options that name a user, a deployment or a database: a second one means another, and only one can be meant. */
 const once =
-  /^--(?:profile|environment|base-url|tenant-code|channel|app-key|union-id|union-id-column|primary-key|user-info|from|database|queue)$/;
+  /^--(?:profile|environment|base-url|tenant-code|channel|app-key|union-id|union-id-column|primary-key|user-info|from|database)$/;
 
 /**
  * Refuses what commander takes and nobody means: an option as the value of another, one of `once` given twice, an

@@ -82,7 +82,7 @@ export function helpPage(heading = ''): string | undefined {
 }
 
 /** Groups of the program's commands that its short help has by their names alone. */
-const namedOnly = ['Signing:', 'Service and queue:', 'Other:'];
+const namedOnly = ['Signing:', 'Service:', 'Other:'];
 
 /** The help of commands, with the common options that apply; the program's short one has at most 24 lines. */
 export const helpLayout = (isShort: boolean): HelpConfiguration => ({

@@ -18,11 +18,9 @@ const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     sign: async () => (await import('./sign/index.js')).declareSign,
     probe: async () => (await import('./probe/index.js')).declareProbe,
   },
-  'Service and queue:': {
+  'Service:': {
     admin: async () => (await import('./admin/index.js')).declareAdmin,
     migrate: async () => (await import('./migrate.js')).declareMigrate,
-    worker: async () => (await import('./worker.js')).declareWorker,
-    runs: async () => (await import('./runs.js')).declareRuns,
     openapi: async () => (await import('./openapi.js')).declareOpenApi,
   },
   'Other:': {

@@ -75,7 +75,7 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
     );
   },
   run: async (call: Call<PassbackOptions & BulkOptions>, pairs: string[]) => {
-    const { userInfo, unionId, queue } = call.options;
+    const { userInfo, unionId } = call.options;
     const given = pairs.length > 0 || userInfo !== undefined || unionId !== undefined;
     const hint =
       'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
@@ -90,8 +90,6 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
         await warnOfKeys(call.io, keys, key_prefix);
       });
     }
-    if (queue !== undefined)
-      return (await import('./passback-to-queue.late.js')).passbackToQueue(call, queue);
     return (await import('../bulk/run-many.late.js')).passbackMany(call);
   },
 });

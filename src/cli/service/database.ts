@@ -36,14 +36,9 @@ export function mayMigrate({ USERINFO_NO_MIGRATE = '' }: Io['env']): boolean {
   return !parseSwitch(USERINFO_NO_MIGRATE, 'USERINFO_NO_MIGRATE');
 }
 
-/** `--database`, or another `name`, for a command to paste, without the password of a URL; empty for a variable. */
-export function databaseFlag(option: string | undefined, name = '--database'): string {
-  return option === undefined ? '' : ` ${name} ${quoteWhereNeeded(withoutPassword(option))}`;
-}
-
-/** `--queue` for a command to paste; empty for a variable, which stays set. */
-export function queueFlag(url: string | undefined, env: Io['env']): string {
-  return env.USERINFO_QUEUE === url ? '' : databaseFlag(url, '--queue');
+/** `--database` for a command to paste, without the password of a URL; empty for a variable. */
+export function databaseFlag(option: string | undefined): string {
+  return option === undefined ? '' : ` --database ${quoteWhereNeeded(withoutPassword(option))}`;
 }
 
 /** The URL of a database without its passwords; any other argument as it is. */

@@ -7,7 +7,6 @@ import type { Schema } from '../../database/migrations.js';
 export const storeSchema: Schema = {
   table: 'userinfo_migrations',
   owner: 'the service',
-  isAlone: true,
   steps: [
     [
       `CREATE TABLE apps (

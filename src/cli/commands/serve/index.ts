@@ -24,7 +24,7 @@ import {
   mayMigrate,
   namedDatabase,
 } from '../../service/database.js';
-import { endWhenUnhandled, logOptions } from '../../service/log.js';
+import { endWhenUnhandled, logOptions } from './log.js';
 import {
   defaultHost,
   defaultPort,

@@ -1,7 +1,7 @@
 import { exit } from 'node:process';
 import { Option } from 'commander';
 
-/** The options of a log, for the commands that run until they are stopped. */
+/** The options of the log. */
 export const logOptions = (): Option[] => [
   new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
   new Option('--log-level <level>', 'least important events to log')
@@ -13,10 +13,7 @@ export const logOptions = (): Option[] => [
  * An error that nobody handles ends the program with status 1, as in Node.js, but after `report` has received its stack
  * and `close` has ended.
  */
-export function endWhenUnhandled(
-  report: (problem: string) => void,
-  close: () => Promise<void> = async () => {},
-): void {
+export function endWhenUnhandled(report: (problem: string) => void, close: () => Promise<void>): void {
   process.once('uncaughtException', (error) => {
     report(error instanceof Error ? (error.stack ?? error.message) : String(error));
     void close().finally(() => exit(1));
