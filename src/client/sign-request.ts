@@ -52,9 +52,11 @@ export function signableRequest(
   const { endpoint, parameters } = request;
   const values = valuesOf(request, caller, moment);
   const params: Param[] = [];
-  for (const { name } of endpoint.parameters) {
+  for (const parameter of endpoint.parameters) {
+    const { name } = parameter;
     const value = values.get(name);
-    if (value !== undefined) params.push([name, value]);
+    if (value === undefined) continue;
+    params.push(parameter.in === 'form' ? [name, value, 'form'] : [name, value]);
   }
   const body = hasForm(endpoint) ? encodeIn(endpoint, 'form', parameters) : null;
   const signable = { method: endpoint.method, url: baseUrl + endpoint.path, params, body, extra: {} };

@@ -17,7 +17,7 @@ export function parameterText(parameters: Parameters, name: string): string {
  *
  * @throws InvalidInputError (40002) for a duplicate name, or for text that cannot be stored undamaged
  */
-export function collectParameters(pairs: Iterable<readonly [string, string]>): Parameters {
+export function collectParameters(pairs: Iterable<readonly [string, string, ...unknown[]]>): Parameters {
   const parameters = new Map<string, string>();
   for (const [name, value] of pairs) {
     checkText(name, value);

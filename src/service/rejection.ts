@@ -1,7 +1,7 @@
 import { maskName, maskParameter, maskText } from '../protocol/masking.js';
 import { type Parameters, parameterText } from '../protocol/parameters.js';
 import { forAppSign, forSign, type SignaturePair, type Signers } from '../signing/app-signatures.js';
-import type { Param, SignableRequest } from '../signing/request.js';
+import { type Param, type SignableRequest, withText } from '../signing/request.js';
 import { encodePairs } from '../support/percent-encoding.js';
 import type { ReceivedRequest } from './http/received-request.js';
 import type { SignatureRejectedEvent } from './log.js';
@@ -60,9 +60,10 @@ function isSecret(value: string, { app_secret }: App): boolean {
 
 /** The same request with its secrets and personal data masked. */
 export function maskRequest({ signable, form }: ReceivedRequest, app: App): SignableRequest {
-  const mask = ([name, value]: Param): Param => {
-    if (isSecret(value, app)) return [name, `${app.app_secret}`];
-    return [name, value.length > maxShown ? '****' : maskValue(name, value)];
+  const mask = (param: Param): Param => {
+    const [name, value] = param;
+    if (isSecret(value, app)) return withText(param, `${app.app_secret}`);
+    return withText(param, value.length > maxShown ? '****' : maskValue(name, value));
   };
   return {
     ...signable,

@@ -94,6 +94,7 @@ function describeParams(params: ParamsRule, block: Recipe['encode']['block']): s
   const { exclude, include, order, encode, nameCase, add, pairEnd, joinRepeated } = params;
   return [
     describeShape(params),
+    ...(params.from === 'both' ? [] : [placeWords[params.from]]),
     typeof order === 'string' ? orderWords[order] : `in the order ${order.join(', ')}`,
     ...(include === null ? [] : [`only ${include.join(', ')}`]),
     ...(exclude.length === 0 ? [] : [`without ${exclude.join(', ')}`]),
@@ -115,6 +116,12 @@ function describeParams(params: ParamsRule, block: Recipe['encode']['block']): s
     ...(block === 'none' ? [] : [`${block}-encoded as a whole`]),
   ].join(', ');
 }
+
+export const placeWords: Readonly<Record<Exclude<ParamsRule['from'], 'both'>, string>> = {
+  query: 'of the query only',
+  form: 'of the form only',
+  'form-or-query': 'of the form of a passback, of the query of a read',
+};
 
 function describeShape({ names, values, kvSep, pairSep }: ParamsRule): string {
   const pair =

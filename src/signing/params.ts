@@ -1,11 +1,11 @@
 import { byteLength, encoders, escapePattern, folds } from './encodings.js';
 import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
 import { openSources, type Source } from './recipe-language.js';
-import type { Param } from './request.js';
+import { isInForm, type Param, type Place, withName } from './request.js';
 import { parseTemplate, type Renderer, renderTemplate, type Template } from './template.js';
 
 /** A parameter that is signed; `shown` is a value of the rule's own as it may be shown. */
-export type SignedParam = readonly [name: string, value: string, shown?: string];
+export type SignedParam = readonly [name: string, value: string, place?: Place, shown?: string];
 
 /** A parameter of the rule's own. */
 export interface AddedParam {
@@ -42,7 +42,7 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
     ([name, value]) => writeKey(name) + (values ? writeValue(value) : ''),
   );
   const change = { apply: writeValue, local: rule.json === 'none' && !rule.lengths };
-  const writtenValue = ([, value, shown]: SignedParam, renderer: Renderer) =>
+  const writtenValue = ([, value, , shown]: SignedParam, renderer: Renderer) =>
     shown === undefined ? renderer.value(value, writeValue) : renderer.change(shown, change);
 
   return {
@@ -134,22 +134,36 @@ function compareTexts(a: string, b: string): number {
 }
 
 /**
- * Selects parameters, in request order: `nameCase`, then `exclude`, `include`, a fixed `order` and `empty`, then
- * `joinRepeated`; those that the rule adds are last. The caller may change the list.
+ * Selects parameters, in request order: `from`, then `nameCase`, then `exclude`, `include`, a fixed `order` and `empty`,
+ * then `joinRepeated`; those that the rule adds are last. The caller may change the list.
  */
 export function compileSelection(
   rule: ParamsRule,
 ): <T extends SignedParam>(params: readonly Param[], added: readonly T[]) => (Param | T)[] {
   const { nameCase, joinRepeated } = rule;
   const takesPart = compileFilter(rule);
-  return (params, added) => {
+  const fromPlace = selectionByPlace[rule.from];
+  return (all, added) => {
+    const params = fromPlace(all);
     const fold = folds[nameCase];
-    const folded = nameCase === 'none' ? params : params.map(([name, value]): Param => [fold(name), value]);
+    const folded = nameCase === 'none' ? params : params.map((param) => withName(param, fold(param[0])));
     const named = folded.filter(takesPart);
     const kept = joinRepeated === null ? named : joinValues(named, joinRepeated);
     return added.length === 0 ? kept : [...kept, ...added];
   };
 }
+
+type SelectPlace = (params: readonly Param[]) => readonly Param[];
+
+const selectForm: SelectPlace = (params) => params.filter(isInForm);
+const selectQuery: SelectPlace = (params) => params.filter((param) => !isInForm(param));
+
+const selectionByPlace: Readonly<Record<ParamsRule['from'], SelectPlace>> = {
+  both: (params) => params,
+  query: selectQuery,
+  form: selectForm,
+  'form-or-query': (params) => (params.some(isInForm) ? selectForm(params) : params),
+};
 
 function compileFilter({ exclude, include, order, empty }: ParamsRule): (param: Param) => boolean {
   const isExcluded = compileNames(exclude);

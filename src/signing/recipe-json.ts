@@ -11,6 +11,7 @@ import {
   keyDecodings,
   orders,
   type ParamsRule,
+  paramsPlaces,
   type Recipe,
   RecipeError,
   type RecipeJson,
@@ -128,6 +129,7 @@ const parseOrder: Parse<ParamsRule['order']> = (value, field) =>
 
 const parseParams = fields<ParamsRule>(
   {
+    from: oneOf(paramsPlaces),
     exclude: parseNames,
     include: nullOr(parseNames),
     empty: oneOf(emptyRules),

@@ -153,7 +153,7 @@ function textsOf(
     return params.added.flatMap(({ name, value }): SignedParam[] => {
       const given = plain(value);
       if (recipe.params.empty === 'drop' && given === '') return [];
-      return [plain === text ? [name, given] : [name, given, text(value)]];
+      return [plain === text ? [name, given] : [name, given, 'query', text(value)]];
     });
   }
 }

@@ -27,6 +27,8 @@ export interface Recipe {
 
 /** The value of `$params`: which parameters are included, their order and their format. */
 export interface ParamsRule {
+  /** The place of the parameters that are included. */
+  readonly from: ParamsPlace;
   /** Excluded names; `NAME*` stands for every name that begins with NAME. */
   readonly exclude: readonly string[];
   /** The only names included, `NAME*` as in `exclude`; null for all. */
@@ -86,6 +88,13 @@ export interface KeyRule {
 export const jsonTexts = ['none', 'values', 'both'] as const;
 type JsonTexts = (typeof jsonTexts)[number];
 
+/**
+ * Both places; the query alone; the form alone, which only a passback has; or the form of a passback and the query of
+ * a read.
+ */
+export const paramsPlaces = ['both', 'query', 'form', 'form-or-query'] as const;
+export type ParamsPlace = (typeof paramsPlaces)[number];
+
 export const emptyRules = ['keep', 'drop'] as const;
 export type Empty = (typeof emptyRules)[number];
 
@@ -122,6 +131,7 @@ export interface SigningRecipes {
 /** The default of each field. */
 export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
   params: {
+    from: 'both',
     exclude: [],
     include: null,
     empty: 'keep',

@@ -2,8 +2,26 @@ import { decodePercent } from '../support/percent-encoding.js';
 import { encoders } from './encodings.js';
 import type { Secret } from './secret.js';
 
-/** A parameter as it is signed: raw, not encoded. */
-export type Param = readonly [name: string, value: string];
+/** Where a parameter is sent (§4). */
+export type Place = 'query' | 'form';
+
+/** A parameter as it is signed: raw, not encoded. Without a place it is one of the query. */
+export type Param = readonly [name: string, value: string, place?: Place];
+
+/** Whether a parameter is a field of the form (§4.2). */
+export function isInForm([, , place]: Param): boolean {
+  return place === 'form';
+}
+
+/** The parameter with another value, in the same place. */
+export function withText(param: Param, value: string): Param {
+  return [param[0], value, param[2] ?? 'query'];
+}
+
+/** The parameter by another name, in the same place. */
+export function withName(param: Param, name: string): Param {
+  return [name, param[1], param[2] ?? 'query'];
+}
 
 /**
  * A request as a recipe sees it.
@@ -55,7 +73,7 @@ export function withoutParams(request: SignableRequest, names: readonly string[]
 
 /** The query of these parameters. */
 export function queryOf(params: readonly Param[]): string {
-  return params.map((param) => param.map(encoders.rfc3986).join('=')).join('&');
+  return params.map(([name, value]) => `${encoders.rfc3986(name)}=${encoders.rfc3986(value)}`).join('&');
 }
 
 /** The query without the parameters of these names. */

@@ -2,7 +2,7 @@
  * Encodes a query string or an `application/x-www-form-urlencoded` body (§4) so that every decoder reads the same:
  * RFC 3986, a space as `%20`. Text must be well formed: see `textFault`.
  */
-export function encodePairs(pairs: Iterable<readonly [name: string, value: string]>): string {
+export function encodePairs(pairs: Iterable<readonly [name: string, value: string, ...unknown[]]>): string {
   const parts: string[] = [];
   for (const [name, value] of pairs) parts.push(`${encodeText(name)}=${encodeText(value)}`);
   return parts.join('&');

@@ -16,6 +16,8 @@ type FieldPath =
 
 /** What the page says about each field, in the order of computation: a field without a text does not compile. */
 export const fieldTexts: Readonly<Record<FieldPath, string>> = {
+  'params.from':
+    'the place of the parameters that are signed; `form-or-query` is the form of a passback and the query of a read',
   'params.exclude': 'names left out; `NAME*` stands for every name that begins with NAME',
   'params.include': 'the only names signed, `NAME*` as above; `null` for all',
   'params.empty': 'whether parameters with an empty value are kept or dropped',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { hostOf, pathOf } from '../../src/signing/request.js';
+import { hostOf, type Param, pathOf } from '../../src/signing/request.js';
 import { readSamples } from '../../src/signing-tools/samples/read-sample.js';
 import { readSample } from '../support/read-sample.js';
 
@@ -14,6 +14,7 @@ const params = [
   ['timestamp', '1717171717'],
 ];
 
+const textsOf = (read: readonly Param[]) => read.map(([name, value]) => [name, value] as const);
 const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 const names = readdirSync(folder).filter((name) => name !== 'curl-traceascii.json.txt');
 
@@ -21,7 +22,7 @@ it.each(names)('%s is read, and not its answer', (name) => {
   const kind = name.split('.')[1];
   const { url, method, body, ...sample } = readSample(textOf(name));
   expect(sample).toMatchObject({ signature: '0123456789abcdef0123456789abcdef' });
-  expect(sample.params.toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual(params);
+  expect(textsOf(sample.params).toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual(params);
   // What is printed of the parameters alone may lack the address: that of the program is not it.
   expect(pathOf(url, '')).toMatch(kind === 'params' ? /^(?:\/v1\/users|\/j)?$/ : /^\/(?:v1\/users|j)$/);
   if (kind === 'params') return;
@@ -99,7 +100,7 @@ const printed: Readonly<Record<string, string>> = {
 
 it.each(Object.entries(printed))('%s: the request is read, and not its answer', (_, text) => {
   const { method, url, params: read, signature } = readSample(text);
-  expect([method, pathOf(url, ''), read, signature]).toEqual(['POST', '/p', [['a', '1']], digest]);
+  expect([method, pathOf(url, ''), textsOf(read), signature]).toEqual(['POST', '/p', [['a', '1']], digest]);
 });
 
 it.each([

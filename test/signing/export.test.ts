@@ -65,11 +65,18 @@ const allDigests = (language: LanguageName) => {
   const steps = digestsOf(language).flatMap((name) => [name, `hmac-${name}`]);
   return parseRecipe({ message: ['$params'], steps });
 };
+/** The exported functions take the parameters of both places together. */
+const exportedRecipe = anyRecipe.map(
+  (recipe): Recipe => ({
+    ...recipe,
+    params: { ...recipe.params, from: 'both' },
+  }),
+);
 /** Random recipes that a language can write. */
 const randomFor = (language: LanguageName) => {
   const lacking = algorithms.filter((name) => !digestsOf(language).includes(name));
   const isFor = (recipe: Recipe) => !lacking.some((name) => JSON.stringify(recipe).includes(name));
-  return fc.sample(anyRecipe.filter(isFor), count);
+  return fc.sample(exportedRecipe.filter(isFor), count);
 };
 /** A list of names that has one twice: its last place counts. */
 const repeated: Rule = {
@@ -214,7 +221,7 @@ function helperRules(language: LanguageName, given: readonly Rule[]): Rule[] {
     return parts.filter((part) => unused.delete(part)).length > 0;
   };
   for (const { recipe } of given) isNew(recipe);
-  return fc.sample(anyRecipe, 200).filter(isNew).map(withRandomCalls);
+  return fc.sample(exportedRecipe, 200).filter(isNew).map(withRandomCalls);
 }
 
 /** Their texts are UTF-8, which holds no half of a character. */

@@ -32,6 +32,22 @@ test('exclude, include and empty choose the parameters', () => {
   expect(write({ include: ['a_b', 'B'], exclude: ['B'], order: ['B', 'a_b', 'ab'] }, params)).toBe('a_b=');
 });
 
+test('from chooses the parameters by their place, which a change of their names keeps', () => {
+  const passback: readonly Param[] = [
+    ['b', '2'],
+    ['a', '1', 'query'],
+    ['user_info', '{}', 'form'],
+  ];
+  expect(write({}, passback)).toBe('a=1&b=2&user_info={}');
+  expect(write({ from: 'query' }, passback)).toBe('a=1&b=2');
+  expect(write({ from: 'form' }, passback)).toBe('user_info={}');
+  expect(write({ from: 'form', nameCase: 'upper', add: { key: '$secret' } }, passback)).toBe(
+    'USER_INFO={}&key=s3cret',
+  );
+  expect(write({ from: 'form-or-query' }, passback)).toBe('user_info={}');
+  expect(write({ from: 'form-or-query' }, passback.slice(0, 2))).toBe('a=1&b=2');
+});
+
 test('NAME* in exclude and include stands for every name that begins so', () => {
   expect(write({ exclude: ['a*'] }, params)).toBe('B=1&b=2&b=0');
   expect(write({ include: ['a*', 'B'], exclude: ['a_*'] }, params)).toBe('B=1&ab=3');

@@ -6,6 +6,7 @@ import {
   jsonTexts,
   keyDecodings,
   orders,
+  paramsPlaces,
   type Recipe,
   RecipeError,
   type RecipeJson,
@@ -17,6 +18,7 @@ const short: RecipeJson = { message: ['$params', '&key=', '$secret'], steps: ['m
 test('a recipe needs its message and its steps; every other field has a default', () => {
   expect(parseRecipe(short)).toEqual({
     params: {
+      from: 'both',
       exclude: [],
       include: null,
       empty: 'keep',
@@ -69,6 +71,7 @@ const key = fc.record({ tokens: message, decode: fc.constantFrom(...keyDecodings
 
 const anyFields: fc.Arbitrary<Recipe> = fc.record({
   params: fc.record({
+    from: fc.constantFrom(...paramsPlaces),
     exclude: texts,
     include: fc.option(texts),
     empty: fc.constantFrom('keep', 'drop'),

@@ -36,7 +36,8 @@ const bodyOf = ({ form }: Made) => (form === null ? null : encodePairs(form));
 
 function expected(request: Made): SignableRequest {
   const { url, method, query, form } = request;
-  const params = [...query, ...(form ?? [])];
+  const fields = (form ?? []).map(([name, value]): Param => [name, value, 'form']);
+  const params = [...query, ...fields];
   return { url, method, query: encodePairs(query), params, body: bodyOf(request), extra: {} };
 }
 
@@ -129,7 +130,7 @@ describe('a curl command', () => {
   ])('%s', (command, method, path, params) => {
     const sample = read(command);
     expect(sample).toMatchObject({ method, url: `https://e.com${path}` });
-    expect(sample.params.map((pair) => pair.join('=')).join(' ')).toBe(params);
+    expect(sample.params.map(([name, value]) => `${name}=${value}`).join(' ')).toBe(params);
   });
 
   it('with a JSON body has no form', () => {
@@ -322,7 +323,7 @@ describe('a sample file', () => {
       url: 'https://e.com/p',
       params: [
         ['a', '1'],
-        ['b', '2'],
+        ['b', '2', 'form'],
       ],
     });
   });

@@ -129,7 +129,7 @@ describe('the reported cause of a wrong signature is', () => {
   const json = (text: string): Change => ({ params: withValue('user_info', text) });
   const spread = '{"c":[1,{"b":"三/","d":2}],"a":null}';
   const form = (...names: string[]): Change => ({
-    params: [...params.slice(0, 7), ...names.map((name) => [name, '1'] as const)],
+    params: [...params.slice(0, 7), ...names.map((name) => [name, '1', 'form'] as const)],
     body: names.map((name) => `${name}=1`).join('&'),
   });
 

@@ -272,7 +272,7 @@ function lineOf({ module, request, secret, usesQuery }: ExportedCall): string {
     ...texts,
     body === null ? '-' : units(body),
     units(secret),
-    pairs(params),
+    pairs(params.map(([name, value]) => [name, value])),
     pairs(Object.entries(extra)),
   ];
   return [module, ...given].join(' ');

@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { algorithms, outputs } from '../../src/signing/digest-algorithms.js';
 import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
-import { emptyRules, jsonTexts, keyDecodings, orders, type Recipe } from '../../src/signing/recipe.js';
+import {
+  emptyRules,
+  jsonTexts,
+  keyDecodings,
+  orders,
+  paramsPlaces,
+  type Recipe,
+} from '../../src/signing/recipe.js';
 import { parseRecipe } from '../../src/signing/recipe-json.js';
 import type { stepTexts } from '../../src/signing/recipe-language.js';
-import type { SignableRequest } from '../../src/signing/request.js';
+import type { Param, SignableRequest } from '../../src/signing/request.js';
 import { modifiers } from '../../src/signing/template.js';
 
 /** A request that a recipe signs, with the secret. */
@@ -126,6 +133,7 @@ const sub = fc.record({ message: template, steps, key }, { requiredKeys: ['messa
 
 const anyFields = fc.record({
   params: fc.record({
+    from: fc.constantFrom(...paramsPlaces),
     exclude: namePatterns,
     include: fc.option(namePatterns, { freq: 3 }),
     empty: fc.constantFrom(...emptyRules),
@@ -197,7 +205,12 @@ export const anyRequest: fc.Arbitrary<SignableRequest> = fc.record({
   method: fc.constantFrom('GET', 'put', 'ΟΔΟΣ', ''),
   url,
   query: fc.oneof(fc.constantFrom('a=%2F&b', '', '?&x=+'), anyText),
-  params: fc.array(fc.tuple(anyName, fc.oneof(fc.constant(''), anyText)), { maxLength: 7 }),
+  params: fc.array(
+    fc
+      .tuple(anyName, fc.oneof(fc.constant(''), anyText), fc.constantFrom(undefined, 'form' as const))
+      .map(([name, value, place]): Param => (place === undefined ? [name, value] : [name, value, place])),
+    { maxLength: 7 },
+  ),
   body: fc.option(anyText),
   extra: fc.dictionary(fc.constantFrom('a', 'b', 'token', 'a.b', '1'), anyText, { noNullPrototype: true }),
 });

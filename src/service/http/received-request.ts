@@ -77,7 +77,7 @@ export function parseRequest(
     if (bodyFault !== null) throw new InvalidInputError(bodyFault);
     const host = addressedHost(request);
     const query = decoded(queryPairs);
-    const form = decoded(formPairs);
+    const form = decoded(formPairs).map(([name, value]): Param => [name, value, 'form']);
     const params = [...query, ...form];
     collectParameters(params);
     // The signatures do not cover the place: in the other place, a parameter would be signed but ignored.

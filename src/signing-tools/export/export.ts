@@ -52,6 +52,13 @@ function rulesOf(signing: SigningChoice): ExportedRule[] {
         'Translate the module by hand.',
       );
     }
+    // The functions take the parameters of both places together.
+    if (recipe.params.from !== 'both')
+      throw new RecipeError(
+        `${name}.params.from`,
+        `"${recipe.params.from}" is not exported`,
+        'Give the function only those parameters, and take the field out of the recipe.',
+      );
     const parts = partsOf(recipe);
     const usesQuery = parts.allTokens.some(({ source }) => source === 'query');
     return { name, usesQuery, operations: operationsOf(parts, usesQuery) };
@@ -89,7 +96,7 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
           title: `${rule}: ${given.name}`,
           method,
           url: signer.usesQuery ? `${url}?${query}` : url,
-          params,
+          params: params.map(([name, value]) => [name, value]),
           body,
           extra: Object.fromEntries(headers),
           secret: testSecret,
@@ -135,7 +142,7 @@ function requestOf({ query = {}, form }: (typeof testRequests)[number]): Signabl
   const sent = { query: queryOf(inQuery), extra: {} };
   if (form === undefined)
     return { ...sent, method: 'GET', url: `${folder}/user_info_for_third`, params: inQuery, body: null };
-  const fields = Object.entries(form);
+  const fields = Object.entries(form).map(([name, value]): Param => [name, value, 'form']);
   const params = [...inQuery, ...fields];
   return { ...sent, method: 'PUT', url: `${folder}/passback_user_info`, params, body: queryOf(fields) };
 }

@@ -100,7 +100,8 @@ export function onlySignature(signatures: readonly Param[], signParam: string): 
 
 function parametersOf({ url, body, headers, params = [] }: CapturedRequest): Param[] {
   const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
-  return [...decodePairs(queryOf(url)), ...decodePairs(form), ...params];
+  const fields = decodePairs(form).map(([name, value]): Param => [name, value, 'form']);
+  return [...decodePairs(queryOf(url)), ...fields, ...params];
 }
 
 /** Copied from HTML, a query has `&amp;` between its pairs. */

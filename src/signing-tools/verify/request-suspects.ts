@@ -1,11 +1,13 @@
 import { encoders, folds } from '../../signing/encodings.js';
 import { partsOf } from '../../signing/recipe-parts.js';
 import {
+  isInForm,
   type Param,
   queryWithout,
   type SignableRequest,
   withoutParams,
   withQueryValue,
+  withText,
 } from '../../signing/request.js';
 import { decodePercent } from '../../support/percent-encoding.js';
 import { paste, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
@@ -41,8 +43,8 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
       if (!(isOther && isParam && names.size === 1)) yield* madeIn(mistake, name, put(mistake.change(text)));
     }
     if (names.size > 1 && !isOther && mistake.id !== 'value-case') {
-      const all = params.map(
-        ([name, value]): Param => [name, names.has(name) ? mistake.change(value) : value],
+      const all = params.map((param) =>
+        names.has(param[0]) ? withText(param, mistake.change(param[1])) : param,
       );
       yield* madeIn(mistake, [...names].join(', '), withParams(request, all));
     }
@@ -53,8 +55,7 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
       ['without the parameters that are empty', { request: withParams(request, filled) }],
     ]);
   for (const reading of readings) yield* leftOut(reading);
-  const formNames = namesInForm(request);
-  const query = params.filter(([name]) => !formNames.has(name));
+  const query = params.filter((param) => !isInForm(param));
   if (query.length < params.length)
     yield* suspects('form-left-out', 'Sign the query parameters and the fields of the body together.', [
       ['without the fields of the form', { request: withParams(request, query) }],
@@ -119,30 +120,24 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
 /** A request whose parameter has another value, in its query and its form, too; null leaves it out. */
 function withValue(request: SignableRequest, name: string, value: string | null): SignableRequest {
   const { params, query, body } = request;
-  const isForm = body !== null && namesInForm(request).has(name);
+  const isForm = params.some((param) => param[0] === name && isInForm(param));
   const inText = (text: string) =>
     value === null ? queryWithout(text, [name]) : withQueryValue(text, name, value, false);
   return {
     ...request,
-    params: params.flatMap(([known, old]): Param[] =>
-      known !== name ? [[known, old]] : value === null ? [] : [[known, value]],
-    ),
+    params: params.flatMap((param): Param[] => {
+      if (param[0] !== name) return [param];
+      return value === null ? [] : [withText(param, value)];
+    }),
     ...(query !== undefined && { query: inText(query) }),
-    body: isForm ? inText(body) : body,
+    body: isForm && body !== null ? inText(body) : body,
   };
 }
 
 function withParams(request: SignableRequest, params: readonly Param[]): SignableRequest {
-  const kept = new Map(params);
+  const kept = new Set(params.map(([name]) => name));
   const dropped = request.params.flatMap(([name]) => (kept.has(name) ? [] : [name]));
   return { ...withoutParams(request, dropped), params };
-}
-
-/** The names of the form's fields, where the body is a form. */
-function namesInForm({ params, body }: SignableRequest): ReadonlySet<string> {
-  if (body === null || /^\s*[{[<]/.test(body)) return new Set();
-  const names = new Set(params.map(([name]) => name));
-  return new Set([...new URLSearchParams(body).keys()].filter((name) => names.has(name)));
 }
 
 /** A mistake in the text of a value; the name of the value stands at `NAME` in its sentences. */

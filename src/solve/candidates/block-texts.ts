@@ -149,7 +149,7 @@ export const foldings = choices<Case>([0.1, 'none'], [5, 'lower', 'upper']);
 
 /** The ways to write the parameters, the likeliest first. */
 export function writingsOf({ task }: SearchSpace): Writing[] {
-  const texts = task.request.params.flat();
+  const texts = task.request.params.flatMap(([name, value]): string[] => [name, value]);
   const writings = encodings.flatMap((encode) =>
     foldings.map((fold) => {
       const rule = { encode: encode.value, case: fold.value };

@@ -8,7 +8,7 @@ export type Item = readonly Piece[];
 
 /** Where an item is: before or behind a block of parameters, or in a message without one. */
 const places = ['front', 'tail', 'list'] as const;
-export type Place = (typeof places)[number];
+export type ItemPlace = (typeof places)[number];
 
 /** The costs are those in front of a block, behind one, and in a list. */
 type Row = readonly [
@@ -24,7 +24,11 @@ const no = Number.POSITIVE_INFINITY;
  * The items of a message, each with the cost of choosing it in a place, the likeliest first. `isEncoded`: the block is
  * percent-encoded as a whole; then so are the path and the URL. An item without a text is not searched for.
  */
-export function itemsIn(place: Place, { pieces, hasBody }: SearchSpace, isEncoded = false): Grouped<Item>[] {
+export function itemsIn(
+  place: ItemPlace,
+  { pieces, hasBody }: SearchSpace,
+  isEncoded = false,
+): Grouped<Item>[] {
   const { method, host, path, url, query, bodies, shortPaths, values, extras, extraLists } = pieces;
   /** Where headers are signed and there are no parameters, method, path and body are signed, too. */
   const signed = extras.length === 0 || values.length > 0 ? 0 : 2;

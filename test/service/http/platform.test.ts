@@ -193,6 +193,39 @@ it('signs by the recipes of the platform, a token among them', async () => {
   expect(await (await fetch(service.url + target)).json()).toMatchObject({ code: 40102 });
 });
 
+it('checks a passback by the place of its parameters', async () => {
+  const recipe = { params: { from: 'query' }, message: ['$params', '$secret'], steps: ['md5'] } as const;
+  const { app, service } = await serve({ signing: { app_sign: recipe, sign: recipe } });
+  const form = 'union_id=u1&user_info=%7B%22a%22%3A%221%22%7D';
+  const codeOf = async (signsForm: boolean) => {
+    const query = new URLSearchParams([
+      ['tenant_code', app.tenant_code],
+      ['app_key', app.app_key],
+      ['channel', app.channel],
+      ['random', freshRandom()],
+      ['timestamp', String(Math.floor(Date.now() / 1000))],
+    ]);
+    for (const signature of ['app_sign', 'sign']) {
+      const signed = signsForm ? [...query, ...new URLSearchParams(form)] : [...query];
+      const text = signed.map((pair) => pair.join('=')).sort();
+      query.set(
+        signature,
+        createHash('md5')
+          .update(text.join('&') + app.secret)
+          .digest('hex'),
+      );
+    }
+    const answer = await fetch(`${service.url}/api/v1/server/user/passback_user_info?${query}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: form,
+    });
+    return ((await answer.json()) as { code: number }).code;
+  };
+  expect(await codeOf(false)).toBe(200);
+  expect(await codeOf(true)).toBe(40102);
+});
+
 it('is the same in a test service, whose failures have the codes of the platform', async () => {
   const platform: PlatformFile = {
     http_status: 200,

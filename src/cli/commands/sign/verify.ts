@@ -161,7 +161,10 @@ async function otherInputs({ io, profiles }: CliContext, { url, params }: Sample
   return {
     otherSecrets: known.flatMap((profile) => secretsOf(profile, io.env)),
     otherRecipes: [...known.flatMap(recipesOf), ...namedPresets],
-    unsent: endpoint === undefined ? [] : unsentParameters(endpoint, new Map(params)),
+    unsent:
+      endpoint === undefined
+        ? []
+        : unsentParameters(endpoint, new Map(params.map(([name, value]) => [name, value]))),
   };
 }
 
