@@ -194,7 +194,8 @@ describe('doctor reports a service', () => {
     expect(found).toMatchObject({ status: 0, failed: [] });
     expect(found.checks.acceptance).toMatchObject({
       status: 'skipped',
-      next: expect.stringContaining('1001'),
+      detail: expect.stringContaining('1001'),
+      commands: ['userinfo probe -p local --save-profile'],
     });
   });
 

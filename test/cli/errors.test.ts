@@ -91,6 +91,16 @@ describe('a refused signature', () => {
     expect(stderr).toContain('A wrong secret is the likeliest cause. Set USERINFO_APP_SECRET again. To see');
   });
 
+  it('is a wrong rule where sign was refused, and not app_sign', async () => {
+    await machine.run(['profile', 'set', 'local', '--signing-preset', 'sign=taobao']);
+    const { stderr } = await machine.run(['read', 'c', '-p', 'local']);
+    await machine.run(['profile', 'set', 'local', '--signing-preset', 'default']);
+    expect(stderr).toContain('40103 "sign is wrong"');
+    expect(stderr).toContain('so the rule of sign is likelier to be wrong than the secret');
+    expect(stderr).not.toContain('A wrong secret');
+    expect(stderr).not.toContain('--app-secret-stdin');
+  });
+
   it('leads to the search for a rule if sign has another length, too', async () => {
     const useRule = (rule: string) => machine.run(['profile', 'set', 'local', '--signing-preset', rule]);
     await useRule('sign=query-hmac-sha256');

@@ -139,6 +139,27 @@ describe('profile add --from', () => {
     expect(done.stdout + done.stderr + JSON.stringify(stored())).not.toContain(secret);
   });
 
+  it('keeps the rules of a platform file that sign the request, and searches the others', async () => {
+    const form = ['union_id', 'primary_key', 'user_info'];
+    const query = { kvSep: '', pairSep: '', exclude: form };
+    const sign = { params: query, message: ['$secret$params$secret'], steps: ['md5'], output: 'HEX' };
+    const rules = [
+      [{ sign }, { sign: 'kept, it signs the requests', app_sign: 'found by sign solve' }],
+      [{ app_sign: sign }, { sign: 'found by sign solve', app_sign: 'found by sign solve' }],
+    ] as const;
+    await sentByCurl(request());
+    for (const [signing, origins] of rules) {
+      rmSync(machine.configFolder, { recursive: true, force: true });
+      const platform = file('platform.json', JSON.stringify({ signing }));
+      const done = await add(file('captured.txt', request()), '--yes', '--platform', platform);
+      expect(done).toMatchObject({ status: 0 });
+      for (const [name, origin] of Object.entries(origins))
+        expect(done.stderr).toMatch(new RegExp(`^ {2}${name}: .* \\(${origin}\\)$`, 'm'));
+      const isKept = origins.sign.startsWith('kept');
+      expect(stored().platform.signing.sign.params.exclude).toEqual(isKept ? form : undefined);
+    }
+  });
+
   it('takes a line of a log, whose host it cannot know, with --base-url', async () => {
     await sentByCurl(request());
     const captured = file('access.log', `${log.join('\n')}\n`);

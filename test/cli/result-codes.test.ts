@@ -30,7 +30,11 @@ it("the platform's result codes come from --platform or the profile, and decide 
   codes.push(1001);
   const plain = await machine.run(['read', 'c1']);
   expect(plain).toMatchObject({ status: 4 });
-  expect(plain.stderr).toContain('The code is not in the table');
+  expect(plain.stderr).toContain("To learn what the platform's codes mean:");
+  expect(plain.stderr).toContain('  userinfo probe -p shop --save-profile\n');
+  codes.push(1001);
+  const production = await machine.run(['read', 'c1', '--environment', 'production']);
+  expect(production.stderr).toContain('The code is not in the table: ask the operator.');
   codes.push(1001);
   expect(await machine.run(['read', 'c1', '--platform', file])).toMatchObject({ status: 0 });
   codes.push(1001);

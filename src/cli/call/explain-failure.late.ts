@@ -18,9 +18,8 @@ type Failed = OperationName | 'doctor';
 const explained: Record<OperationName, string> = { read: 'read c1', passback: 'passback a=b --union-id u1' };
 
 /** The origin of the secret and of the rule, and the commands that find the fault. */
-function refusedSignature(settings: Settings, operation: Failed) {
+function refusedSignature({ means }: RejectedError, settings: Settings, operation: Failed) {
   const { profile, environment, secret } = settings;
-  const again = settingSecretAgain(profile, secret.source);
   const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
   const profileFlag = flag('-p');
   const steps = [
@@ -29,13 +28,32 @@ function refusedSignature(settings: Settings, operation: Failed) {
     ...(environment.value === 'production' ? [] : [`sign try${flag('--save')}${profileFlag}`]),
     ...(operation === 'doctor' ? [] : [`doctor${profileFlag}`]),
   ];
+  const commands = steps.map((command) => `userinfo ${command}`);
+  const signedBy = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
+  if (means === 'wrongSign') {
+    const cause =
+      'Not app_sign but sign was refused, so the rule of sign is likelier to be wrong than the secret.';
+    return {
+      hint: `${signedBy}\n${cause} To see what is signed, find the rule, and check every setting:`,
+      commands,
+    };
+  }
+  const again = settingSecretAgain(profile, secret.source);
   const how = again.commands.length > 0 ? 'Enter it again, by the first command.' : again.hint;
   return {
     hint:
-      `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.\n` +
-      `A wrong secret is the likeliest cause. ${how} ` +
+      `${signedBy}\nA wrong secret is the likeliest cause. ${how} ` +
       'To see what is signed, find the rule, and check every setting:',
-    commands: [...again.commands, ...steps.map((command) => `userinfo ${command}`)],
+    commands: [...again.commands, ...commands],
+  };
+}
+
+/** A code that the table does not have: in a test deployment a probe finds out what it means. */
+function unknownCode({ resultCode }: RejectedError, { profile, environment }: Settings) {
+  if (environment.value === 'production' || profile === null) return {};
+  return {
+    hint: `The table of the profile does not have the code ${resultCode}. To learn what the platform's codes mean:`,
+    commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --save-profile`],
   };
 }
 
@@ -69,10 +87,15 @@ function aboutBaseUrl({ reason, hint }: NoAnswerError, { base_url: { origin } }:
   };
 }
 
-function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed) {
+function aboutRefusal(
+  error: RejectedError,
+  settings: Settings,
+  operation: Failed,
+): { readonly hint?: string; readonly commands?: readonly string[] } {
   const { means } = error;
   const isRule = means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error, settings);
-  if (isRule) return refusedSignature(settings, operation);
+  if (isRule) return refusedSignature(error, settings, operation);
+  if (error.entry === undefined) return unknownCode(error, settings);
   if (means === 'timestampOutsideWindow') return clockAdvice(error);
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
   const sent = (['tenant_code', 'channel', 'app_key'] as const).map((name) => {

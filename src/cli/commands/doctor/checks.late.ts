@@ -213,8 +213,18 @@ function checkAcceptance({ refused }: SentRequest, settings: Settings): Finding 
   const code = refused.resultCode;
   return {
     detail: `not known: the code ${code} is the platform's own`,
-    next: `Ask the operator what ${code} means, and name it under result_codes of the platform file.`,
+    ...learningCodes(settings),
     skipped: true,
+  };
+}
+
+/** How to learn what an unknown code means. A probe may be sent to a test deployment alone. */
+function learningCodes({ environment, profile }: Settings): Pick<Finding, 'next' | 'commands'> {
+  if (environment.value === 'production' || profile === null)
+    return { next: 'Ask the operator what it means, and name it under result_codes of the platform file.' };
+  return {
+    next: "To learn what the platform's codes mean:",
+    commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --save-profile`],
   };
 }
 

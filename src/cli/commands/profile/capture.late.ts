@@ -1,6 +1,7 @@
 // Only "profile add --from" loads it.
+import { isDeepStrictEqual } from 'node:util';
 import { checkHeaderName, checkHeaderValue } from '../../../platform/headers.js';
-import { defaultPlatform } from '../../../platform/platform.js';
+import { defaultPlatform, type Platform } from '../../../platform/platform.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
 import { type HeaderSources, seemsPrivate } from '../../../profiles/header-source.js';
 import {
@@ -14,7 +15,11 @@ import { readSecret, secretWarnings } from '../../../profiles/secret.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
+import { compileRecipes, forAppSign, forSign } from '../../../signing/app-signatures.js';
+import { defaultRecipes } from '../../../signing/presets.js';
+import { type Recipe, type SigningRecipes, unlessRefused } from '../../../signing/recipe.js';
 import { paramOf, type Sample } from '../../../signing/request.js';
+import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
 import { addedHeaders } from '../../../solve/signed-headers.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
@@ -136,27 +141,30 @@ export async function completeProfile(
   // Refuses headers that cannot be stored before the search.
   const { plain, left } = headersOf(capture);
   const secret = await readSecret(profile.secret, io.env);
-  const report = await searchRules(
-    context,
-    capture.samples.map((sample) => ({ ...sample, secret })),
-    { maxTime: options.maxTime ?? defaultTimeMs },
-  );
-  const fault = solveFault(report);
-  if (fault !== null) {
+  const samples = capture.samples.map((sample) => ({ ...sample, secret }));
+  const { platform = defaultPlatform, headers = {} } = given;
+  const kept = givenRules(platform ?? defaultPlatform, samples);
+  const isSearched = signatureNames.some((name) => kept[name] === undefined);
+  const report = isSearched
+    ? await searchRules(context, samples, { maxTime: options.maxTime ?? defaultTimeMs })
+    : null;
+  const fault = report && solveFault(kept.app_sign === undefined ? report : { ...report, appSign: null });
+  if (fault) {
     for (const warning of secretWarnings(secret, profile.app_key)) await warn(io, warning);
     throw notFound(context.args, fault.message, capture, profile);
   }
-  const rules = likeliest(report);
-  const { platform = defaultPlatform, headers = {} } = given;
+  const rules = { ...(report && likeliest(report)), ...kept };
   const whereOf = (field: keyof Values) => (field === 'base_url' ? 'the address' : `parameter ${field}`);
   const taken = [
     ...requestFields
       .filter((field) => given[field] === undefined && capture.values[field] !== undefined)
       .map((field) => `${settingNames[field].title}: ${profile[field]} (${whereOf(field)})`),
     ...Object.entries(plain).map(([header, value]) => `header ${header}: ${value}`),
-    ...Object.entries(rules).map(
-      ([signature, rule]) => `${signature}: ${describeRecipe(rule)} (found by sign solve)`,
-    ),
+    ...signatureNames.flatMap((signature) => {
+      const rule = rules[signature];
+      const from = kept[signature] === undefined ? 'found by sign solve' : 'kept, it signs the requests';
+      return rule === undefined ? [] : [`${signature}: ${describeRecipe(rule)} (${from})`];
+    }),
   ];
   const requests = capture.samples.length === 1 ? 'a request' : `${capture.samples.length} requests`;
   await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
@@ -175,7 +183,7 @@ export async function completeProfile(
   await confirm(context, `Store ${describeProfile(profile)}, and check it by a read?`, options.yes);
   const signing = { ...(platform ?? defaultPlatform).signing, ...rules };
   const all = { ...plain, ...headers };
-  if (isAmbiguous(report)) {
+  if (report !== null && isAmbiguous(report)) {
     await printMessage(
       io,
       'More than one rule fits; the likeliest is taken. A second request in the file tells them apart.',
@@ -185,6 +193,30 @@ export async function completeProfile(
     platform: { ...(platform ?? defaultPlatform), signing },
     ...(Object.keys(all).length > 0 && { headers: all }),
   };
+}
+
+const signatureNames = ['app_sign', 'sign'] as const;
+
+/** The rules of a platform file that give the signatures of all requests: what is given is not replaced by a guess. */
+function givenRules(
+  { signing }: Platform,
+  samples: readonly (Sample & { readonly secret: Secret })[],
+): Partial<SigningRecipes> {
+  const signers = compileRecipes(signing);
+  const kept: Partial<Record<keyof SigningRecipes, Recipe>> = {};
+  for (const name of signatureNames) {
+    if (isDeepStrictEqual(signing[name], defaultRecipes[name])) continue;
+    const signs = samples.every((sample) => {
+      const [request, received] =
+        name === 'sign'
+          ? [forSign(sample), sample.signature]
+          : [forAppSign(sample), paramOf(sample, 'app_sign')];
+      const signature = unlessRefused(() => signers[name].sign(request, sample.secret));
+      return signature?.digest === received;
+    });
+    if (signs) kept[name] = signing[name];
+  }
+  return kept;
 }
 
 /** The error of requests without a rule: the profile can be stored without them, and the search goes on from it. */
