@@ -1,6 +1,5 @@
 import { RejectedError } from '../client/errors.js';
 import type { Sender } from '../client/sender.js';
-import { missingInfoNames } from '../protocol/info-names.js';
 import type { Pacing } from './engine/flow-control.js';
 import { rowEngine } from './engine/row-engine.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
@@ -55,7 +54,7 @@ const alikeRows = 1000;
  */
 export function runOverFile(options: FileRunOptions) {
   const { source, operation, sender, pacing, maxFailures, results, journal, state } = options;
-  const { endpoint, infoNames } = operation;
+  const { endpoint } = operation;
   const toRetry = options.failed && failedFile(options.failed, source.text.encoding === 'utf-8');
   const recorder = recordOutcomes(operation, options, count);
   const engine = rowEngine(rowsToSend(), {
@@ -83,7 +82,7 @@ export function runOverFile(options: FileRunOptions) {
   function count(result: RowOutcome<FileRow>): void {
     done += 1;
     if (result.outcome === 'ok') {
-      countEach(missingInfoNames(infoNames, result.answer.envelope.data), missing);
+      countEach(result.answer.missing ?? [], missing);
       countEach(result.answer.warnings, warnings);
       return;
     }
@@ -180,6 +179,12 @@ export function runOverFile(options: FileRunOptions) {
   };
 }
 
+/** Maximum number of texts that are counted each by itself: an answer may have any keys. */
+const maxTexts = 100;
+
 function countEach(texts: Iterable<string>, counts: Map<string, number>): void {
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  for (const text of texts) {
+    const name = counts.size < maxTexts || counts.has(text) ? text : 'others';
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
 }

@@ -14,8 +14,6 @@ import type { FileRow } from './source/rows.js';
 export interface RowOperation {
   /** A row that may have reached the service is sent again if it is repeatable; otherwise its data is kept. */
   readonly endpoint: Endpoint;
-  /** The names that a read requests; none for a passback. */
-  readonly infoNames: readonly string[];
   readonly columns: ColumnRules;
   /** Properties that must be the same when a run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
@@ -88,7 +86,6 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
   const isKey = (key: string) => !byUnionId || key !== name;
   return {
     endpoint: endpointNamed.passback,
-    infoNames: [],
     columns: {
       required: name,
       reserved: reservedKeys.filter(isKey),
@@ -136,7 +133,6 @@ const codeColumn = 'code';
 export function readOperation(infoNames: readonly string[], scope?: string, anyName = false): RowOperation {
   return {
     endpoint: endpointNamed.read,
-    infoNames,
     columns: {
       required: codeColumn,
       reserved: [],

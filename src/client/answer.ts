@@ -10,9 +10,13 @@ import type { ReadData } from '../protocol/read-data.js';
  * new TextDecoder().decode(answer.body); // the JSON as it was received
  */
 export interface Answer<Data = Record<string, unknown>> {
-  /** The envelope as the platform sent it. */
-  readonly envelope: Envelope;
-  /** `data` of the envelope; of a read, with the types of §4.1. */
+  /** `code` and `msg` as the platform sent them, and `data` of this answer. */
+  readonly envelope: Envelope<Data>;
+  /**
+   * `data` of the envelope; of a read, with the types of §4.1. A number is one of JavaScript only if that has the same
+   * value: a whole number beyond 2^53, or a decimal that JavaScript would round, is text, as it was sent, at any depth, and
+   * a warning names its path.
+   */
   readonly data: Data;
   /**
    * The body as received: numbers, key order and escapes are untouched. UTF-8; from another charset that the
@@ -28,9 +32,12 @@ export interface Answer<Data = Record<string, unknown>> {
   /** Number of requests sent. */
   readonly attempts: number;
   /**
-   * Where `data` of a read does not have the types of §4.1, such as `"mobile" is null, not text`. They hold no values.
+   * Where an answer does not have the types of §1 and §4.1, such as `"mobile" is null, not text`, and where a number is
+   * text because JavaScript would round it. They hold no values.
    */
   readonly warnings: readonly string[];
+  /** @internal The names that the read requested and the answer does not have. */
+  readonly missing?: readonly string[];
 }
 
 /** The answer of a read: its `data` has the requested names. */

@@ -3,6 +3,7 @@ import type { Platform } from '../platform/platform.js';
 import { parseEnvelope } from '../protocol/envelope.js';
 import { quoteName } from '../protocol/errors.js';
 import { isObject } from '../protocol/fields.js';
+import { missingInfoNames } from '../protocol/info-names.js';
 import { isPersonalName, maskWords } from '../protocol/masking.js';
 import { readDataWarnings, toReadData } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
@@ -39,19 +40,19 @@ export function parseAnswer(
     });
   }
   const isOk = parsed.envelope.code === resultCode.ok;
-  const envelope = isOk ? parsed.envelope : { ...parsed.envelope, msg: hide(parsed.envelope.msg) };
-  const { data } = envelope;
+  const { code, data: sent } = parsed.envelope;
+  const msg = isOk ? parsed.envelope.msg : hide(parsed.envelope.msg);
   const date = headerOf(headers, 'date');
   const requestId = request.random;
   const isRead = isOk && request.endpoint.success === 'information';
   const warnings = [
     ...parsed.warnings,
-    ...(isRead ? readDataWarnings(data, request.infoNames, platform) : []),
+    ...(isRead ? readDataWarnings(sent, request.infoNames, platform) : []),
   ];
-  const typed = isRead ? toReadData(data, platform) : data;
+  const data = isRead ? toReadData(sent, platform) : sent;
   const answer = {
-    envelope,
-    data: typed,
+    envelope: { code, msg, data },
+    data,
     body,
     httpStatus,
     headers,
@@ -59,13 +60,14 @@ export function parseAnswer(
     requestId,
     attempts: attempt,
     warnings,
+    missing: missingInfoNames(request.infoNames, sent),
   };
-  const isOtherSuccess = !isOk && !resultCodes.has(envelope.code) && namesUser(data);
+  const isOtherSuccess = !isOk && !resultCodes.has(code) && namesUser(data);
   if (!isOk && !isOtherSuccess) return new RejectedError(answer, resultCodes);
   const fault = isOtherSuccess ? 'it names the user' : dataFault(data, request, platform);
   if (fault === null) return answer;
-  const msg = isOtherSuccess ? ` ${quoteName(envelope.msg)}` : '';
-  return new NoAnswerError(`${host} answered ${envelope.code}${msg}, but ${fault}`, {
+  const words = isOtherSuccess ? ` ${quoteName(msg)}` : '';
+  return new NoAnswerError(`${host} answered ${code}${words}, but ${fault}`, {
     ...details,
     reason: 'wrong-data',
     answer,

@@ -1,4 +1,6 @@
 import type { AnswerShape } from './answer-data.js';
+import { quoteName } from './errors.js';
+import { type PlainJson, parsePlain } from './exact-json.js';
 import { isObject, kindOf } from './fields.js';
 import { isNestedBeyond, membersIn, memberText } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
@@ -64,40 +66,56 @@ export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
   // Checked first: JSON.parse takes 10 seconds for 8 million levels.
   if (/^\s*[[{]/.test(text) && isNestedBeyond(text, maxLevels))
     return { fault: `JSON nested deeper than ${maxLevels} levels` };
-  let value: unknown;
+  let parsed: PlainJson;
   try {
-    value = JSON.parse(text);
+    parsed = parsePlain(text);
   } catch {
     return { fault: 'a body that is not JSON' };
   }
+  const { value, textPaths } = parsed;
   if (!isObject(value)) return { fault: 'JSON that is not an object' };
   if (hasDouble(text, ['code', 'msg', 'data']))
     return { fault: 'JSON with a duplicate "code", "msg" or "data"' };
   const code = codeOf(value.code);
   if (code === null) return { fault: 'JSON without an integer "code"', members: value };
   const envelope = { code, msg: msgOf(value), data: isObject(value.data) ? value.data : {} };
-  if (code !== resultCode.ok) return { envelope, warnings: [] };
+  if (code !== resultCode.ok) return { envelope, warnings: numberWarnings(textPaths) };
   if (!isObject(value.data)) return { fault: 'a success without an object "data"', members: value };
   if (hasDouble(text, ['union_id'], () => memberText(text, 'data') ?? ''))
     return { fault: 'a success with a duplicate "union_id"', members: value };
   const { union_id } = value.data;
-  // Its digits: a number of JavaScript has 16 of them.
-  const digits = typeof union_id === 'number' ? memberText(memberText(text, 'data') ?? '', 'union_id') : '';
-  const isDigits = /^-?\d+$/.test(digits ?? '');
-  const warnings = [
-    ...(typeof value.code === 'string' ? ['"code" is text, not an integer'] : []),
-    ...(typeof value.msg === 'string'
-      ? []
-      : [`"msg" is ${value.msg === undefined ? 'missing' : `${kindOf(value.msg)}, not text`}`]),
-    ...(isDigits ? ['"union_id" is a number, not text'] : []),
-  ];
-  const data = isDigits ? { ...value.data, union_id: digits } : value.data;
+  const isNumber = typeof union_id === 'number' || textPaths.includes('data.union_id');
+  const isWhole = isNumber && /^-?\d+$/.test(String(union_id));
+  const warnings: string[] = [];
+  if (typeof value.code === 'string') warnings.push('"code" is text, not an integer');
+  if (value.msg === undefined) warnings.push('"msg" is missing');
+  else if (typeof value.msg !== 'string') warnings.push(`"msg" is ${kindOf(value.msg)}, not text`);
+  if (isWhole) warnings.push('"union_id" is a number, not text');
+  warnings.push(...numberWarnings(textPaths));
+  if (!isNumber) return { envelope, warnings };
+  const data = { ...value.data, union_id: isWhole ? String(union_id) : Number(union_id) };
   return { envelope: { ...envelope, data }, warnings };
+}
+
+/** Maximum number of numbers that warnings name. */
+const maxNumbersNamed = 10;
+
+/** Where `data` has text in place of a number. */
+function numberWarnings(textPaths: readonly string[]): readonly string[] {
+  if (textPaths.length === 0) return [];
+  const paths = textPaths.flatMap((path) => (path.startsWith('data.') ? [path.slice('data.'.length)] : []));
+  const others = paths.filter((path) => path !== 'union_id');
+  const warnings = others
+    .slice(0, maxNumbersNamed)
+    .map((path) => `${quoteName(path)} is a number that JavaScript cannot hold exactly: read it as text`);
+  if (others.length > maxNumbersNamed)
+    warnings.push('more numbers that JavaScript cannot hold exactly: read them as text');
+  return warnings;
 }
 
 /** The code of an envelope, an integer or its digits in a text; `null` if there is none. */
 function codeOf(value: unknown): number | null {
-  if (Number.isInteger(value)) return value as number;
+  if (Number.isSafeInteger(value)) return Number(value);
   return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : null;
 }
 

@@ -42,7 +42,7 @@ export function memberText(json: string, key: string): string | undefined {
 
 /** Whether JSON is nested more than `maxLevels` deep; otherwise the text is not validated. */
 export function isNestedBeyond(json: string, maxLevels: number): boolean {
-  if (json.length <= maxLevels) return false;
+  if (json.length <= maxLevels || !hasMoreBrackets(json, maxLevels)) return false;
   let level = 0;
   for (let at = 0; at < json.length; at += 1) {
     const character = json[at];
@@ -55,4 +55,11 @@ export function isNestedBeyond(json: string, maxLevels: number): boolean {
     } else if (character === '}' || character === ']') level -= 1;
   }
   return false;
+}
+
+/** Whether more than `count` objects and arrays begin in JSON: fewer cannot be nested deeper. */
+function hasMoreBrackets(json: string, count: number): boolean {
+  const bracket = /[[{]/g;
+  for (let found = 0; found <= count; found += 1) if (!bracket.test(json)) return false;
+  return true;
 }

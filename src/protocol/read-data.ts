@@ -4,7 +4,10 @@ import { isObject, kindOf } from './fields.js';
 import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './info-names.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
-/** A JSON value, as `JSON.parse` returns it. */
+/**
+ * A JSON value, as `JSON.parse` returns it; but a whole number beyond 2^53, or a decimal that JavaScript would round, is
+ * text, as it was sent.
+ */
 export type JsonValue =
   | string
   | number
@@ -16,7 +19,8 @@ export type JsonValue =
 /**
  * The names of a tenant's own pieces of information, with their types. Extend it in your program, and `data` of a
  * read has them; other names are then errors. These types are what your program knows of its platform: `read` does not
- * check them. Special names have the types of §4.1.
+ * check them: a number that may be beyond 2^53, such as the ID of an order, is `number | string`. Special names have the
+ * types of §4.1.
  *
  * @example
  * declare module 'userinfo-cli' {
@@ -92,7 +96,7 @@ type Named<Fields> = { readonly [Field in keyof Fields as OfPlatform<Field>]?: s
 
 /**
  * `data` of a read without `info_name` (§4.1, shape rule 1). Any part may be missing. A number, `true` or `false` is
- * text here, as §2.2 and §2.3 have it, and `null` is absent; `envelope` of the answer has what the platform sent, and
+ * text here, as §2.2 and §2.3 have it, and `null` is absent; `body` of the answer has what the platform sent, and
  * `warnings` says what differs from §4.1.
  */
 export type WholeReadData = {

@@ -61,7 +61,7 @@ it.each<[string, readonly string[], readonly string[]]>([
   ],
 ])('a success with other types is a success: %s', async (code, names, warnings) => {
   const answer = await client.read({ code, ...(names.length === 0 ? {} : { infoNames: names }) });
-  expect(answer.envelope.data).toEqual(JSON.parse(new TextDecoder().decode(answer.body)).data);
+  expect(answer.envelope.data).toBe(answer.data);
   expect(answer.data.union_id).toBe('u1');
   expect([...answer.warnings].sort()).toEqual([...warnings].sort());
   expect(platform.requests).toHaveLength(1);
@@ -85,6 +85,43 @@ it.each<[string, readonly string[], object]>([
 ])('its data has the types of §4.1: %s', async (code, names, data) => {
   const answer = await client.read({ code, ...(names.length === 0 ? {} : { infoNames: names }) });
   expect(answer.data).toEqual({ union_id: 'u1', ...data });
+});
+
+it('a number that JavaScript would round is the text that was sent, at any depth, with a warning', async () => {
+  const { data, envelope, warnings, body } = await client.read({
+    code: 'exact',
+    infoNames: ['id_card', 'n'],
+  });
+  expect(data).toEqual({
+    union_id: '12345678901234567890',
+    id_card: '110101199003074532',
+    n: { order: '9007199254740993', list: [1, '-9007199254740993', { half: '0.30000000000000004000001' }] },
+    same: [9007199254740991, 0.1, 1, 1.5, 100_000, -0],
+    huge: '1E400',
+  });
+  expect(envelope.data).toBe(data);
+  expect(new TextDecoder().decode(body)).toContain('"half":0.30000000000000004000001');
+  const rounded = (path: string) =>
+    `"${path}" is a number that JavaScript cannot hold exactly: read it as text`;
+  expect([...warnings].sort()).toEqual(
+    [
+      rounded('id_card'),
+      rounded('n.order'),
+      rounded('n.list[]'),
+      rounded('n.list[].half'),
+      rounded('huge'),
+      '"n" is an object, not text',
+      '"union_id" is a number, not text',
+    ].sort(),
+  );
+});
+
+it('of many such numbers, ten are named, and no key that may be a value', async () => {
+  const { warnings } = await client.read({ code: 'many-exact' });
+  expect(warnings).toHaveLength(11);
+  expect(warnings[0]).toContain('"orders.****"');
+  expect(warnings.join()).not.toContain('13800138000');
+  expect(warnings.at(-1)).toContain('more numbers');
 });
 
 /** Envelopes that differ from §1 in what a reader of them takes all the same. */

@@ -23,9 +23,7 @@ it('data of a read has exactly the requested names, with the types of §4.1, and
   expectTypeOf<Data['acme_level']>().toEqualTypeOf<JsonValue | undefined>();
   expectTypeOf<Data['device_info']>().toEqualTypeOf<readonly string[] | undefined>();
   expectTypeOf<keyof Data>().toEqualTypeOf<'union_id' | 'mobile' | 'device_info' | 'acme_level'>();
-  expectTypeOf<Awaited<ReturnType<typeof named>>['envelope']['data']>().toEqualTypeOf<
-    Record<string, unknown>
-  >();
+  expectTypeOf<Awaited<ReturnType<typeof named>>['envelope']['data']>().toEqualTypeOf<Data>();
 });
 
 it('data of a read without names is the whole record', () => {

@@ -26,6 +26,13 @@ const replies: Readonly<Record<string, Reply>> = {
     '{"union_id":"u1","basic_info":{"mobile":13800138000,"chat_sex":1,"id_card":null},"extension_info":{"age":28},' +
       '"login_device_info":[{"brand":"acme","os_version":14,"uuid":null},"x"]}',
   ),
+  exact: success(
+    '{"union_id":12345678901234567890,"id_card":110101199003074532,"n":{"order":9007199254740993,"list":[1,' +
+      '-9007199254740993,{"half":0.30000000000000004000001}]},"same":[9007199254740991,0.1,1.0,1.50,1e5,-0],"huge":1E400}',
+  ),
+  'many-exact': success(
+    `{"union_id":"u1","orders":{"13800138000":1e999,${Array.from({ length: 20 }, (_, n) => `"o${n}":1e999`)}}}`,
+  ),
   // Gateways before a platform have envelopes of their own.
   gateway: ['{"code":40001,"message":"bad sign \\u001b[31m","request_id":"r-18"}'],
   unexplained: ['{"code":1001,"msg":null,"data":[]}'],

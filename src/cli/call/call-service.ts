@@ -3,13 +3,13 @@ import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import type { PlainRequest } from '../../client/request.js';
 import type { Settings } from '../../profiles/settings.js';
 import { UserInfoError } from '../../protocol/errors.js';
-import { describeMissing, missingInfoNames } from '../../protocol/info-names.js';
+import { isRecord, parseExact } from '../../protocol/exact-json.js';
+import { describeMissing } from '../../protocol/info-names.js';
 import { maskWords } from '../../protocol/masking.js';
 import { formatCount } from '../../support/count.js';
 import { jsonValueOf } from '../../support/json-value.js';
 import type { Call } from '../command.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
-import { isRecord, parseLossless } from '../output/parsed-json.js';
 import { maskPersonalData, printData } from '../output/print.js';
 import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
@@ -39,7 +39,7 @@ export async function callService(
     await printAnswer(answer, io, style);
     for (const warning of answer.warnings) await warn(io, warning);
     // A mistyped name looks like one without a value.
-    const missing = missingInfoNames(request.infoNames, answer.envelope.data);
+    const { missing = [] } = answer;
     if (missing.length > 0) await printMessage(io, describeMissing(missing));
   } catch (error) {
     if (!(error instanceof RejectedError || error instanceof NoAnswerError)) throw error;
@@ -132,7 +132,7 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
     const { formatEnvelopeTable } = await import('../output/data-table.late.js');
     return writeStyled(io.stdout, formatEnvelopeTable(body, style));
   }
-  const envelope = parseLossless(body) as { readonly data?: unknown };
+  const envelope = parseExact(body) as { readonly data?: unknown };
   if (style.format !== 'csv' || style.select !== undefined) return printData(envelope, io, style);
   // A refusal may have no data, or data that is not an object.
   return printData(isRecord(envelope.data) ? envelope.data : {}, io, style);

@@ -1,8 +1,8 @@
 import { stringify } from 'lossless-json';
+import { isNested, isRecord, type Nested, parseExact } from '../../protocol/exact-json.js';
 import { resultCode } from '../../protocol/result-codes.js';
 import { formatCount } from '../../support/count.js';
 import { jsonValueOf } from '../../support/json-value.js';
-import { isNested, isRecord, type Nested, parseLossless } from './parsed-json.js';
 import type { OutputStyle } from './style.js';
 import { formatTable, leftOut, maxCells, maxLength, maxLines } from './table.js';
 import { showInvisible, showText } from './terminal-text.js';
@@ -21,7 +21,7 @@ const encodedKeys: readonly string[] = ['device_info', 'location_info'];
  * there.
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
-  const { code, msg, data, ...others } = parseLossless(body) as Record<string, unknown>;
+  const { code, msg, data, ...others } = parseExact(body) as Record<string, unknown>;
   const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
   const words = [code, ...(typeof msg === 'string' ? [msg] : [])].map(showValue).join(' ');
   const verdict = `${style.colors[color](words)}\n`;
@@ -40,7 +40,7 @@ function decode(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((item) => {
     if (typeof item !== 'string' || jsonValueOf(item) === undefined) return item;
-    const decoded = parseLossless(item);
+    const decoded = parseExact(item);
     return isRecord(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
   });
 }

@@ -1,9 +1,9 @@
 import { stringify } from 'lossless-json';
 import { UserInfoError } from '../../protocol/errors.js';
+import { parseExact } from '../../protocol/exact-json.js';
 import { isPersonalName, maskJson } from '../../protocol/masking.js';
 import type { OutputFormat } from '../command-line/options.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
-import { parseLossless } from './parsed-json.js';
 import { isPlainTable, type OutputStyle } from './style.js';
 
 /** A query found no value, or `null`, in the data that it was for. */
@@ -19,7 +19,7 @@ class NothingSelectedError extends UserInfoError {
  */
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
-  const data = mask ? parseLossless(maskPersonalData(stringify(given) ?? 'null')) : given;
+  const data = mask ? parseExact(maskPersonalData(stringify(given) ?? 'null')) : given;
   if (select === undefined) return writeData(data, io, plain, true);
   let selected: unknown;
   try {

@@ -10,9 +10,9 @@ import {
   TYPE_ARRAY_STRING,
   TYPE_EXPREF,
 } from '@jmespath-community/jmespath';
-import { isLosslessNumber, isSafeNumber } from 'lossless-json';
+import { isLosslessNumber } from 'lossless-json';
 import { InvalidInputError } from '../../protocol/errors.js';
-import { isRecord } from './parsed-json.js';
+import { isRecord, plainNumber } from '../../protocol/exact-json.js';
 
 /**
  * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot
@@ -74,10 +74,7 @@ function parse(expression: string): Query {
 
 /** Copies data into objects without a prototype: an expression would find `constructor` there. */
 function plainValue(value: unknown): JSONValue {
-  if (isLosslessNumber(value)) {
-    const text = value.toString();
-    return isSafeNumber(text) ? Number(text) : text;
-  }
+  if (isLosslessNumber(value)) return plainNumber(value);
   if (Array.isArray(value)) return value.map(plainValue);
   if (!isRecord(value)) return (value ?? null) as JSONValue;
   const object: JSONObject = Object.create(null);

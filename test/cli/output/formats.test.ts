@@ -4,11 +4,11 @@ import { stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { formatCsv } from '../../../src/cli/output/csv.late.js';
-import { parseLossless } from '../../../src/cli/output/parsed-json.js';
 import { showData } from '../../../src/cli/output/terminal-text.js';
 import { formatYaml } from '../../../src/cli/output/yaml.late.js';
+import { parseExact } from '../../../src/protocol/exact-json.js';
 
-const answer = parseLossless(
+const answer = parseExact(
   `{"union_id":"u001","level":"gold","big":9007199254740993,"cut":1.00,"vip":true,"none":null,
     "basic_info":{"mobile":"013800138000"},"extension_info":{},
     "login_device_info":[{"brand":"A"},{"brand":"B","a.b c":"x"}]}`,
@@ -121,7 +121,7 @@ describe('on a terminal', () => {
 });
 
 describe('JSON that is parsed for output', () => {
-  const parsed = (json: string) => JSON.parse(stringify(parseLossless(json)) ?? '');
+  const parsed = (json: string) => JSON.parse(stringify(parseExact(json)) ?? '');
 
   it('is what JSON.parse makes of it, white space, escapes and duplicate keys included', () => {
     const space = fc.constantFrom('', ' ', '\t', '\r\n');
@@ -136,11 +136,11 @@ describe('JSON that is parsed for output', () => {
       '{"__proto__":{"a":"\\\\"},"":"\\""}',
       '[[],{},null,"",true]',
     ])
-      expect(Object.entries(parseLossless(json) as object)).toEqual(Object.entries(JSON.parse(json)));
+      expect(Object.entries(parseExact(json) as object)).toEqual(Object.entries(JSON.parse(json)));
   });
 
   it.each(['1.0', '1e5', '-0', '9007199254740993', '0.10', '1E400', '12345678901234567890'])(
     'keeps the digits of %s',
-    (number) => expect(stringify(parseLossless(`{"n": [${number}]}`))).toBe(`{"n":[${number}]}`),
+    (number) => expect(stringify(parseExact(`{"n": [${number}]}`))).toBe(`{"n":[${number}]}`),
   );
 });

@@ -1,10 +1,10 @@
 import { stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../../src/cli/output/parsed-json.js';
 import { compileQuery } from '../../../src/cli/output/query.late.js';
+import { parseExact } from '../../../src/protocol/exact-json.js';
 
 /** What a query selects of a JSON text, as JSON text. */
-const select = (json: string, expression: string) => stringify(compileQuery(expression)(parseLossless(json)));
+const select = (json: string, expression: string) => stringify(compileQuery(expression)(parseExact(json)));
 
 const users =
   '[{"id":9007199254740993,"n":10,"s":"b"},{"id":1.00,"n":9,"s":"c"},{"id":-0.5e3,"n":1,"s":"a"}]';

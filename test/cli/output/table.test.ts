@@ -214,7 +214,7 @@ const asReceived: readonly string[] = ['json', 'ndjson'];
 it.each(outputFormats.filter((format) => !asReceived.includes(format)))(
   'an answer that cannot be shown as %s is printed all the same, before the fault is thrown',
   async (format) => {
-    const body = `{"code":200,"msg":"ok","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    const body = `{"code":200,"msg":"ok","data":{"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`;
     const [stdout, stderr] = [1, 2].map(() => new PassThrough({ highWaterMark: 100_000 })) as [
       PassThrough,
       PassThrough,

@@ -1,0 +1,107 @@
+// JSON of an answer, with numbers that have the value that was sent.
+import { isLosslessNumber, isSafeNumber, LosslessNumber } from 'lossless-json';
+import { jsonTokens } from './json-tokens.js';
+import { mayBeValue } from './masking.js';
+
+/** A parsed JSON object or list; numbers may be lossless numbers of lossless-json. */
+export type Nested = Record<string, unknown> | unknown[];
+
+export function isNested(value: unknown): value is Nested {
+  return typeof value === 'object' && value !== null && !isLosslessNumber(value);
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return isNested(value) && !Array.isArray(value);
+}
+
+/** A number that JavaScript may write otherwise: 16 digits or more, a fraction, an exponent, or -0. */
+const mayBeWrittenOtherwise = /(?:^|[[:,])\s*(?:-0|-?\d{16}|-?\d+[.eE])/;
+/** A number that JavaScript may not hold: 16 digits or more, or an exponent. With fewer digits it holds each number. */
+const mayBeRounded = /[[:,]\s*-?(?:\d(?:\.?\d){15}|\d[\d.]*[eE])/;
+
+/**
+ * Parses the JSON of an answer: numbers that JavaScript would write otherwise become lossless numbers. Of duplicate keys
+ * the last one wins, as in JSON.parse.
+ *
+ * @throws SyntaxError for text that is not JSON
+ */
+export function parseExact(json: string): unknown {
+  const value: unknown = JSON.parse(json);
+  return mayBeWrittenOtherwise.test(json) ? withDigits(json) : value;
+}
+
+/** JSON as a program of JavaScript takes it. */
+export interface PlainJson {
+  readonly value: unknown;
+  /** Where a number that JavaScript would round became text, as a JMESPath expression names it. */
+  readonly textPaths: readonly string[];
+}
+
+/**
+ * Parses the JSON of an answer: a number that JavaScript would round becomes text, as it is written.
+ *
+ * @throws SyntaxError for text that is not JSON
+ */
+export function parsePlain(json: string): PlainJson {
+  if (!mayBeRounded.test(json)) return { value: JSON.parse(json), textPaths: [] };
+  const paths = new Set<string>();
+  return { value: toPlain(parseExact(json), '', paths), textPaths: [...paths] };
+}
+
+/** The number of JavaScript with the same value; without one, the text of the number. */
+export function plainNumber(number: LosslessNumber): number | string {
+  const text = number.toString();
+  return isSafeNumber(text) ? Number(text) : text;
+}
+
+/** Adds the paths of numbers that become text. */
+function toPlain(value: unknown, path: string, paths: Set<string>): unknown {
+  if (isLosslessNumber(value)) {
+    const plain = plainNumber(value);
+    if (typeof plain === 'string') paths.add(path);
+    return plain;
+  }
+  if (Array.isArray(value)) return value.map((item) => toPlain(item, `${path}[]`, paths));
+  if (!isRecord(value)) return value;
+  const before = path === '' ? '' : `${path}.`;
+  const members = Object.entries(value).map(([key, member]) => {
+    const name = mayBeValue(key) ? '****' : queryName(key);
+    return [key, toPlain(member, before + name, paths)] as const;
+  });
+  return Object.fromEntries(members);
+}
+
+/** A key as a JMESPath expression names it. */
+export function queryName(key: string): string {
+  return /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key);
+}
+
+/** Not by lossless-json's own parser: it joins a text character by character, which takes 40 times its size. */
+function withDigits(json: string): unknown {
+  const tokens = jsonTokens(json);
+  const next = (): string => {
+    const { start = 0, end = 0 } = tokens.next().value ?? {};
+    return json.slice(start, end);
+  };
+  const parseFrom = (token: string): unknown => {
+    if (token === '{') return Object.fromEntries(members());
+    if (token === '[') return [...items()];
+    return parseScalar(token);
+  };
+  function* members(): Generator<[key: string, value: unknown]> {
+    for (let token = next(); token !== '}'; token = next()) {
+      if (token === ',') continue;
+      next(); // the colon
+      yield [JSON.parse(token), parseFrom(next())];
+    }
+  }
+  function* items(): Generator<unknown> {
+    for (let token = next(); token !== ']'; token = next()) if (token !== ',') yield parseFrom(token);
+  }
+  return parseFrom(next());
+}
+
+function parseScalar(token: string): unknown {
+  const value: unknown = JSON.parse(token);
+  return typeof value === 'number' && String(value) !== token ? new LosslessNumber(token) : value;
+}
