@@ -40,7 +40,7 @@ function below(command: Command, name: string): Documented[] {
     summary: command.summary() || command.description(),
     description: command.description(),
     args: help.visibleArguments(command),
-    options: help.visibleOptions(command).filter(({ long }) => long !== '--help'),
+    options: command.options.filter(({ hidden }) => !hidden),
     after: textAfter(command),
     isGroup: commands.length > 0 && command.registeredArguments.length === 0,
   };
@@ -62,6 +62,7 @@ export const groups: Readonly<Record<string, string>> = {
   userinfo: 'options of every command, and what helps with the others',
   read: 'read the information of users',
   passback: 'pass information about users back',
+  bulk: 'the same for each row of a file',
   profile: 'base URLs and credentials of your deployments',
   sign: 'signing rules',
   service: 'run the service',
@@ -74,7 +75,7 @@ const groupOf: Readonly<Record<string, string>> = { serve: 'service', migrate: '
 export function group(name: string): string {
   const words = name.split(' ').slice(1);
   const found = words.map((word) => groupOf[word] ?? word).filter((word) => Object.hasOwn(groups, word));
-  return found.at(-1) ?? 'userinfo';
+  return found[0] ?? 'userinfo';
 }
 
 export const inGroup = (commands: readonly Documented[], name: string) =>

@@ -62,7 +62,7 @@ export interface Call<Options = object> {
 export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly name: string;
   readonly summary: string;
-  /** The common options that apply to it. Default: those of the output. */
+  /** The common options that apply to it. Default: those of the output; none for a group. */
   readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
   readonly takes?: (command: Command, context: CliContext) => Command;
@@ -92,11 +92,13 @@ export function command<Options, Arguments extends unknown[]>(
   spec: CommandSpec<Options, Arguments>,
 ): Declare {
   const { common = ['output'], takes, run, commands = [] } = spec;
+  const isGroup = run === undefined;
   return (parent, context) => {
     const command = parent.command(spec.name).summary(spec.summary);
     takes?.(command, context);
     for (const declare of commands) declare(command, context);
-    if (run === undefined) {
+    if (!isGroup || spec.common !== undefined) showCommon(command, common);
+    if (isGroup) {
       command.helpCommand('help [command]', 'show the help of a command');
       command.action(async () => {
         const { addTexts } = await import('./command-line/command-texts.late.js');
@@ -105,7 +107,6 @@ export function command<Options, Arguments extends unknown[]>(
       });
       return;
     }
-    showCommon(command, common);
     command.action(async () => {
       const { io, args } = context;
       const unused = findUnused(command, common);

@@ -68,6 +68,6 @@ export function checkQuery(
     if (fault !== null) refusePasted(what, fault, withQuery(query.replace(name, fault.meant)), asIs);
     const unasked = { what: 'is none that the read asks for' };
     if (known.includes(name) && asked.length > 0)
-      refusePasted(what, unasked, commandOf(withFlags(args, ['--names', name])), asIs);
+      refusePasted(what, unasked, commandOf([...args, name]), asIs);
   }
 }

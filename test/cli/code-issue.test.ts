@@ -43,8 +43,7 @@ it('issues a code to the user of each row, and names the rows without a user', a
   expect(broken.stderr).toContain('line 3: "union_id" has no value');
   for (const [args, words] of [
     [[], 'give either --union-id or --from'],
-    [['--from', 'users.csv', '--union-id', 'u1'], '--from and --union-id are both given'],
-    [['--union-id', 'u1', '--union-id-column', 'id'], '--union-id-column is for bulk runs'],
+    [['--from', 'users.csv', '--union-id', 'u1'], 'give either --union-id or --from'],
   ] as const) {
     const stderr = expect.stringContaining(words);
     expect(await issue(args)).toMatchObject({ status: 2, stdout: '', stderr });

@@ -53,7 +53,7 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
   [['read', ''], []],
   [['read', '--', '--env'], []],
   [['admin', 'code', 'issue', '--names', 'chat_s'], startingWith('chat_s', infoNames)],
-  [['read', '--from', 'x', '--names', 'chat_s'], startingWith('chat_s', infoNames)],
+  [['bulk', 'read', 'x', 'chat_s'], startingWith('chat_s', infoNames)],
   [['sign', 'explain', 're'], ['read']],
   [['explain', '4290'], startingWith('4290', resultCodes)],
   [['help', 'ex'], startingWith('ex', [...Object.keys(helpTopics), ...Object.keys(table.commands)])],

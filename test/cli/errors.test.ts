@@ -64,9 +64,9 @@ describe('a refused signature', () => {
 
   it.each([
     ['read', ['read', 'c']],
-    ['read --from', ['read', '--from', 'codes.csv', '--restart']],
+    ['bulk read', ['bulk', 'read', 'codes.csv', '--restart']],
     ['passback', ['passback', 'a=x', '--union-id', 'u001']],
-    ['passback --from', ['passback', '--from', 'users.csv', '--restart']],
+    ['bulk passback', ['bulk', 'passback', 'users.csv', '--restart']],
     ['doctor', ['doctor', '--json']],
   ])('is first of all a wrong secret, which is entered again: %s', async (_, args) => {
     writeFileSync(join(machine.folder, 'codes.csv'), 'code\nc1\n');

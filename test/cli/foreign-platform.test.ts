@@ -39,7 +39,7 @@ describe('a success with other types than those of §4.1', () => {
     const rows = join(machine.folder, 'codes.csv');
     const codes = [...Array<string>(40).fill('empty'), 'nulls', 'digits', 'letters'];
     writeFileSync(rows, `code\n${codes.join('\n')}\n`);
-    const done = await run('read', '--from', rows, '--json');
+    const done = await run('bulk', 'read', rows, '--json');
     expect(done.status).toBe(6);
     expect(JSON.parse(done.stdout)).toMatchObject({
       ok: 41,
@@ -65,7 +65,7 @@ describe('a success with other types than those of §4.1', () => {
     expect(named.map(({ request_id }) => sent.get(request_id))).toEqual(
       named.map(({ line }) => codes[line - 2]),
     );
-    const again = await run('read', '--from', rows, '--restart');
+    const again = await run('bulk', 'read', rows, '--restart');
     expect(again.stderr).toContain('warning: "extension_info" is an array, not an object, in 40 rows\n');
   });
 });
@@ -122,7 +122,7 @@ it('GBK is shown as text, and is UTF-8 in --json', async () => {
 it.each([
   ['--union-id', ['passback', 'mobile=138', '--primary-key', 'mobile', '--union-id', '']],
   ['--primary-key', ['passback', 'mobile=138', '--primary-key=', '--union-id', 'u1']],
-  ['--primary-key', ['passback', '--from', 'rows.csv', '--primary-key', '']],
+  ['--primary-key', ['bulk', 'passback', 'rows.csv', '--primary-key', '']],
   ['--scope', ['read', 'empty', '--scope', '']],
   ['--union-id', ['sign', 'explain', 'passback', 'mobile=138', '--union-id', '']],
 ])('an empty %s is refused, as of a variable that is not set: %j', async (option, args) => {

@@ -81,11 +81,12 @@ describe('the help of', () => {
     for (const [name] of commands) expect(help).toMatch(new RegExp(`^  ${name} {2}`, 'm'));
   });
 
-  it('read and passback has one line for bulk runs', () => {
-    for (const name of ['read', 'passback']) {
-      expect(helps.get(name)).toContain('\nMany users: --from <file> (see "userinfo help bulk")\n');
-      expect(helps.get(name)).not.toContain('--journal');
-      expect(completeHelps.get(name)).toContain('--journal');
+  it('the options that bulk runs share are explained once, and listed by each run', () => {
+    expect(helps.get('bulk')).toContain('--resume                     continue a run');
+    for (const name of ['bulk read', 'bulk passback']) {
+      expect(helps.get(name)).toContain('\nShared options (see "userinfo bulk -h"):\n');
+      expect(helps.get(name)).toContain('--resume, --restart');
+      expect(completeHelps.get(name)).toContain('--resume                     continue a run');
     }
   });
 

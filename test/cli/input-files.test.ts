@@ -49,7 +49,7 @@ const uses: Readonly<Record<string, (file: string) => readonly string[]>> = {
 };
 /** Where the input may be of any size. */
 const streams: typeof uses = {
-  '--from': (file) => ['-p', 'local', 'passback', '--from', file],
+  rows: (file) => ['-p', 'local', 'bulk', 'passback', file],
   'records of users': (file) => ['admin', 'user', 'put', file, ...database],
 };
 const words: Readonly<Record<string, string>> = {
@@ -84,8 +84,8 @@ describe.skipIf(process.platform === 'win32')('a file that is named to a command
       `userinfo ${passback.join(' ')} v=@<(cat value.txt)`,
       `sleep 0.2 | cat value.txt - | userinfo ${passback.join(' ')} v=@/dev/stdin`,
       `mkfifo later; (sleep 0.5; cat value.txt > later) & userinfo ${passback.join(' ')} v=@later`,
-      `userinfo -p local passback --from <(cat rows.csv)`,
-      `cat rows.csv | userinfo -p local passback --from /dev/stdin`,
+      `userinfo -p local bulk passback <(cat rows.csv)`,
+      `cat rows.csv | userinfo -p local bulk passback /dev/stdin`,
       `userinfo admin user put <(cat users.ndjson) ${database.join(' ')}`,
     ];
     for (const line of lines) {
@@ -103,7 +103,7 @@ describe.skipIf(process.platform === 'win32')('a file that is named to a command
 
   it('may be empty as what another command prints', async () => {
     const { status, stderr } = await machine.shell(
-      'userinfo -p local passback --from <(true)',
+      'userinfo -p local bulk passback <(true)',
       { env },
       'bash',
     );

@@ -72,7 +72,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0 does not disable certificate checks', (
   it.each([
     ['a passback', write],
     ['a read', ['-p', 'local', 'read', 'some-code']],
-    ['a bulk run', ['-p', 'local', 'passback', '--from', 'users.csv', '--restart']],
+    ['a bulk run', ['-p', 'local', 'bulk', 'passback', 'users.csv', '--restart']],
     ['doctor', ['-p', 'local', 'doctor']],
   ])('for %s', async (_, command) => {
     const done = await machine.run([...command, '--base-url', forged.url], { env });
@@ -229,7 +229,7 @@ describe('a proxy that opens no tunnel', () => {
     writeFileSync(join(machine.folder, 'rows.csv'), ['union_id,a', ...rows].join('\n'));
     const run = async (proxy: BareProxy, ...more: string[]) => {
       const file =
-        '-p local passback --from rows.csv --restart --environment test --base-url https://service.example'.split(
+        '-p local bulk passback rows.csv --restart --environment test --base-url https://service.example'.split(
           ' ',
         );
       const done = await machine.run([...file, ...more], { env: { HTTPS_PROXY: proxy.url } });

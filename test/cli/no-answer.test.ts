@@ -138,7 +138,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
     expect(done.status).toBe(0);
     expect(done.stderr).toMatch(/did not answer within 200 ms\n> PUT .* \(attempt 2\)\n/);
     writeFileSync(`${machine.folder}/rows.csv`, 'union_id,a\nu1,x\n');
-    const many = ['passback', '--from', 'rows.csv', '--base-url', server.url, '--timeout', '60s'];
+    const many = ['bulk', 'passback', 'rows.csv', '--base-url', server.url, '--timeout', '60s'];
     expect((await machine.run([...many, '--attempt-timeout', '200ms'])).status).toBe(0);
     // The code may be used up: a read is not sent again.
     requests = 0;

@@ -26,8 +26,7 @@ it('a command line without options has the defaults of all options with a value'
   });
   expect(Object.fromEntries(defaults.filter(([, values]) => Object.keys(values).length > 0))).toEqual({
     '': { '--timeout': 10_000, '--attempts': 3 },
-    read: { '--concurrency': 32 },
-    passback: { '--concurrency': 32 },
+    bulk: { '--concurrency': 32 },
     probe: { '--pause': 250 },
     'sign solve': { '--max-time': 20_000 },
     'sign try': { '--rate': 1 },
@@ -46,9 +45,8 @@ it('what is on without its --no- option is on', () => {
   expect(negated.toSorted()).toEqual([
     ['', '--no-color', undefined], // beside --color
     ['', '--no-input', true],
-    ['passback', '--no-preflight', true],
+    ['bulk', '--no-preflight', true],
     ['profile set', '--no-allow-http', undefined],
-    ['read', '--no-preflight', true],
     ['serve', '--no-migrate', true],
     ['serve', '--no-page', undefined],
   ]);

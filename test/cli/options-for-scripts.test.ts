@@ -175,8 +175,8 @@ describe('--print-curl', () => {
 });
 
 const excluded: readonly (readonly [line: string, options: readonly string[]])[] = [
-  ['passback --from a.csv', ['--print-curl', '--resume --restart']],
-  ['passback --from -', ['--resume', '--restart', '--journal j']],
+  ['bulk passback a.csv', ['--resume --restart']],
+  ['bulk passback -', ['--resume', '--restart', '--journal j']],
   ['read c', ['--dry-run --print-curl', '--json -o yaml']],
   ['profile add x --from f', ['--signing-preset default', '--signing-module m.mjs']],
   ['profile set x --signing-module m.mjs', ['--signing-preset default']],

@@ -52,7 +52,7 @@ describe.skipIf(process.platform === 'win32')('a hint that is pasted into a shel
   it.each(columns)('gives the column %j as one word', async (name) => {
     mkdirSync(path('csv'), { recursive: true });
     writeFileSync(path('csv/rows.csv'), `union_id,"${name.replaceAll('"', '""')}"\nu1,1.38E+10\n`);
-    const { status, stderr } = await machine.run(['passback', '--from', 'csv/rows.csv', ...values], {
+    const { status, stderr } = await machine.run(['bulk', 'passback', 'csv/rows.csv', ...values], {
       env: { USERINFO_APP_SECRET: 's' },
     });
     expect(status).toBe(2);

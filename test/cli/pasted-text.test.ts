@@ -72,33 +72,25 @@ const places: readonly (readonly [
   ['a name', '1001', (text) => ['read', 'abc', text]],
   ['a tenant', '1001', (text) => ['read', 'abc', '--tenant-code', text]],
   ['an app key', '1001', (text) => ['read', 'abc', '--app-key', text]],
-  ['a column', '1001', (text, file) => ['passback', '--from', file(`union_id,${cell(text)},b\nu001,x,y\n`)]],
-  [
-    'a cell with a user',
-    '1001',
-    (text, file) => ['passback', '--from', file(`union_id,a\n${cell(text)},b\n`)],
-  ],
+  ['a column', '1001', (text, file) => ['bulk', 'passback', file(`union_id,${cell(text)},b\nu001,x,y\n`)]],
+  ['a cell with a user', '1001', (text, file) => ['bulk', 'passback', file(`union_id,a\n${cell(text)},b\n`)]],
   [
     'a cell with a special value',
     '13800138000',
-    (text, file) => ['passback', '--from', file(`union_id,mobile\nu001,${cell(text)}\n`)],
+    (text, file) => ['bulk', 'passback', file(`union_id,mobile\nu001,${cell(text)}\n`)],
   ],
-  ['a cell with a code', '2474ab', (text, file) => ['read', '--from', file(`code\n${cell(text)}\n`)]],
+  ['a cell with a code', '2474ab', (text, file) => ['bulk', 'read', file(`code\n${cell(text)}\n`)]],
   [
     'a row of JSON with a user',
     '1001',
-    (text, file) => [
-      'passback',
-      '--from',
-      file(`${JSON.stringify({ union_id: text, a: 'b' })}\n`, 'a.ndjson'),
-    ],
+    (text, file) => ['bulk', 'passback', file(`${JSON.stringify({ union_id: text, a: 'b' })}\n`, 'a.ndjson')],
   ],
   [
     'a row of JSON with a special value',
     '13800138000',
     (text, file) => [
+      'bulk',
       'passback',
-      '--from',
       file(`${JSON.stringify({ union_id: 'u001', mobile: text })}\n`, 'a.ndjson'),
     ],
   ],
@@ -179,7 +171,7 @@ describe('another value that was pasted with something', () => {
 
   it.each(sent)('is counted before the first row, in a column: %s', async (_, paste, says) => {
     const file = `union_id,acme_note\n${rows(paste('1001'))}`;
-    const { status, stderr } = await run((write) => ['passback', '--from', write(file)]);
+    const { status, stderr } = await run((write) => ['bulk', 'passback', write(file)]);
     expect([status, platform.requests.length]).toEqual([0, 2]);
     expect(stderr).toContain(`warning: "acme_note" ${says}`);
     expect(stderr).toContain(', in 2 rows\n');
@@ -204,12 +196,12 @@ describe('another value that was pasted with something', () => {
   const refusedInCells = refused.filter(([, , says]) => !/delimiter after/.test(String(says)));
   it.each(refusedInCells)('is refused in a column, unless --types says text: %s', async (_, paste, says) => {
     const file = `union_id,acme_note,acme_more\nu1,x,y\nu2,${cell(paste('1001'))},#N/A\n`;
-    const { status, stderr } = await run((write) => ['passback', '--from', write(file)]);
+    const { status, stderr } = await run((write) => ['bulk', 'passback', write(file)]);
     expect([status, platform.requests]).toEqual([2, []]);
     expect(stderr).toMatch(says instanceof RegExp ? says : `line 3: "acme_note" ${says}`);
     const again = await run((write) => [
+      'bulk',
       'passback',
-      '--from',
       write(file),
       '--types',
       'acme_note:text,acme_more:text',

@@ -144,7 +144,7 @@ it('passes back, also to a user who was merged into another', async () => {
 it('runs over many rows, which may name a user by both', async () => {
   writeFileSync(join(machine.folder, 'users.csv'), 'id,mobile,acme_n\nu1,138,5\nu2,139,6\n');
   const both = ['--union-id-column', 'id', '--primary-key', 'mobile'];
-  const done = await run(['passback', '--from', 'users.csv', ...both, '--types', 'acme_n:number']);
+  const done = await run(['bulk', 'passback', 'users.csv', ...both, '--types', 'acme_n:number']);
   expect(done.status).toBe(0);
   const [first, second] = php.requests.slice(-2).map(({ parameters }) => parameters);
   const sent = [first, second].map((one) =>
@@ -156,13 +156,13 @@ it('runs over many rows, which may name a user by both', async () => {
   ]);
   writeFileSync(join(machine.folder, 'less.csv'), 'id,mobile,acme_n\nu1,,5\n');
   const count = php.requests.length;
-  const slip = await run(['passback', '--from', 'less.csv', ...both]);
+  const slip = await run(['bulk', 'passback', 'less.csv', ...both]);
   expect(slip).toMatchObject({ status: 2 });
   expect(slip.stderr).toContain('line 2: "mobile" has no value');
   expect(php.requests).toHaveLength(count);
 
   writeFileSync(join(machine.folder, 'codes.csv'), 'code\ngood1\ngood2\nbad\n');
-  const read = await run(['read', '--from', 'codes.csv', '--json', '--verbose']);
+  const read = await run(['bulk', 'read', 'codes.csv', '--json', '--verbose']);
   expect(read.status).toBe(6);
   const { ok, failed, warnings } = JSON.parse(read.stdout);
   expect({ ok, failed, warnings }).toEqual({ ok: 2, failed: 1, warnings: undefined });

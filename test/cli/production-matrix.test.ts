@@ -98,7 +98,7 @@ const chosen: Cell[] = [
 
 describe('a bulk run', () => {
   it.each(chosen)('by profile $profile ($by), base URL of the $url: $address', async (cell) => {
-    const done = await run(['passback', '--from', 'rows.csv', '--restart'], cell);
+    const done = await run(['bulk', 'passback', 'rows.csv', '--restart'], cell);
     if (isGuarded(cell)) expect(done).toMatchObject({ status: 2, writes: at('test', 0) });
     else expect(done).toMatchObject({ status: 0, writes: at(cell.address, 2) });
   });

@@ -241,7 +241,7 @@ describe('read', () => {
     const codes = await machine.issueCodes(3);
     const limited = await machine.issueCode('--names', 'chat_nickname');
     const stdin = ['code', ...codes, limited, ''].join('\n');
-    const args = 'read --from - --names mobile,moblie --any-name --results r.ndjson'.split(' ');
+    const args = 'bulk read - mobile,moblie --any-name --results r.ndjson'.split(' ');
     const done = await machine.run([...local, ...args], { stdin });
     expect(done.status).toBe(0);
     expect(done.stderr).toContain(
@@ -258,7 +258,7 @@ describe('read', () => {
     const logged = machine.log;
     for (const args of [
       ['read', 'c', ...names],
-      ['read', '--from', `${machine.folder}/codes.csv`, '--names', ...names],
+      ['bulk', 'read', `${machine.folder}/codes.csv`, ...names],
     ]) {
       const done = await machine.run([...local, ...args]);
       expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(said) });

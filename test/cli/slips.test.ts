@@ -48,7 +48,7 @@ interface Slip {
 
 const to = '--union-id u001';
 const file = (text: string, name = 'a.csv') =>
-  `printf '${text}' > $d/${name}; userinfo passback --from $d/${name}`;
+  `printf '${text}' > $d/${name}; userinfo bulk passback $d/${name}`;
 
 const refused: readonly Slip[] = [
   {
@@ -81,8 +81,8 @@ const refused: readonly Slip[] = [
     cause: 'the name "“chat_nickname”" is in quotes',
     next: 'Corrected, or as it is:\n  userinfo read abc mobile,chat_nickname,chat_sex\n',
   },
-  { typed: 'userinfo read c1 --format json', cause: "argument 'json' is invalid", next: '"-o json"' },
-  { typed: 'userinfo read c1 --format csv', cause: 'it needs --from', next: 'that of -o' },
+  { typed: 'userinfo read c1 --format csv', cause: 'unknown option "--format"', next: '"--output"' },
+  { typed: `${file('')} --format json`, cause: "argument 'json' is invalid", next: '"-o json"' },
   {
     typed: `userinfo read c1 --base-url '"https://h.example"'`,
     cause: '--base-url is not an absolute http or https URL',
@@ -187,7 +187,7 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo read abc mobile --query data.chat_nickname',
     cause: 'the name "chat_nickname" in --query is none that the read asks for',
-    next: '\n  userinfo read abc mobile --query data.chat_nickname --names chat_nickname\n',
+    next: '\n  userinfo read abc mobile --query data.chat_nickname chat_nickname\n',
   },
   {
     typed: `userinfo read abc '["mobile", "age"]'`,
@@ -202,7 +202,7 @@ const refused: readonly Slip[] = [
   {
     typed: file('union_id,a\\n u001,b\\nu002 ,b\\n'),
     cause: 'line 2: "union_id" has a space before it\nline 3: "union_id" has a space after it',
-    next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo passback',
+    next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo bulk passback',
   },
   {
     typed: `userinfo passback mobile=1.38E+10 ${to}`,
@@ -213,24 +213,24 @@ const refused: readonly Slip[] = [
   {
     typed: file('union_id,mobile\\nu001,13900139000.0\\n'),
     cause: '"mobile" is a number that a spreadsheet damaged',
-    next: 'To send it as it is:\n  userinfo passback',
+    next: 'To send it as it is:\n  userinfo bulk passback',
     paste: { sends: '{"mobile":"13900139000.0"}' },
   },
   {
     typed: `${file('union_id,moblie,age\\nu001,138,1\\n')} --types age:number`,
     cause: '"moblie": the key has no special meaning; did you mean "mobile"?',
-    next: 'Nothing was sent. Rename it, or send it as it is:\n  userinfo passback',
+    next: 'Nothing was sent. Rename it, or send it as it is:\n  userinfo bulk passback',
     paste: { sends: '{"moblie":"138","age":1}' },
   },
   {
-    typed: "printf 'union_id,moblie\\nu001,138\\n' | userinfo passback --from -",
+    typed: "printf 'union_id,moblie\\nu001,138\\n' | userinfo bulk passback -",
     cause: '"moblie": the key has no special meaning; did you mean "mobile"?',
     next: '--types moblie:text',
   },
   {
     typed: file('{"union_id":"u001","id_crad":"1"}\\n', 'a.ndjson'),
     cause: '"id_crad": the key has no special meaning; did you mean "id_card"?',
-    next: 'send it as it is:\n  userinfo passback',
+    next: 'send it as it is:\n  userinfo bulk passback',
     paste: { sends: '{"id_crad":"1"}' },
   },
   {
@@ -241,7 +241,7 @@ const refused: readonly Slip[] = [
   {
     typed: `${file('m\\0,\\0a\\0\\n\\0x\\0,\\0b\\0\\n\\0')} --primary-key m`,
     cause: 'it looks like utf-16le without a byte-order mark',
-    next: 'Nothing was sent. Name its encoding:\n  userinfo passback',
+    next: 'Nothing was sent. Name its encoding:\n  userinfo bulk passback',
     paste: { sends: '{"m":"x","a":"b"}' },
   },
   {
@@ -252,11 +252,11 @@ const refused: readonly Slip[] = [
   {
     typed: file('sep=;\\nunion_id;a\\nu001;b\\n'),
     cause: 'line 2: there is one column, "union_id;a"',
-    next: 'Nothing was sent. Name the delimiter:\n  userinfo passback',
+    next: 'Nothing was sent. Name the delimiter:\n  userinfo bulk passback',
     paste: { sends: '{"a":"b"}' },
   },
   {
-    typed: "printf 'code\\n1.38E+10\\n' > $d/c.csv; userinfo read --from $d/c.csv",
+    typed: "printf 'code\\n1.38E+10\\n' > $d/c.csv; userinfo bulk read $d/c.csv",
     cause: '"code" is a number that a spreadsheet damaged',
     next: 'format the column as text. To send it as it is:\n',
   },
@@ -274,7 +274,7 @@ const refused: readonly Slip[] = [
   { typed: "userinfo read abc 'mobile\nage'", cause: 'line break', next: 'Nothing was sent. Correct it.\n' },
   { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
   {
-    typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read --from $d/c.csv --names moblie",
+    typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo bulk read $d/c.csv moblie",
     cause: 'did you mean "mobile"?',
     next: 'Nothing was sent.',
   },
@@ -305,13 +305,13 @@ const refused: readonly Slip[] = [
   {
     typed: file('union_id,mobile\\nu001,138 0013 8000\\n'),
     cause: 'line 2: "mobile" is not digits alone',
-    next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo passback',
+    next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo bulk passback',
     paste: { sends: '{"mobile":"138 0013 8000"}' },
   },
   ...['1.5E+10', '"1,38E+10"', '-5E+11'].map((cell) => ({
     typed: file(`union_id,acme_no\\nu001,${cell}\\n`),
     cause: 'line 2: "acme_no" is a number that a spreadsheet damaged',
-    next: 'format the column as text. To send it as it is:\n  userinfo passback',
+    next: 'format the column as text. To send it as it is:\n  userinfo bulk passback',
     paste: { sends: `{"acme_no":"${cell.replaceAll('"', '')}"}` },
   })),
   ...[
@@ -349,7 +349,7 @@ const refused: readonly Slip[] = [
   ].map(([column, text = '']) => ({
     typed: file(text),
     cause: `the numbers of column "${column}" were rounded to 15 digits`,
-    next: 'Nothing was sent. Export them as text. To send them as they are:\n  userinfo passback',
+    next: 'Nothing was sent. Export them as text. To send them as they are:\n  userinfo bulk passback',
   })),
   {
     typed: "printf ' CODE=abc\\n' | userinfo read -",
@@ -363,8 +363,18 @@ const refused: readonly Slip[] = [
   })),
   {
     typed: 'userinfo passback b.csv',
-    cause: '"b.csv" is not a pair with a key',
-    next: 'For each of its rows:\n  userinfo passback --from b.csv\n',
+    cause: '"b.csv" is a file: for each of its rows, userinfo bulk passback b.csv',
+    next: 'Nothing was sent.',
+  },
+  {
+    typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read $d/c.csv mobile",
+    cause: '/c.csv" is a file: for each of its rows, userinfo bulk read /',
+    next: 'Nothing was sent.',
+  },
+  {
+    typed: 'userinfo passback --from b.csv',
+    cause: 'unknown option "--from"',
+    next: 'For the rows of a file: userinfo bulk passback FILE',
   },
   {
     typed: 'userinfo passback a=user:1 --primary-key a',
@@ -525,16 +535,16 @@ const refused: readonly Slip[] = [
     next: 'There are no profiles yet. Add one:\n  userinfo profile add shop\n',
   },
   {
-    typed: `printf 'Union_ID,a\\nu001,b\\n' > $d/a.csv; userinfo passback --from $d/a.csv`,
+    typed: `printf 'Union_ID,a\\nu001,b\\n' > $d/a.csv; userinfo bulk passback $d/a.csv`,
     cause: 'no column is named "union_id"; found "Union_ID", "a"',
-    next: 'Nothing was sent. If that is the column, name it:\n  userinfo passback',
+    next: 'Nothing was sent. If that is the column, name it:\n  userinfo bulk passback',
     paste: { sends: '{"a":"b"}' },
   },
   {
     typed: file('用户ID,a\\nu001,b\\n'),
     cause: 'no column is named "union_id"; found "用户ID", "a"',
     next: 'Name that of user IDs with --union-id-column',
-    paste: { line: 'userinfo passback --from $d/a.csv --union-id-column 用户ID', sends: '{"a":"b"}' },
+    paste: { line: 'userinfo bulk passback $d/a.csv --union-id-column 用户ID', sends: '{"a":"b"}' },
   },
   {
     typed: file('u001,gold\\nu002,silver\\n'),
@@ -555,32 +565,31 @@ const refused: readonly Slip[] = [
   {
     typed: file('union_id,a\\nu001,b\\n,c\\n'),
     cause: 'line 3: ',
-    next: 'Correct them. To send the others:\n  userinfo passback',
+    next: 'Correct them. To send the others:\n  userinfo bulk passback',
   },
   ...[';', '|', '\\t'].map((delimiter) => ({
     typed: file(`union_id${delimiter}a\\nu001${delimiter}b\\n`),
     cause: 'there is one column',
-    next: 'Nothing was sent. Name the delimiter:\n  userinfo passback',
+    next: 'Nothing was sent. Name the delimiter:\n  userinfo bulk passback',
     paste: { sends: '{"a":"b"}' },
   })),
   {
     typed: `${file('union_id,a\\nu001,b\\n')} $d/b.csv`,
-    cause: '--from takes one file: ',
-    next: 'Run each on its own:\n  userinfo passback',
-    paste: { sends: '{"a":"b"}' },
+    cause: "too many arguments for 'passback'",
+    next: 'Run each file on its own.',
   },
   {
-    typed: `${file('union_id,a\\nu001,b\\n')} a=b`,
-    cause: '--from and pairs, --user-info or --union-id are both given',
-    next: 'the columns of the file are the keys',
+    typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo bulk read $d/c.csv $d/c.csv",
+    cause: '/c.csv" is a second file',
+    next: 'Run each file on its own.',
   },
   {
     typed: `${file('union_id,a\\nu001,b\\n')} --failed $d/a.csv`,
-    cause: '--from and --failed are the same file',
+    cause: 'the input and --failed are the same file',
     next: 'Nothing was sent. Name another file with --failed.',
   },
   { typed: `${file('')}`, cause: 'is empty', next: 'Nothing was sent.' },
-  { typed: 'userinfo passback --from $d/none.csv', cause: 'no such file', next: 'Nothing was sent.' },
+  { typed: 'userinfo bulk passback $d/none.csv', cause: 'no such file', next: 'Nothing was sent.' },
   {
     typed: `${file('union_id,a\\nu001,b\\n')} --encoding cp936`,
     cause: '"cp936" is not an encoding that is known',
@@ -709,11 +718,6 @@ const refused: readonly Slip[] = [
     next: 'The commands are read, ',
   },
   {
-    typed: `${file('union_id,a\\nu001,b\\n')} $d/b.csv --union-id u001`,
-    cause: '--from and pairs, --user-info or --union-id are both given',
-    next: 'With --from, the columns of the file are the keys',
-  },
-  {
     typed: 'userinfo help bluk',
     cause: 'there is no command, topic or option "bluk"',
     next: 'Did you mean:\n  userinfo help bulk\n',
@@ -764,7 +768,7 @@ describe('a slip is refused before anything is sent', () => {
       // Whatever a printed command needs, it is not what was typed; a valid text that looks like a slip is sent.
       expect([line, after.stderr]).not.toEqual([line, stderr]);
       // Of a file, there are the results of the first by now.
-      if (isAsItIs && !(before > 0 && line.includes('--from')))
+      if (isAsItIs && !(before > 0 && line.includes(' bulk ')))
         expect([line, sent().length]).toEqual([line, before + 1]);
     }
   });
@@ -812,10 +816,10 @@ describe('a slip of a file', () => {
     const shell = (line: string): ReturnType<typeof machine.shell> =>
       machine.shell(`cd '${folder}'\n${line}`, { env });
     writeFileSync(join(folder, 'my users.json'), '[{"union_id":"u001","a":"b"}]');
-    const { stderr } = await shell("userinfo passback --from 'my users.json'");
+    const { stderr } = await shell("userinfo bulk passback 'my users.json'");
     const line = /^ {2}(jq .*)$/m.exec(stderr)?.[1] ?? '';
     expect((await shell(line)).status).toBe(0);
-    expect((await shell("userinfo passback --from 'my users.rows.ndjson'")).status).toBe(0);
+    expect((await shell("userinfo bulk passback 'my users.rows.ndjson'")).status).toBe(0);
     expect(sent()).toEqual([expect.stringContaining('user_info={"a":"b"}')]);
   });
 
@@ -823,7 +827,7 @@ describe('a slip of a file', () => {
     const { folder, env, name } = newRow();
     answers[name] = '{"code":40401,"msg":"no such user","data":{}}';
     writeFileSync(join(folder, 'a.csv'), 'union_id,a,,\nu001,b,,\n');
-    const { status } = await machine.shell(`cd '${folder}'; userinfo passback --from a.csv --failed f.csv`, {
+    const { status } = await machine.shell(`cd '${folder}'; userinfo bulk passback a.csv --failed f.csv`, {
       env,
     });
     expect(status).toBe(6);
@@ -1092,9 +1096,7 @@ describe('a name that does not exist', () => {
     ['passback a=b -u u001', 'unknown option "-u"', '--union-id'],
     ['passback a=b --user u001', 'unknown option "--user"', '--union-id'],
     ['passback a=b --id u001', 'unknown option "--id"', '--union-id'],
-    ['passback --form f.csv', 'unknown option "--form"', '--from'],
     ['passback a=b --force', 'unknown option "--force"', null],
-    ['read c --info-name mobile', 'unknown option "--info-name"', '--names'],
     ['read c --insecure', 'unknown option "--insecure"', '--ca-file'],
     ['read c -k', 'unknown option "-k"', '--ca-file'],
     ['read -help', 'unknown option "-help"', '--help'],
@@ -1105,9 +1107,9 @@ describe('a name that does not exist', () => {
     ['passback a=b --curl', 'unknown option "--curl"', '--print-curl'],
     ['passback a=b --dry', 'unknown option "--dry"', '--dry-run'],
     ['passback a=b --unionId u', 'unknown option "--unionId"', '--union-id'],
-    ['read --from c.csv --types code:text', 'unknown option "--types"', null],
+    ['bulk read c.csv --types code:text', 'unknown option "--types"', null],
     ['read c --colour', 'unknown option "--colour"', '--color'],
-    ['passback --from a.csv --restrat', 'unknown option "--restrat"', null],
+    ['bulk passback a.csv --restrat', 'unknown option "--restrat"', null],
     ['passback a=b -q data', 'unknown option "-q"', '--query'],
     ['passback a=b -v', 'unknown option "-v"', '--verbose'],
     ['profile rm shop', 'unknown command "rm"', 'delete'],

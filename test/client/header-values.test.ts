@@ -164,8 +164,8 @@ it.each([',expires=3600', ''])('a command%s runs again when its token is refused
   });
   writeFileSync(join(machine.folder, 'rows.csv'), `union_id,a\n${'u1,x\n'.repeat(8)}`);
   const done = await machine.run([
+    'bulk',
     'passback',
-    '--from',
     'rows.csv',
     '--concurrency',
     '1',

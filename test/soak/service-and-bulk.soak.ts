@@ -46,7 +46,7 @@ class Soak {
   }
 
   async #pass(file: string, ...more: string[]): Promise<number | null> {
-    const args = ['-p', 'local', 'passback', '--from', file, '--attempts', '4', '--timeout', '5s', ...more];
+    const args = ['-p', 'local', 'bulk', 'passback', file, '--attempts', '4', '--timeout', '5s', ...more];
     return (await this.#machine.run(args)).status;
   }
 

@@ -19,21 +19,31 @@ export interface RunPaths {
   readonly failed: string | null;
 }
 
-/** @throws InvalidInputError if options, given by their names, are paths of the same file, or not of one that is written */
-export function refuseUnusable(files: Readonly<Record<string, string | null | undefined>>): void {
+/**
+ * Refuses paths of options, by their names, that cannot be written to, or that are the same file as another or as the
+ * `input`.
+ *
+ * @throws InvalidInputError
+ */
+export function refuseUnusable(
+  files: Readonly<Record<string, string | null | undefined>>,
+  input?: string,
+): void {
   const seen = new Map<string, string>();
-  for (const [option, path] of Object.entries(files)) {
+  if (input !== undefined) seen.set(realPath(input), 'the input');
+  for (const [name, path] of Object.entries(files)) {
     if (path === null || path === undefined) continue;
-    if (path === '-' && option !== 'from') {
-      throw new InvalidInputError(`--${option} names a file, which cannot be -`, {
-        hint: 'Without --results, those of rows from standard input (--from -) go to standard output.',
+    const option = `--${name}`;
+    if (path === '-') {
+      throw new InvalidInputError(`${option} names a file, which cannot be -`, {
+        hint: 'Without --results, those of rows from standard input go to standard output.',
       });
     }
     const place = realPath(path);
-    const other = seen.get(place);
-    if (other !== undefined) {
-      throw new InvalidInputError(`--${other} and --${option} are the same file: ${quoteName(path)}`, {
-        hint: `Name another file with --${option}.`,
+    const same = seen.get(place);
+    if (same !== undefined) {
+      throw new InvalidInputError(`${same} and ${option} are the same file: ${quoteName(path)}`, {
+        hint: `Name another file with ${option}.`,
       });
     }
     seen.set(place, option);

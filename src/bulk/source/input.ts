@@ -59,7 +59,7 @@ export async function* decompress(bytes: AsyncIterable<Buffer>): AsyncGenerator<
   const [, kind] = notText.find(([magic]) => startsWith(magic)) ?? [];
   if (kind !== undefined) {
     throw new InvalidInputError(`the input is ${kind}, not text`, {
-      hint: 'Save the sheet as "CSV UTF-8 (comma delimited)", and give that file with --from.',
+      hint: 'Save the sheet as "CSV UTF-8 (comma delimited)", and give that file.',
     });
   }
   const whole = join(head, rest);

@@ -106,13 +106,11 @@ function splitPair(
   const found = /^((?:\\[=:]|\\(?![=:])|[^=:\\]|:(?!=))*)(:?=)(.*)$/s.exec(pair);
   const [, key = '', separator, value = ''] = found ?? [];
   if (key === '') {
-    const isFile = /\.(?:csv|ndjson|jsonl)(?:\.gz)?$/i.test(pair);
-    const hint = isFile ? 'For each of its rows:' : 'As a pair:';
-    const instead = isFile ? ['--from', pair] : asPair(pair);
+    const instead = asPair(pair);
     throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair with a key`, {
       ...(instead === null
         ? { hint: unpairedHint(pair, before, after) }
-        : { hint, commands: retyped(args, pair, ...instead) }),
+        : { hint: 'As a pair:', commands: retyped(args, pair, ...instead) }),
     });
   }
   return { key: key.replace(/\\([=:])/g, '$1'), isJson: separator === ':=', value };

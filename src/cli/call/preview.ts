@@ -21,9 +21,7 @@ export function addRequestOptions(command: Command): Command {
     command
       .optionsGroup('Preview:')
       .addOption(new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'))
-      .addOption(
-        new Option('--print-curl', 'print a signed curl command without sending it').conflicts('from'),
-      )
+      .option('--print-curl', 'print a signed curl command without sending it')
       .option('--reveal', 'with --dry-run or --print-curl, show masked values')
       .optionsGroup(''),
   );

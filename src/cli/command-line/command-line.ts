@@ -10,6 +10,9 @@ export class UsageError extends UserInfoError {
   }
 }
 
+/** The advice where a command gets several files, as a shell makes of *.csv. */
+export const oneFileEach = 'Run each file on its own.';
+
 /** The command as it is typed. */
 export function fullName(command: Command): string {
   const { parent } = command;
@@ -23,6 +26,8 @@ export interface CommandLine {
   /** With `value` as it is typed, and whether it is an argument of its own. */
   readonly options: readonly { option: Option; value: string | undefined; isApart: boolean }[];
   readonly operands: readonly string[];
+  /** The index of each operand, and of each literal argument, in all arguments. */
+  readonly places: readonly number[];
   /** Arguments that look like options, but are not options of the command. */
   readonly unknown: readonly string[];
   /** Whether one of these is before the first operand. */
@@ -37,6 +42,7 @@ const looksLikeOption = (arg = '') => /^-(?!\d|\.\d)./s.test(arg);
 export function readCommandLine(program: Command, args: readonly string[]): CommandLine {
   const options: { option: Option; value: string | undefined; isApart: boolean }[] = [];
   const operands: string[] = [];
+  const places: number[] = [];
   const unknown: string[] = [];
   let isUnknownFirst = false;
   const rest = [...args];
@@ -45,8 +51,12 @@ export function readCommandLine(program: Command, args: readonly string[]): Comm
     if (!looksLikeOption(arg)) {
       const inner = operands.length > 0 ? undefined : command.commands.find((one) => one.name() === arg);
       if (operands.length === 0) isUnknownFirst = unknown.length > 0;
-      if (inner === undefined) operands.push(arg);
-      else command = inner;
+      if (inner !== undefined) {
+        command = inner;
+        continue;
+      }
+      places.push(args.length - rest.length - 1);
+      operands.push(arg);
       continue;
     }
     const [flag, glued] = splitFlag(arg);
@@ -63,7 +73,8 @@ export function readCommandLine(program: Command, args: readonly string[]): Comm
       options.push({ option, value: isApart ? rest.shift() : glued, isApart });
     }
   }
-  return { command, options, operands, unknown, isUnknownFirst, literal: rest };
+  places.push(...rest.map((_, index) => args.length - rest.length + index));
+  return { command, options, operands, places, unknown, isUnknownFirst, literal: rest };
 }
 
 function splitFlag(arg: string): [flag: string, glued: string | undefined] {
@@ -81,7 +92,7 @@ function findOption(command: Command | null, flag: string): Option | undefined {
 
 /** Options that name a user, a deployment or a database: a second one means another, and only one can be meant. */
 const once =
-  /^--(?:profile|environment|base-url|tenant-code|channel|app-key|union-id|union-id-column|primary-key|user-info|from|database)$/;
+  /^--(?:profile|environment|base-url|tenant-code|channel|app-key|union-id|union-id-column|primary-key|user-info|database)$/;
 
 /**
  * Refuses what commander takes and nobody means: an option as the value of another, one of `once` given twice, an

@@ -66,14 +66,21 @@ export function showCommon(command: Command, groups: readonly CommonGroup[]): vo
   shownCommon.set(command, [...groups, 'every']);
 }
 
-export const bulkHeading = 'Bulk runs:';
+/** The options of a group that each of its commands has. */
+export const sharedHeading = 'Shared options:';
+
+/** The options that a command shares with the others of its group, which are declared at the group. */
+function sharedOptions({ parent }: Command): readonly Option[] {
+  const options = parent?.options ?? [];
+  return options.some(({ helpGroupHeading }) => helpGroupHeading === sharedHeading) ? options : [];
+}
 
 /** Groups of options that a page of the help explains; the short help of a command has their flags. */
 const pages: Readonly<Record<string, string>> = {
   'Global Options:': 'userinfo --help',
   'Connection:': 'userinfo help connection',
   'Operation:': 'userinfo help operation',
-  [bulkHeading]: 'userinfo help bulk',
+  [sharedHeading]: 'userinfo bulk -h',
 };
 
 /** The page that explains a group of options. */
@@ -85,33 +92,39 @@ export function helpPage(heading = ''): string | undefined {
 const namedOnly = ['Signing:', 'Service:', 'Other:'];
 
 /** The help of commands, with the common options that apply; the program's short one has at most 24 lines. */
-export const helpLayout = (isShort: boolean): HelpConfiguration => ({
-  showGlobalOptions: true,
-  subcommandTerm: (command) => command.name(),
-  visibleGlobalOptions: (command) => {
-    const groups = shownCommon.get(command) ?? [];
-    return rootOf(command).options.filter(
-      (option) => option instanceof CommonOption && groups.includes(option.group),
-    );
-  },
-  // The commands of a group come before its options; those of the program are listed by its complete help.
-  formatHelp: (command, helper) => {
-    const text = Help.prototype.formatHelp.call(helper, command, helper);
-    if (command.commands.length === 0) return text;
-    const parts = text.trimEnd().split('\n\n');
-    const isOptions = (part: string) => /^(?:Global )?Options/.test(part);
-    const options = isShort && command.parent === null ? [] : parts.filter(isOptions);
-    return `${[...parts.filter((part) => !isOptions(part)), ...options].join('\n\n')}\n`;
-  },
-  formatItemList: (heading, items, helper) => {
-    const page = helpPage(heading);
-    if (items.length === 0) return [];
-    if (isShort && namedOnly.includes(heading))
-      return [`${heading} ${items.map((item) => item.trim().split(' ')[0]).join(', ')}`];
-    if (page === undefined || !isShort) return [heading, ...items, ''];
-    if (heading === bulkHeading) return [`Many users: --from <file> (see "${page}")`, ''];
-    const flags = items.map((item) => /-[\w-]+(?:, --[\w-]+)?/.exec(item)?.[0].replace(', ', '/'));
-    const shown = flags.filter((flag) => flag !== undefined);
-    return [`${heading.replace(':', '')} (see "${page}"):`, wrapNames(shown, helper.helpWidth ?? 80), ''];
-  },
-});
+export function helpLayout(isShort: boolean): HelpConfiguration {
+  let isGroup = false;
+  return {
+    showGlobalOptions: true,
+    subcommandTerm: (command) => command.name(),
+    visibleOptions: (command) => [...new Help().visibleOptions(command), ...sharedOptions(command)],
+    visibleGlobalOptions: (command) => {
+      const groups = shownCommon.get(command) ?? [];
+      return rootOf(command).options.filter(
+        (option) => option instanceof CommonOption && groups.includes(option.group),
+      );
+    },
+    // The commands of a group come before its options; those of the program are listed by its complete help.
+    formatHelp: (command, helper) => {
+      isGroup = command.commands.length > 0;
+      const text = Help.prototype.formatHelp.call(helper, command, helper);
+      if (!isGroup) return text;
+      const parts = text.trimEnd().split('\n\n');
+      const isOptions = (part: string) => /^(?:Shared o|Global O|O)ptions|^Connection/.test(part);
+      const options = isShort && command.parent === null ? [] : parts.filter(isOptions);
+      return `${[...parts.filter((part) => !isOptions(part)), ...options].join('\n\n')}\n`;
+    },
+    formatItemList: (heading, items, helper) => {
+      const page = helpPage(heading);
+      if (items.length === 0) return [];
+      if (isShort && namedOnly.includes(heading))
+        return [`${heading} ${items.map((item) => item.trim().split(' ')[0]).join(', ')}`];
+      const isExplainedHere = isGroup && heading === sharedHeading;
+      if (page === undefined || !isShort || isExplainedHere) return [heading, ...items, ''];
+      const flags = items.map((item) => /-[\w-]+(?:, --[\w-]+)?/.exec(item)?.[0].replace(', ', '/'));
+      const shown = flags.filter((flag) => flag !== undefined);
+      const title = `${heading.replace(':', '')} (see "${page}"):`;
+      return [title, wrapNames(shown, helper.helpWidth ?? 80), ''];
+    },
+  };
+}

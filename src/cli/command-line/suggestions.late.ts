@@ -2,8 +2,8 @@ import type { Command, CommanderError } from 'commander';
 import { distance } from 'fastest-levenshtein';
 import { quoteName } from '../../protocol/errors.js';
 import { isSlip } from '../../support/nearest-name.js';
-import { type CommandLine, fullName, UsageError } from './command-line.js';
-import { bulkHeading, type CommonOption } from './help-layout.js';
+import { type CommandLine, fullName, oneFileEach, UsageError } from './command-line.js';
+import type { CommonOption } from './help-layout.js';
 import { outputFormats } from './options.js';
 import json from './other-tools.json' with { type: 'json' };
 
@@ -21,6 +21,8 @@ const otherTools: {
 
 /** Advice instead of an option that a command does not have, by command and option. */
 const otherWays: Readonly<Record<string, string>> = {
+  'userinfo passback --from': 'For the rows of a file: userinfo bulk passback FILE',
+  'userinfo read --from': 'For the rows of a file: userinfo bulk read FILE',
   'userinfo read --code': 'The code is the first argument: userinfo read "$code"',
   'userinfo read --union-id':
     'A read takes a code that was issued for the user: userinfo read "$(userinfo admin code issue …)"',
@@ -52,6 +54,8 @@ export function explainRefusal({ code, message }: CommanderError, line: CommandL
       said,
       `Did you mean ${asOptions.slice(command.registeredArguments.length).join(' ')}?`,
     );
+  if (code === 'commander.excessArguments' && fullName(command).startsWith('userinfo bulk '))
+    return new UsageError(said, oneFileEach);
   return new UsageError(said, nearest === undefined ? undefined : `Did you mean "${nearest}"?`);
 }
 
@@ -67,7 +71,7 @@ function settingsAsOptions(command: Command, args: readonly string[]): string[] 
 /** The error of an option that a command does not have, or not with a value; `typed` is the argument. */
 function unknownOption(line: CommandLine, typed: string): UsageError {
   const { command } = line;
-  const names = optionsOf(line);
+  const names = optionsOf(command);
   const isLong = typed.startsWith('--');
   const flag = isLong ? typed.replace(/=.*$/s, '') : typed.slice(0, 2);
   if (isLong && names.includes(flag)) return new UsageError(`the option "${flag}" takes no value`);
@@ -90,17 +94,11 @@ function unknownOption(line: CommandLine, typed: string): UsageError {
   return new UsageError(message, 'The options are listed by:', [`${path} --help`]);
 }
 
-/** The long options that a command line may mean: not the hidden ones, and those of bulk runs in a bulk run alone. */
-function optionsOf({ command, options }: CommandLine): string[] {
-  const isBulk = options.some(({ option }) => option.long === '--from');
-  const names: string[] = [];
-  for (let one: Command | null = command; one !== null; one = one.parent) {
-    for (const { long, hidden, helpGroupHeading } of one.options) {
-      const isOfOtherKind = helpGroupHeading === bulkHeading && long !== '--from' && !isBulk;
-      if (long && !hidden && !isOfOtherKind) names.push(long);
-    }
-  }
-  return [...new Set(names)];
+/** The long options that a command line may mean: not the hidden ones. */
+function optionsOf(command: Command | null): string[] {
+  if (command === null) return [];
+  const own = command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : []));
+  return [...new Set([...own, ...optionsOf(command.parent)])];
 }
 
 /** The error of a command that a group does not have: with what was probably meant, and its siblings. */

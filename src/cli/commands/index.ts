@@ -9,6 +9,7 @@ const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Commands:': {
     read: async () => (await import('./read.js')).declareRead,
     passback: async () => (await import('./passback.js')).declarePassback,
+    bulk: async () => (await import('./bulk/index.js')).declareBulk,
     profile: async () => (await import('./profile/index.js')).declareProfile,
     doctor: async () => (await import('./doctor/index.js')).declareDoctor,
     demo: async () => (await import('./demo/index.js')).declareDemo,

@@ -12,16 +12,15 @@ import {
 } from '../../protocol/user-info.js';
 import { isSlip } from '../../support/nearest-name.js';
 import { quoteWhereNeeded } from '../../support/shell.js';
-import { addBulkOptions, addPassbackManyOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
 import { judgeEntries, misspeltKey, parsePairs, renamed, warnOfKeys } from '../call/pairs.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { asTheyAre, refusePasted, retyped } from '../call/refuse-pasted.js';
 import { type Call, type CliContext, command } from '../command.js';
-import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
 import { inputName, parseJson, readText } from '../io.js';
+import { isRowsName, rowsFileError } from './bulk/rows-file.js';
 
 interface PassbackOptions extends RequestOptions {
   readonly unionId?: string;
@@ -66,43 +65,24 @@ export const declarePassback = command({
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'pass information about a user back',
   takes: (command) => {
-    addRequestOptions(passbackCall.takes(command));
-    return addPassbackManyOptions(addBulkOptions(command)).addHelpText(
+    return addRequestOptions(passbackCall.takes(command)).addHelpText(
       'after',
       () => `${listNames(Object.keys(specialUserInfoKeys), 'Keys with a special meaning')}
 Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
 stored as it is; give it a prefix of your own, such as acme_level.`,
     );
   },
-  run: async (call: Call<PassbackOptions & BulkOptions>, pairs: string[]) => {
-    const { userInfo, unionId } = call.options;
-    const given = pairs.length > 0 || userInfo !== undefined || unionId !== undefined;
-    const hint =
-      'With --from, the columns of the file are the keys, and --union-id-column names that of user IDs.';
-    const more = pairs.filter((pair) => !pair.includes('='));
-    const isFiles = call.options.from !== undefined && userInfo === undefined && unionId === undefined;
-    if (isFiles && more.length > 0) await refuseFiles(call, more);
-    if (!isBulk(call.command, { given, argument: 'pairs, --user-info or --union-id', hint })) {
-      const request = await passbackCall.request(call, pairs);
-      const keys = Object.keys(JSON.parse(request.parameters.get('user_info') ?? '{}'));
-      return callService(call, request, async ({ key_prefix }) => {
-        if (!call.options.anyName) refuseMisspelt(call.context.args, pairs, keys, key_prefix);
-        await warnOfKeys(call.io, keys, key_prefix);
-      });
-    }
-    return (await import('../bulk/run-many.late.js')).passbackMany(call);
+  run: async (call: Call<PassbackOptions>, pairs: string[]) => {
+    const file = pairs.find(isRowsName);
+    if (file !== undefined) throw rowsFileError(file, 'passback');
+    const request = await passbackCall.request(call, pairs);
+    const keys = Object.keys(JSON.parse(request.parameters.get('user_info') ?? '{}'));
+    return callService(call, request, async ({ key_prefix }) => {
+      if (!call.options.anyName) refuseMisspelt(call.context.args, pairs, keys, key_prefix);
+      await warnOfKeys(call.io, keys, key_prefix);
+    });
   },
 });
-
-/** @throws UsageError for files after that of --from, as a shell makes of *.csv */
-async function refuseFiles({ context: { args } }: Call, files: readonly string[]): Promise<never> {
-  const { formatCommand } = await import('../bulk/run-report.js');
-  const rest = args.filter((arg) => !files.includes(arg));
-  const [first = ''] = files;
-  const message = `--from takes one file: ${quoteName(first)} is one more`;
-  const commands = files.map((file) => formatCommand(rest, ['--from', file], ['--from']));
-  throw new UsageError(message, 'Run each on its own:', [formatCommand(rest, []), ...commands]);
-}
 
 /** @throws InvalidInputError for a key that is probably a misspelt special one (§4.2 rule 4) */
 function refuseMisspelt(

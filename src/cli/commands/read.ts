@@ -2,39 +2,35 @@ import type { Command } from 'commander';
 import { readRequest } from '../../client/request.js';
 import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { pasteFault } from '../../protocol/pasted-text.js';
-import { addBulkOptions, type BulkOptions, isBulk } from '../bulk/bulk-options.js';
 import { callService } from '../call/call-service.js';
 import { addRequestOptions, type RequestOptions } from '../call/preview.js';
 import { asTheyAre, refusePasted, retyped } from '../call/refuse-pasted.js';
 import { type Call, type CliContext, command } from '../command.js';
-import { UsageError } from '../command-line/command-line.js';
 import { listNames } from '../command-line/help-layout.js';
 import { parseFilled } from '../command-line/option-values.js';
 import { checkQuery, readNames, specialNames } from '../info-names.js';
 import { printMessage, readValue } from '../io.js';
+import { isRowsFile, rowsFileError } from './bulk/rows-file.js';
 
 interface ReadOptions extends RequestOptions {
   readonly scope?: string;
-  readonly names?: string;
   readonly anyName?: boolean;
 }
 
 /** The arguments and the request of a read that is sent or explained. */
 export const readCall = {
-  takes: (command: Command, code = '<code>') =>
+  takes: (command: Command) =>
     command
-      .argument(code, 'authorization code; - for standard input')
+      .argument('<code>', 'authorization code; - for standard input')
       .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
-      .option('--names <list>', 'the same, separated by commas')
       .option('--any-name', 'send code and names as they are, also what looks misspelt or pasted')
       .option(
         '--scope <scope>',
         'authorization type (default: not sent, the service applies its own)',
         parseFilled('--scope'),
       ),
-  request: async ({ context, options }: Call<ReadOptions>, given: string, places: readonly string[]) => {
-    const { scope, names: listed, anyName } = options;
-    const names = listed === undefined ? places : [...places, listed];
+  request: async ({ context, options }: Call<ReadOptions>, given: string, names: readonly string[]) => {
+    const { scope, anyName } = options;
     return readRequest({
       code: await givenCode(context, given, anyName),
       ...(names.length === 0 ? {} : { infoNames: readNames(context, names, anyName) }),
@@ -48,22 +44,15 @@ export const declareRead = command({
   common: ['profile', 'output', 'network', 'confirm'],
   summary: "read a user's information with an authorization code",
   takes: (command, { io }) => {
-    addRequestOptions(readCall.takes(command, '[code]'));
-    return addBulkOptions(command).addHelpText(
+    return addRequestOptions(readCall.takes(command)).addHelpText(
       'after',
       () => `${listNames(Object.keys(specialNames(io)), 'Names with a special meaning')}
 Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );
   },
-  run: async (call: Call<ReadOptions & BulkOptions>, code: string | undefined, names: string[]) => {
-    const { command } = call;
-    const hint =
-      'With --from, the codes are in the file. To name the information: --names mobile,acme_level.';
-    if (isBulk(command, { given: code !== undefined, argument: 'a code', hint })) {
-      return (await import('../bulk/run-many.late.js')).readMany(call);
-    }
-    if (code === undefined) throw new UsageError('the argument "code" is missing');
+  run: async (call: Call<ReadOptions>, code: string, names: string[]) => {
+    if (isRowsFile(code)) throw rowsFileError(code, 'read');
     const request = await readCall.request(call, code, names);
     const { query = '', anyName } = call.options;
     if (!anyName) checkQuery(call.context, query, call.style.select?.names ?? [], request.infoNames);

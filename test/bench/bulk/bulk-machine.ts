@@ -37,7 +37,7 @@ export function hasPythonModule(name: string): boolean {
 }
 
 /**
- * Runs the built program over the rows of a file, journal and results on; `command` is `passback --from rows.csv`,
+ * Runs the built program over the rows of a file, journal and results on; `command` is `bulk passback rows.csv`,
  * say. Throws where one of them is not ok.
  */
 export async function runRows(

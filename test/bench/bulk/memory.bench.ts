@@ -18,8 +18,8 @@ const maxGrowth = 1.15;
 const most = 160;
 /** Journal and results on, in all of them. */
 const runs = [
-  { name: 'passback --from', command: 'passback', write: writeRows },
-  { name: 'read --from', command: 'read', write: writeCodes },
+  { name: 'bulk passback', command: 'passback', write: writeRows },
+  { name: 'bulk read', command: 'read', write: writeCodes },
 ] as const;
 
 it.each(runs)(
@@ -33,7 +33,7 @@ it.each(runs)(
       await write(join(machine.folder, 'rows.csv'), count);
       const peaks: number[] = [];
       while (peaks.length < times) {
-        peaks.push((await runRows(machine, [command, '--from', 'rows.csv'], target)).peakMemory);
+        peaks.push((await runRows(machine, ['bulk', command, 'rows.csv'], target)).peakMemory);
       }
       return medianOf(peaks);
     };

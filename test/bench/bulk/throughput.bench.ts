@@ -42,13 +42,13 @@ const bareLoops = {
 const comparisons = [
   {
     baseline: bareLoops.csv,
-    name: 'userinfo passback --from',
-    run: () => runRows(machine, ['passback', '--from', file], target),
+    name: 'userinfo bulk passback',
+    run: () => runRows(machine, ['bulk', 'passback', file], target),
   },
   {
     baseline: bareLoops.csv,
-    name: 'userinfo passback --from --no-preflight',
-    run: () => runRows(machine, ['passback', '--from', file, '--no-preflight'], target),
+    name: 'userinfo bulk passback --no-preflight',
+    run: () => runRows(machine, ['bulk', 'passback', file, '--no-preflight'], target),
   },
   {
     baseline: bareLoops.made,
@@ -91,14 +91,14 @@ const libraries = ['requests', 'urllib'].filter(hasPythonModule);
 it.each(libraries)('measures bulk passback against the script that people write with %s', async (library) => {
   const path = join(machine.folder, 'few.csv');
   const script = await runScript('requests_script.py', target, path, library);
-  const run = await runRows(machine, ['passback', '--from', file], target);
+  const run = await runRows(machine, ['bulk', 'passback', file], target);
   printRates(
     'Rows to a trivial server',
     {
       name: `Python: thread pool, a connection a row (${library})`,
       perSecond: countedOfScript / script.seconds,
     },
-    { name: 'userinfo passback --from', perSecond: counted / run.seconds },
+    { name: 'userinfo bulk passback', perSecond: counted / run.seconds },
   );
   expect(run.seconds).toBeGreaterThan(0);
 });

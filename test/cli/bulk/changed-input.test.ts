@@ -45,7 +45,7 @@ const header = 'union_id,v\n';
 const content = header + rows('checked').join('');
 
 const passBack = (name: string, ...args: string[]) =>
-  machine.run(['-p', 'local', 'passback', '--from', name, '--concurrency', '4', ...args], {
+  machine.run(['-p', 'local', 'bulk', 'passback', name, '--concurrency', '4', ...args], {
     env: { SECRET: 's3cret' },
   });
 
@@ -108,7 +108,7 @@ describe('an input that is changed while it is sent stops the run', () => {
         `error: "${name}" was changed after it was checked: what changed was not sent\n`,
       );
       expect(done.stderr).toMatch(
-        / To send all rows of the new one:\n {2}userinfo .* --from \S+ .*--restart\n/,
+        / To send all rows of the new one:\n {2}userinfo .* bulk passback \S+ .*--restart\n/,
       );
       expect(valuesSent().filter((value) => !value.startsWith('checked'))).toEqual([]);
       expect(server.requests.length).toBeGreaterThan(0);

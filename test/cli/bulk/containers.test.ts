@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const operations = [
   ['passback', ['passback'], (i: number) => `u${i},x`, 'union_id,v'],
-  ['read', ['read', '--names', 'mobile'], (i: number) => `c${i}`, 'code'],
+  ['read', ['read', 'mobile'], (i: number) => `c${i}`, 'code'],
 ] as const;
 
 /** Starts a run of 20 rows whose answers do not come. */
@@ -59,7 +59,9 @@ async function startHeld(name: string, args: readonly string[], row: (i: number)
     `${[head, ...Array.from({ length: 20 }, (_, i) => row(i))].join('\n')}\n`,
   );
   const { server, release } = await holding(name);
-  const line = ['-p', name, ...args, '--from', `${name}.csv`, '--concurrency', '1', '--timeout', '5m'];
+  const [operation = '', ...names] = args;
+  const pace = ['--concurrency', '1', '--timeout', '5m'];
+  const line = ['-p', name, 'bulk', operation, `${name}.csv`, ...names, ...pace];
   const run = machine.start(line, container);
   const ended = new Promise((resolve) => run.once('exit', resolve));
   while (server.requests.length === 0) await wait(5);

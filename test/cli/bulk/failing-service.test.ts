@@ -24,7 +24,7 @@ function writeRows(length = count): string {
   return 'rows.csv';
 }
 
-const passBack = (...args: string[]) => machine.run(['-p', 'local', 'passback', '--from', ...args]);
+const passBack = (...args: string[]) => machine.run(['-p', 'local', 'bulk', 'passback', ...args]);
 
 function resultsOf(name: string): { line: number; union_id: string; outcome: string }[] {
   const lines = readFileSync(join(machine.folder, `${name}.results.ndjson`), 'utf8')
@@ -79,7 +79,7 @@ describe('every row is accounted for', { timeout }, () => {
     expect(counts.get('unknown')).toBeGreaterThan(5);
     expect(counts.get('failed')).toBeUndefined();
     expect(done.stderr).toContain(
-      'resume with:\n  userinfo -p local passback --from rows.csv --attempts 1 --resume\n',
+      'resume with:\n  userinfo -p local bulk passback rows.csv --attempts 1 --resume\n',
     );
 
     const more = await passBack('rows.csv', '--attempts', '5', '--resume');
@@ -107,11 +107,11 @@ describe('a run stops if all rows would fail', () => {
     const name = writeRows(100);
     const before = machine.log.length;
     const wrong = { USERINFO_APP_SECRET: 'not-the-secret-at-all' };
-    const args = ['-p', 'local', 'passback', '--from', name];
+    const args = ['-p', 'local', 'bulk', 'passback', name];
     const refused = await machine.run(args, { env: wrong });
     expect(refused).toMatchObject({ status: 4, stdout: '' });
     expect(refused.stderr).toContain('error: the service answered 40102 "app_sign is wrong"\n');
-    expect(refused.stderr).toContain('resume with:\n  userinfo -p local passback --from rows.csv --resume\n');
+    expect(refused.stderr).toContain('resume with:\n  userinfo -p local bulk passback rows.csv --resume\n');
     expect(machine.log.slice(before).match(/ 40102 /g)?.length).toBeLessThanOrEqual(32);
     expect((await machine.run([...args, '--resume'])).status).toBe(0);
     expect(await account(name, 100)).toEqual(new Map([['ok', 100]]));

@@ -348,8 +348,9 @@ class Lane {
   #run(folder: string, prefix: string, ...more: string[]) {
     const where = ['--base-url', this.#platform.url, '--environment', 'test', '--tenant-code', 'acme'];
     const who = ['--channel', 'web', '--app-key', 'a1', '--concurrency', '1', '--attempts', '1'];
-    const failed = ['--from', join(folder, `${prefix}.csv`), '--failed', join(folder, `${prefix}.failed`)];
-    return userinfo(this.operation, ...where, ...who, ...failed, ...more);
+    const file = join(folder, `${prefix}.csv`);
+    const failed = ['--failed', join(folder, `${prefix}.failed`)];
+    return userinfo('bulk', this.operation, file, ...where, ...who, ...failed, ...more);
   }
 
   async check(file: File, state: string, expected: string): Promise<void> {

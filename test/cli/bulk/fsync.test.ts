@@ -59,8 +59,8 @@ describe.each([
 
   async function run(...more: string[]): Promise<{ events: Event[]; indexesOf(found: RegExp): number[] }> {
     const env = { SECRET: 's3cret', NODE_OPTIONS: `--require ${preload}`, DISK_LOG: log };
-    const files = ['--from', file, '--failed', failed, '--results', join(folder, results)];
-    const args = ['-p', 'local', operation, ...files, ...more];
+    const files = [file, '--failed', failed, '--results', join(folder, results)];
+    const args = ['-p', 'local', 'bulk', operation, ...files, ...more];
     expect(await machine.run(args, { env })).toMatchObject({ status: 6 });
     const events: Event[] = JSON.parse(readFileSync(log, 'utf8'));
     const indexesOf = (found: RegExp) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatRows } from '../../../src/cli/bulk/run-report.js';
+import { formatRows } from '../../../src/cli/commands/bulk/run-report.js';
 import { formatCount } from '../../../src/support/count.js';
 import { encodeGb18030 } from '../../support/gb18030.js';
 import { ServedMachine } from '../../support/served.js';
@@ -57,7 +57,7 @@ function write(name: string, content: string | Buffer): string {
   return name;
 }
 
-const passBack = (...args: string[]) => machine.run(['-p', 'local', 'passback', '--from', ...args]);
+const passBack = (...args: string[]) => machine.run(['-p', 'local', 'bulk', 'passback', ...args]);
 
 const results = (name: string) =>
   readFileSync(file(`${name}.results.ndjson`), 'utf8')
@@ -141,7 +141,7 @@ describe('every value arrives unchanged', { timeout }, () => {
 
   it('from standard input, results on standard output', async () => {
     const stdin = `union_id,in_a\n${unionIds.map((unionId, i) => `${unionId},${i}`).join('\n')}\n`;
-    const done = await machine.run(['-p', 'local', 'passback', '--from', '-'], { stdin });
+    const done = await machine.run(['-p', 'local', 'bulk', 'passback', '-'], { stdin });
     expect(done.status).toBe(0);
     const lines = done.stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(count);

@@ -85,7 +85,7 @@ describe('a run that is killed at random times', { timeout: 120_000 + rowCount *
     const rows = unionIds.map((unionId, i) => `${unionId},"v${i}\n${i}"`);
     writeFileSync(join(machine.folder, 'rows.csv'), `union_id,k\n${rows.join('\n')}\n`);
     const pace = ['--concurrency', String(concurrency), '--rate', `${rowCount / seconds}/s`];
-    const args = ['-p', 'local', 'passback', '--from', 'rows.csv', ...pace];
+    const args = ['-p', 'local', 'bulk', 'passback', 'rows.csv', ...pace];
     /** Each row has two lines. */
     const lineOf = (unionId: string) => 2 + 2 * Number(unionId.slice(1));
 
@@ -115,7 +115,7 @@ describe('a run that is killed at random times', { timeout: 120_000 + rowCount *
       join(machine.folder, 'codes.csv'),
       `who,code\n${codes.map((code) => `x,${code}`).join('\n')}\n`,
     );
-    const args = ['-p', 'local', 'read', '--from', 'codes.csv', '--names', 'mobile', '--concurrency', '4'];
+    const args = ['-p', 'local', 'bulk', 'read', 'codes.csv', 'mobile', '--concurrency', '4'];
     const asked = new Map<string, number>();
     await killOften({ times: 3, seconds: 1 }, [...args, '--rate', '40/s'], 'codes.csv', (codesAsked) => {
       for (const code of codesAsked) asked.set(code, (asked.get(code) ?? 0) + 1);

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progressLine, withProgress } from '../../../src/cli/bulk/progress.js';
-import { formatDuration, formatRows } from '../../../src/cli/bulk/run-report.js';
+import { progressLine, withProgress } from '../../../src/cli/commands/bulk/progress.js';
+import { formatDuration, formatRows } from '../../../src/cli/commands/bulk/run-report.js';
 import { deploymentFlags, Machine } from '../../support/cli.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../../support/raw-server.js';
 
@@ -35,7 +35,7 @@ afterAll(async () => {
   machine[Symbol.dispose]();
 });
 
-const passBack = ['-p', 'shop', 'passback', '--from', 'rows.csv'];
+const passBack = ['-p', 'shop', 'bulk', 'passback', 'rows.csv'];
 
 it('the summary has a bar for each reason on a terminal, and none elsewhere', async () => {
   answer = (response, request) => {
@@ -45,7 +45,7 @@ it('the summary has a bar for each reason on a terminal, and none elsewhere', as
     response.end(JSON.stringify({ code, msg, data: {} }));
   };
   copyFileSync(join(machine.folder, 'rows.csv'), join(machine.folder, 'mixed.csv'));
-  const args = ['-p', 'shop', 'passback', '--from', 'mixed.csv', '--yes', '--restart'];
+  const args = ['-p', 'shop', 'bulk', 'passback', 'mixed.csv', '--yes', '--restart'];
   const shown = await machine.onTerminal(args, [], { env: { ...env, NO_COLOR: '1' } });
   expect(shown.stdout).toMatch(
     / 75 {2}████████ {4}40401 no such user of this tenant or app: lines 2, …\r?\n/,
@@ -88,7 +88,7 @@ describe('many rows for production', () => {
 
   it('need no confirmation for reads or a dry run', async () => {
     writeFileSync(join(machine.folder, 'codes.csv'), 'code\nc1\n');
-    expect((await machine.run(['-p', 'shop', 'read', '--from', 'codes.csv'], { env })).status).toBe(0);
+    expect((await machine.run(['-p', 'shop', 'bulk', 'read', 'codes.csv'], { env })).status).toBe(0);
     expect((await machine.run([...passBack, '--dry-run'], { env })).status).toBe(0);
   });
 });
@@ -98,7 +98,7 @@ it('a read whose answer has no union_id keeps its data in the results: the code 
   answer = (response) => {
     response.end('{"code":200,"msg":"ok","data":{"mobile":"13800001234","n":1.00}}');
   };
-  const done = await machine.run(['-p', 'shop', 'read', '--from', 'used.csv'], { env });
+  const done = await machine.run(['-p', 'shop', 'bulk', 'read', 'used.csv'], { env });
   expect(done.status).toBe(6);
   expect(server.requests).toHaveLength(1);
   const results = readFileSync(join(machine.folder, 'used.csv.results.ndjson'), 'utf8');

@@ -34,7 +34,7 @@ function writeRows(name: string, { count = 200, mixed = false, value = 'x' } = {
 }
 
 const passBack = (...args: string[]): Promise<Finished> =>
-  machine.run(['-p', 'local', 'passback', '--from', ...args]);
+  machine.run(['-p', 'local', 'bulk', 'passback', ...args]);
 
 const linesOf = (name: string) => readFileSync(path(name), 'utf8').trimEnd().split('\n');
 
@@ -148,16 +148,17 @@ describe('invalid input is refused before anything is sent', () => {
   it('incompatible options', async () => {
     const name = writeRows('opts.csv', { count: 1 });
     const refused: [string[], string][] = [
-      [['passback', 'a=b', '--from', name], '--from and pairs, --user-info or --union-id are both given'],
-      [['passback', 'a=b', '--union-id', 'f1', '--resume'], '--resume is for bulk runs: it needs --from'],
-      [['passback', '--from', name, '--results', '-'], '--results names a file, which cannot be -'],
-      [['passback', '--from', '-', '--failed', '-'], '--failed names a file, which cannot be -'],
-      [['passback', '--from', name, '--results', `./${name}`], '--from and --results are the same file'],
-      [['passback', '--from', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
-      [['passback', '--from', '-', '--resume'], 'a run over a stream cannot be resumed'],
-      [['passback', '--from', 'none.csv'], '"none.csv" cannot be read: no such file or folder'],
-      [['read', '--failed', 'a'], '--failed is for bulk runs: it needs --from'],
-      [['read'], 'the argument "code" is missing'],
+      [['passback', 'a=b', '--union-id', 'f1', '--resume'], 'unknown option "--resume"'],
+      [['bulk', 'passback', name, '--results', '-'], '--results names a file, which cannot be -'],
+      [['bulk', 'passback', '-', '--failed', '-'], '--failed names a file, which cannot be -'],
+      [['bulk', 'passback', name, '--results', `./${name}`], 'the input and --results are the same file'],
+      [['bulk', 'passback', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
+      [['bulk', 'passback', '-', '--resume'], 'a run over a stream cannot be resumed'],
+      [['bulk', 'passback', 'none.csv'], '"none.csv" cannot be read: no such file or folder'],
+      [['bulk', 'passback', ''], 'the name of the file is empty: is the variable set?'],
+      [['bulk', 'passback'], "missing required argument 'file'"],
+      [['bulk', 'read'], "missing required argument 'file'"],
+      [['read'], "missing required argument 'code'"],
     ];
     for (const [args, said] of refused) {
       const done = await machine.run(['-p', 'local', ...args]);
@@ -271,7 +272,7 @@ describe('failed rows', () => {
     expect(done.stderr).toMatch(/error: stopped: \d of 200 rows are not ok/);
     expect(resultsOf(name).length).toBeLessThan(40);
     expect(done.stderr).toContain('The results say why, row by row: enough.csv.results.ndjson\n');
-    expect(done.stderr).toContain('resume with:\n  userinfo -p local passback --from enough.csv');
+    expect(done.stderr).toContain('resume with:\n  userinfo -p local bulk passback enough.csv');
   });
 
   it('stop the run where the first 1,000 rows are refused alike, unless --max-failures says otherwise', async () => {
@@ -303,7 +304,7 @@ describe('failed rows', () => {
       error: 'the row has 1 cell, the header 2',
     });
     expect(existsSync(path('unchecked.failed.csv'))).toBe(false);
-    const stream = ['-p', 'local', 'passback', '--from', '-', '--failed', 'unchecked.failed.csv'];
+    const stream = ['-p', 'local', 'bulk', 'passback', '-', '--failed', 'unchecked.failed.csv'];
     const streamed = await machine.run(stream, { stdin: 'union_id,v\nf1,x\nf2\nnobody,y\n' });
     expect([streamed.status, linesOf('unchecked.failed.csv')]).toEqual([6, ['union_id,v', 'nobody,y']]);
   });
@@ -338,7 +339,7 @@ describe('the files of a run', () => {
       'error: "unfinished.csv.userinfo-journal" is of a run that is not finished\n',
     );
     expect(refused.stderr).toMatch(
-      /^Nothing was sent\..* To continue it:\n {2}userinfo -p local passback --from unfinished.csv --resume$/m,
+      /^Nothing was sent\..* To continue it:\n {2}userinfo -p local bulk passback unfinished.csv --resume$/m,
     );
     expect((await passBack(name, '--restart')).status).toBe(6);
     expect(resultsOf(name)).toHaveLength(200);
@@ -368,7 +369,7 @@ describe('the files of a run', () => {
       'error: the run of "changed.csv.userinfo-journal" was begun with another input file',
     );
     expect(changed.stderr).toMatch(
-      /^Nothing was sent\..* To send every row again:\n {2}userinfo -p local passback --from changed\.csv --restart$/m,
+      /^Nothing was sent\..* To send every row again:\n {2}userinfo -p local bulk passback changed\.csv --restart$/m,
     );
     expect(requests()).toBe(before);
   });
@@ -394,7 +395,7 @@ describe('the files of a run', () => {
     const name = writeRows('full.csv');
     const before = requests();
     // No file may become larger than 4 kB.
-    const full = await machine.shell(`ulimit -f 4; userinfo -p local passback --from ${name}`, {}, 'bash');
+    const full = await machine.shell(`ulimit -f 4; userinfo -p local bulk passback ${name}`, {}, 'bash');
     expect(full.status).toBe(6);
     expect(full.stderr).toContain(
       'error: "full.csv.results.ndjson" cannot be written: the file would be larger than allowed\n',
@@ -412,7 +413,7 @@ describe('the files of a run', () => {
 
   it('are complete where connections take all descriptors of the process', async () => {
     const name = writeRows('many.csv');
-    const run = `ulimit -n 60; userinfo -p local passback --from ${name} --concurrency 150`;
+    const run = `ulimit -n 60; userinfo -p local bulk passback ${name} --concurrency 150`;
     // On a busy machine, some rows find no connection in all their attempts.
     const { stderr } = await machine.shell(run, {}, 'bash');
     expect(stderr).not.toContain('cannot be');
@@ -425,7 +426,7 @@ describe('the files of a run', () => {
 describe('an interrupted run', () => {
   it('waits for answers at the first Ctrl-C, and is resumed by the printed command', async () => {
     const name = writeRows('stopped.csv');
-    const run = machine.start(['-p', 'local', 'passback', '--from', name, '--rate', '100/s']);
+    const run = machine.start(['-p', 'local', 'bulk', 'passback', name, '--rate', '100/s']);
     let stderr = '';
     run.stderr?.on('data', (chunk: Buffer) => {
       stderr += chunk.toString();
@@ -452,7 +453,7 @@ describe('an interrupted run', () => {
   it('stops immediately at the second', async () => {
     const name = writeRows('at-once.csv', { count: 5 });
     const silent = await httpServer(() => {});
-    const run = machine.start(['-p', 'local', 'passback', '--base-url', silent.url, '--from', name]);
+    const run = machine.start(['-p', 'local', 'bulk', 'passback', name, '--base-url', silent.url]);
     while (silent.requests.length === 0) await wait(10);
     const ended = new Promise<number | null>((resolve) => run.once('exit', resolve));
     const stopping = printedBy(run, /Ctrl-C once more stops at once/);

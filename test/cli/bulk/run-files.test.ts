@@ -71,7 +71,7 @@ function release(): void {
 const path = (name: string) => join(machine.folder, name);
 const content = (name: string) => readFileSync(path(name), 'utf8');
 const options = { env: { SECRET: 's3cret' } };
-const args = (name: string, ...more: string[]) => ['-p', 'local', 'passback', '--from', name, ...more];
+const args = (name: string, ...more: string[]) => ['-p', 'local', 'bulk', 'passback', name, ...more];
 const passBack = (name: string, ...more: string[]): Promise<Finished> =>
   machine.run(args(name, ...more), options);
 
@@ -442,7 +442,7 @@ describe('files of a run', () => {
 
 describe('the codes of a read', () => {
   const readCodes = (name: string, ...more: string[]) =>
-    machine.run(['-p', 'local', 'read', '--from', name, '--names', 'mobile', ...more], options);
+    machine.run(['-p', 'local', 'bulk', 'read', name, 'mobile', ...more], options);
 
   it('are not sent again by the same command, but with --restart; other codes in the file are', async () => {
     writeFileSync(path('once.csv'), 'code\nc1\nc2\n');
@@ -487,7 +487,7 @@ describe('the codes of a read', () => {
       held = [];
       const before = server.requests.length;
       const resumed = machine.start(
-        ['-p', 'local', 'read', '--from', 'odd.csv', '--names', 'mobile', '--resume', '--concurrency', '1'],
+        ['-p', 'local', 'bulk', 'read', 'odd.csv', 'mobile', '--resume', '--concurrency', '1'],
         options,
       );
       while (server.requests.length === before) await wait(5);
@@ -516,7 +516,7 @@ describe.skipIf(process.platform === 'win32')('a run whose reader has exited (ne
 
   it('goes on without messages', async () => {
     writeFileSync(path('unread.csv'), rows);
-    const line = '{ userinfo -p local read --from unread.csv --names mobile; echo $? > status; } 2>&1 | true';
+    const line = '{ userinfo -p local bulk read unread.csv mobile; echo $? > status; } 2>&1 | true';
     await machine.shell(line, { env });
     expect(content('status')).toBe('0\n');
     expect(linesOf('unread.csv')).toHaveLength(4);
@@ -525,7 +525,7 @@ describe.skipIf(process.platform === 'win32')('a run whose reader has exited (ne
   it('ends as by Ctrl-C if it read the results', async () => {
     // More than a slow start of `head` leaves time for.
     writeFileSync(path('stream.csv'), `code\n${'c1\n'.repeat(200)}`);
-    const read = 'userinfo -p local read --from - --format csv --names mobile --rate 10/s';
+    const read = 'userinfo -p local bulk read - mobile --format csv --rate 10/s';
     const { stdout } = await machine.shell(`{ cat stream.csv | ${read}; echo $? > status; } | head -n 1`, {
       env,
     });

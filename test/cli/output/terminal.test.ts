@@ -63,7 +63,7 @@ const commands: readonly (readonly [what: string, args: () => readonly string[]]
     'admin user delete',
     () => ['admin', 'user', 'delete', '--tenant-code', 'acme', '--union-id', name, '--yes', ...database()],
   ],
-  ['a run', () => ['passback', '--from', name, '--failed', `${name}.f`, '--json']],
+  ['a run', () => ['bulk', 'passback', name, '--failed', `${name}.f`, '--json']],
   ['an unknown option', () => ['read', `--${name}`]],
   ['an unknown command', () => [name]],
   ['a wrong value', () => ['read', 'c', '-o', name]],
@@ -79,7 +79,7 @@ describe('no control character reaches a terminal from', () => {
 
   it.each([
     ['read', () => ['read', code]],
-    ['a run', () => ['passback', '--from', name, '--failed', `${name}.f`, '--restart']],
+    ['a run', () => ['bulk', 'passback', name, '--failed', `${name}.f`, '--restart']],
     ['an error', () => ['-p', name, 'read', 'c']],
   ])('%s, on a terminal of its own', async (_, args) => {
     const done = await machine.onTerminal(args(), [], { env: { NO_COLOR: '1' } });
@@ -89,7 +89,7 @@ describe('no control character reaches a terminal from', () => {
   });
 
   it('the results of a stream', async () => {
-    const { stdout } = await machine.inBash(['NO_COLOR=1 userinfo passback --from - < rows.csv']);
+    const { stdout } = await machine.inBash(['NO_COLOR=1 userinfo bulk passback - < rows.csv']);
     expect(stdout).toContain('"n\\u001b[31m\\u009bm\\u202e"');
     expect(stdout).not.toMatch(/[\u009b\u202e]/);
   });

@@ -2,11 +2,11 @@ import { Option } from 'commander';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { parseInfoNames } from '../../../protocol/info-names.js';
 import type { Admin } from '../../../service/index.js';
-import { addSourceOptions, isBulk } from '../../bulk/bulk-options.js';
 import { command } from '../../command.js';
 import { parseDuration, parseLimit } from '../../command-line/option-values.js';
 import { printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
+import { addFormatOptions } from '../bulk/options.js';
 import type { IssueManyOptions } from './issue-codes.late.js';
 import { linesByDefault, type StoreCall, storeCommand } from './store.js';
 
@@ -28,7 +28,7 @@ const declareIssue = storeCommand({
   name: 'issue',
   summary: 'issue authorization codes',
   takes: (command) =>
-    addSourceOptions(
+    addFormatOptions(
       command
         .requiredOption('--tenant-code <code>', 'tenant of the users')
         .option('--union-id <id>', 'union ID of the user')
@@ -42,12 +42,9 @@ const declareIssue = storeCommand({
             .argParser(parseDuration)
             .default(300_000, '5m'),
         )
-        .option(
-          '--uses <n>',
-          'maximum number of reads with the code: a number or "unlimited"',
-          parseLimit,
-          1,
-        ),
+        .option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"', parseLimit, 1)
+        .optionsGroup('Many users:')
+        .option('--from <file>', 'a row per user: CSV or NDJSON, .gz too; - is standard input'),
     )
       .option('--union-id-column <name>', 'column of union IDs (default: union_id)')
       .optionsGroup('Options:'),
@@ -82,7 +79,7 @@ export const declareCode = command({
 });
 
 async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
-  const { context, io, command, options, isTable, print, openStore } = call;
+  const { context, io, options, isTable, print, openStore } = call;
   const { tenantCode, unionId, from, names: infoNames, ttl, uses } = options;
   const wanted = {
     tenantCode,
@@ -90,14 +87,14 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
     uses,
     ...(infoNames !== undefined && { infoNames }),
   };
-  const single = { given: unionId !== undefined, argument: '--union-id', hint: 'Leave out one of them.' };
-  if (isBulk(command, single)) {
+  if (from !== undefined && unionId === undefined) {
     const { issueCodes } = await import('./issue-codes.late.js');
-    const many = { ...options, from: from ?? '-' };
     const codes = (issued: AsyncIterable<object>) => printList(issued, io, linesByDefault(call), inWords);
-    return issueCodes(context, await openStore(), many, wanted, codes);
+    return issueCodes(context, await openStore(), { ...options, from }, wanted, codes);
   }
-  if (unionId === undefined) throw new InvalidInputError('give either --union-id or --from');
+  if (unionId === undefined || from !== undefined) {
+    throw new InvalidInputError('give either --union-id or --from');
+  }
   const store = await openStore();
   const issued = await store.issueCode({ ...wanted, unionId }).catch(async (error: Error) => {
     throw (await unknownTenant(store, tenantCode)) ?? error;

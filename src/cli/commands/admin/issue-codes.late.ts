@@ -2,9 +2,9 @@ import { requiredText } from '../../../bulk/operations.js';
 import { type FileRow, readRows } from '../../../bulk/source/rows.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
-import { openRows, type RowOptions } from '../../bulk/row-source.js';
-import { FailedRowsError, formatRows } from '../../bulk/run-report.js';
 import type { CliContext } from '../../command.js';
+import { openRows, type RowOptions } from '../bulk/row-source.js';
+import { FailedRowsError, formatRows } from '../bulk/run-report.js';
 
 /** Number of codes in one transaction. */
 const batchSize = 500;
@@ -13,6 +13,8 @@ const batchSize = 500;
 const maxNamed = 10;
 
 export interface IssueManyOptions extends RowOptions {
+  /** A file, or - for standard input. */
+  readonly from: string;
   readonly unionIdColumn?: string;
 }
 
@@ -55,9 +57,10 @@ async function readUsers(
   { io, signal }: CliContext,
   options: IssueManyOptions,
 ): Promise<{ readonly line: number; readonly unionId: string }[]> {
-  const { unionIdColumn: column = 'union_id' } = options;
+  const { from, unionIdColumn: column = 'union_id' } = options;
   const hint = 'Name the column of union IDs with --union-id-column.';
-  const source = await openRows(io, options, { required: column, reserved: [], needsMore: false, hint });
+  const columns = { required: column, reserved: [], needsMore: false, hint };
+  const source = await openRows(io, from, options, columns);
   const users: { line: number; unionId: string }[] = [];
   try {
     for await (const block of readRows(source)) {

@@ -54,6 +54,7 @@ function entryOf({ long, flags, required, optional, argChoices, description }: O
 /** The values of arguments, by command and argument. */
 const byArgument: ByName = {
   'read names': infoNames,
+  'bulk read names': infoNames,
   'sign explain read names': infoNames,
   'sign presets name': presetNames,
   'explain code': resultCodes.map(String),

@@ -6,7 +6,6 @@ import { profileOutline } from '../../profile-outline.js';
 
 /** The pages of `userinfo help` that belong to no single command: names and summaries. */
 export const helpTopics = {
-  bulk: 'options of bulk runs, over the rows of a file',
   connection: 'the deployment that a command calls',
   environment: 'environment variables',
   'exit-codes': 'exit status of every command',

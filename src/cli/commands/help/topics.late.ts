@@ -6,7 +6,6 @@ import { specialUserInfoKeys } from '../../../protocol/user-info.js';
 import { presets } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { sampleFormats } from '../../../signing-tools/samples/formats.js';
-import { addBulkOptions, addPassbackManyOptions } from '../../bulk/bulk-options.js';
 import { sectionOf } from '../../command-line/command-texts.late.js';
 import { formatColumns } from '../../command-line/help-layout.js';
 import { addConnectionOptions } from '../../command-line/options.js';
@@ -55,8 +54,6 @@ const parts: Readonly<Record<string, (prefix: ChatPrefix) => string>> = {
     sampleFormats.map(({ name, from }) => `  ${name}\n${breakText(`      ${from}`, 80)}\n`).join(''),
   connection: () => describeOptions(addConnectionOptions, 'Connection:'),
   operation: () => describeOptions(addServeOptions, 'Operation:'),
-  bulk: () => describeOptions(addBulkOptions, 'Bulk runs:'),
-  passback: () => describeOptions(addPassbackManyOptions, 'Options:').replace(/^.*\n/, ''),
   names: (prefix) => formatColumns(Object.entries(specialInfoNames(prefix))),
   keys: () => formatColumns(Object.entries(specialUserInfoKeys)),
 };

@@ -7,7 +7,6 @@ import type { Settings } from '../../../profiles/settings.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { describeSystemError, isSystemError } from '../../../support/errors.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
-import { withProgress } from '../../bulk/progress.js';
 import { clientOptions, loadSigning, readSecretOf, resolveDeployment } from '../../call/deployment.js';
 import { type Call, command } from '../../command.js';
 import { addText, parseDuration, parseFilled } from '../../command-line/option-values.js';
@@ -15,6 +14,7 @@ import { addConnectionOptions, type ConnectionOptions } from '../../command-line
 import { printMessage, readText, writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
+import { withProgress } from '../bulk/progress.js';
 import type { ProbeResult } from './report.late.js';
 
 interface ProbeOptions extends ConnectionOptions {

@@ -6,12 +6,12 @@ import { paramOf, type Sample } from '../../../signing/request.js';
 import { solve, TimeOver } from '../../../solve/solve.js';
 import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
 import { UserInfoError } from '../../../support/errors.js';
-import { withProgress } from '../../bulk/progress.js';
 import { saveSigners, selectRule, selectSecret } from '../../call/resolve-signing.js';
 import type { Call, CliContext } from '../../command.js';
 import { printAdvice, printMessage, readJson } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
 import { searchOnThreads } from '../../solve/search-threads.js';
+import { withProgress } from '../bulk/progress.js';
 import { type SolveReport, showSolveReport, solveFault, solveReportRecord } from './solve-report.js';
 
 export interface SolveOptions {

@@ -1,19 +1,21 @@
-import type { RunReport } from '../../bulk/file-run.js';
-import type { RunPaths } from '../../bulk/files/run-files.js';
-import { type Outcome, type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
-import { InputChangedError } from '../../bulk/source/checked-input.js';
-import type { RunInputError } from '../../bulk/source/input.js';
+import type { RunReport } from '../../../bulk/file-run.js';
+import type { RunPaths } from '../../../bulk/files/run-files.js';
+import { type Outcome, type OutcomeCounts, outcomes } from '../../../bulk/outcome.js';
+import { InputChangedError } from '../../../bulk/source/checked-input.js';
+import type { RunInputError } from '../../../bulk/source/input.js';
 import {
   InvalidInputError,
   quoteName,
   UserInfoError,
   type UserInfoErrorOptions,
-} from '../../protocol/errors.js';
-import { describeMissing } from '../../protocol/info-names.js';
-import { formatCount } from '../../support/count.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
-import { withFlags } from '../call/refuse-pasted.js';
-import { printAdvice, printMessage } from '../io.js';
+} from '../../../protocol/errors.js';
+import { describeMissing } from '../../../protocol/info-names.js';
+import { formatCount } from '../../../support/count.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
+import { withFlags } from '../../call/refuse-pasted.js';
+import { readCommandLine } from '../../command-line/command-line.js';
+import { rootOf } from '../../command-line/help-layout.js';
+import { printAdvice, printMessage } from '../../io.js';
 import type { BulkRun } from './row-source.js';
 
 /** `1 row`, `48,211 rows` */
@@ -36,17 +38,25 @@ export function totalOf(counts: OutcomeCounts): number {
 }
 
 /** Options of a run that name its files, each with a value. */
-const fileOptions = ['--from', '--results', '--failed', '--journal'];
+const fileOptions = ['--results', '--failed', '--journal'];
 
 /**
- * The command line that was given as `args`, changed as by `withFlags`. --resume, --restart and --take-over are left
- * out.
+ * The command line of a run, changed as by `withFlags`. --resume, --restart and --take-over are left out.
+ *
+ * @param more - options and their values
  */
-export function formatCommand(
-  args: readonly string[],
-  more: readonly string[],
-  without: readonly string[] = [],
-): string {
+export function formatCommand(run: Pick<BulkRun, 'context'>, more: readonly string[]): string {
+  return formatArgs(run.context.args, more, []);
+}
+
+/** The command line of a run over another file, without the files that the run wrote. */
+function formatCommandFor(file: string, { context: { args }, command }: BulkRun): string {
+  const [place = args.length] = readCommandLine(rootOf(command), args).places;
+  const path = file.startsWith('-') ? `./${file}` : file;
+  return formatArgs(args.toSpliced(place, 1, path), [], fileOptions);
+}
+
+function formatArgs(args: readonly string[], more: readonly string[], without: readonly string[]): string {
   const kept = args.filter((arg) => !/^--(?:resume|restart|take-over)$/.test(arg));
   return ['userinfo', ...withFlags(kept, more, without)].map(quoteWhereNeeded).join(' ');
 }
@@ -69,9 +79,9 @@ export function noRows(name: string): InvalidInputError {
 }
 
 /** The error of invalid input, with the command line that has the option which it is about. */
-export function withCommand(error: RunInputError, args: readonly string[]): InvalidInputError {
+export function withCommand(error: RunInputError, run: Pick<BulkRun, 'context'>): InvalidInputError {
   const { message, hint = '', options, cause } = error;
-  return new InvalidInputError(message, { hint, commands: [formatCommand(args, options)], cause });
+  return new InvalidInputError(message, { hint, commands: [formatCommand(run, options)], cause });
 }
 
 /** A run that has ended. */
@@ -85,14 +95,14 @@ export interface EndedRun extends BulkRun {
 
 /** Prints the end of a run; returns its error, `null` if every row is ok. */
 export async function reportRun(run: EndedRun): Promise<Error | null> {
-  const { context, io, options, isTable, print, report, paths } = run;
+  const { io, options, isTable, print, report, paths } = run;
   // Of a stream without rows, the error says all.
   const isEmpty = report.isFinished && totalOf(report.counts) === 0;
   if (!options.quiet && !isEmpty) {
     for (const line of formatSummary(run)) await printMessage(io, line);
     const isUnusable = report.stoppedBy instanceof InvalidInputError && report.done === 0;
     if (paths !== null && !report.isFinished && !isUnusable) {
-      await printAdvice(io, { hint: 'resume with:', commands: [formatCommand(context.args, ['--resume'])] });
+      await printAdvice(io, { hint: 'resume with:', commands: [formatCommand(run, ['--resume'])] });
     }
   }
   if (!isTable && paths !== null) await print(reportData(run, paths));
@@ -185,7 +195,11 @@ function formatFailedFile(path: string, rows: number | null): string {
 }
 
 /** The summary of a run, for a program. */
-function reportData({ context: { args }, options: { failed }, report }: EndedRun, paths: RunPaths): object {
+function reportData(run: EndedRun, paths: RunPaths): object {
+  const {
+    options: { failed },
+    report,
+  } = run;
   const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, warnings, failures } = report;
   return {
     ...counts,
@@ -199,12 +213,12 @@ function reportData({ context: { args }, options: { failed }, report }: EndedRun
     results: paths.results,
     journal: paths.journal,
     ...(failed !== undefined && (failedRows ?? 0) > 0 ? { failed_rows: failed } : {}),
-    ...(isFinished ? {} : { resume: formatCommand(args, ['--resume']) }),
+    ...(isFinished ? {} : { resume: formatCommand(run, ['--resume']) }),
   };
 }
 
 function errorOf(run: EndedRun): Error | null {
-  const { context, operation, source, report, paths, total } = run;
+  const { operation, source, report, paths, total } = run;
   const { counts, done, failures, stoppedBy } = report;
   const rows = totalOf(counts);
   if (stoppedBy === 'interrupted') return new DOMException('interrupted', 'AbortError');
@@ -215,7 +229,7 @@ function errorOf(run: EndedRun): Error | null {
       ? 'Restore the file, and resume. To send all rows of the new one:'
       : (stoppedBy.hint ?? '');
     const hint = `${formatRows(done)} ${done === 1 ? 'has' : 'have'} an outcome. ${advice}`.trim();
-    const commands = isChanged ? [formatCommand(context.args, ['--restart'])] : stoppedBy.commands;
+    const commands = isChanged ? [formatCommand(run, ['--restart'])] : stoppedBy.commands;
     return new FailedRowsError(stoppedBy.message, { hint, commands, cause: stoppedBy });
   }
   if (stoppedBy instanceof Error) return stoppedBy;
@@ -232,7 +246,7 @@ function errorOf(run: EndedRun): Error | null {
       `stopped: the first ${formatRows(done)} were refused alike: ${failures[0]?.reason}`,
       {
         hint: `${question} To send the others all the same:`,
-        commands: [formatCommand(context.args, more)],
+        commands: [formatCommand(run, more)],
       },
     );
   }
@@ -242,27 +256,24 @@ function errorOf(run: EndedRun): Error | null {
 }
 
 /** The next step for the rows that are not ok. */
-function retryAdvice({
-  context: { args },
-  options: { from, failed },
-  operation: { endpoint },
-  report: { counts, failedRows, retryable, stoppedBy },
-  paths,
-}: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
+function retryAdvice(run: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
+  const { paths, file } = run;
+  const { failed } = run.options;
+  const { endpoint } = run.operation;
+  const { counts, failedRows, retryable, stoppedBy } = run.report;
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
     return { hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}` };
   }
   const warning =
     !endpoint.repeatable && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
   if (failed !== undefined && failedRows !== null) {
-    const retry = formatCommand(args, ['--from', failed], fileOptions);
     const again =
       retryable === 0 ? 'They fail again until the cause is corrected. Then' : 'Correct the cause, then';
-    return { hint: `${warning}${again} retry them:`, commands: [retry] };
+    return { hint: `${warning}${again} retry them:`, commands: [formatCommandFor(failed, run)] };
   }
   if (paths === null) return { hint: `${warning}Add --failed <file> to get the rows to retry as a file.` };
-  const file = from.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
-  const collect = formatCommand(args, ['--failed', file, '--resume']);
+  const toRetry = file.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
+  const collect = formatCommand(run, ['--failed', toRetry, '--resume']);
   const again = retryable === 0 ? 'They fail again until the cause is corrected. To' : 'To';
   return { hint: `${warning}${again} retry them, get them as a file:`, commands: [collect] };
 }

@@ -1,61 +1,70 @@
-import { type RunReport, runOverFile } from '../../bulk/file-run.js';
-import { requireOurs } from '../../bulk/files/failed-file.js';
-import { openResults, type RunRecord } from '../../bulk/files/recorder.js';
-import { filesOfRun, type RunPaths, type RunStart, refuseUnusable } from '../../bulk/files/run-files.js';
-import { lockFiles } from '../../bulk/files/run-locks.js';
-import { RunState } from '../../bulk/files/run-state.js';
+import { type RunReport, runOverFile } from '../../../bulk/file-run.js';
+import { requireOurs } from '../../../bulk/files/failed-file.js';
+import { openResults, type RunRecord } from '../../../bulk/files/recorder.js';
+import { filesOfRun, type RunPaths, type RunStart, refuseUnusable } from '../../../bulk/files/run-files.js';
+import { lockFiles } from '../../../bulk/files/run-locks.js';
+import { RunState } from '../../../bulk/files/run-state.js';
 import {
   passbackOperation,
   type RowOperation,
   readOperation,
   type UserNaming,
-} from '../../bulk/operations.js';
-import { checkedInput } from '../../bulk/source/checked-input.js';
-import { RunInputError } from '../../bulk/source/input.js';
-import { NoAnswerError, RejectedError } from '../../client/errors.js';
-import { showParameter } from '../../client/hooks.js';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { mayBeValue } from '../../protocol/masking.js';
-import { clientOptions, describeProduction, listKeys, resolveDeployment } from '../call/deployment.js';
-import { explainFailure } from '../call/explain-failure.late.js';
-import { revealAdvice } from '../call/preview.js';
-import type { Call } from '../command.js';
-import { exitStatus } from '../exit-status.js';
-import { readNames } from '../info-names.js';
-import { printMessage } from '../io.js';
-import { showData } from '../output/terminal-text.js';
-import type { BulkOptions } from './bulk-options.js';
+} from '../../../bulk/operations.js';
+import { checkedInput } from '../../../bulk/source/checked-input.js';
+import { RunInputError } from '../../../bulk/source/input.js';
+import { NoAnswerError, RejectedError } from '../../../client/errors.js';
+import { showParameter } from '../../../client/hooks.js';
+import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
+import { mayBeValue } from '../../../protocol/masking.js';
+import { clientOptions, describeProduction, listKeys, resolveDeployment } from '../../call/deployment.js';
+import { explainFailure } from '../../call/explain-failure.late.js';
+import { revealAdvice } from '../../call/preview.js';
+import type { Call } from '../../command.js';
+import { oneFileEach, UsageError } from '../../command-line/command-line.js';
+import { exitStatus } from '../../exit-status.js';
+import { readNames } from '../../info-names.js';
+import { printMessage } from '../../io.js';
+import { showData } from '../../output/terminal-text.js';
+import type { BulkOptions, BulkPassbackOptions, BulkReadOptions } from './options.js';
 import { type CheckedFile, checkRows, refuseMisspelt } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type BulkRun, openRows } from './row-source.js';
+import { isRowsFile } from './rows-file.js';
 import { formatRows, reportRun, totalOf, withCommand } from './run-report.js';
 
-/** Runs `read --from`. */
-export async function readMany(call: Call<BulkOptions>): Promise<void> {
-  const { names, anyName, scope } = call.options;
-  const requested = typeof names === 'string' ? readNames(call.context, [names], anyName) : [];
-  await runMany(call, readOperation(requested, scope, anyName));
+/** Reads with the code of each row of a file. */
+export async function readMany(
+  call: Call<BulkReadOptions>,
+  file: string,
+  names: readonly string[],
+): Promise<void> {
+  const { anyName, scope } = call.options;
+  const extra = names.find(isRowsFile);
+  if (extra !== undefined) throw new UsageError(`${quoteName(extra)} is a second file`, oneFileEach);
+  const requested = names.length === 0 ? [] : readNames(call.context, names, anyName);
+  await runMany(call, file, readOperation(requested, scope, anyName));
 }
 
-/** Runs `passback --from`. */
-export async function passbackMany(call: Call<BulkOptions>): Promise<void> {
-  await runMany(call, passbackOperation(userNaming(call.options), call.options.types));
+/** Passes back the values of each row of a file. */
+export async function passbackMany(call: Call<BulkPassbackOptions>, file: string): Promise<void> {
+  await runMany(call, file, passbackOperation(userNaming(call.options), call.options.types));
 }
 
-/** The columns by which the rows of `passback --from` name their users. */
-function userNaming({ unionIdColumn, primaryKey }: BulkOptions): UserNaming {
+/** The columns by which the rows of a passback name their users. */
+function userNaming({ unionIdColumn, primaryKey }: BulkPassbackOptions): UserNaming {
   if (primaryKey === undefined) return { by: 'union_id', column: unionIdColumn ?? 'union_id' };
   if (unionIdColumn === undefined) return { by: 'primary_key', key: primaryKey };
   return { by: 'union_id', column: unionIdColumn, primaryKey };
 }
 
 /**
- * Opens the input that `--from` names, and calls `work`.
+ * Opens a file, and calls `work`.
  *
  * @throws InvalidInputError, and what `work` throws
  */
 async function withRows<T>(
   call: Call<BulkOptions>,
+  file: string,
   operation: RowOperation,
   work: (run: BulkRun) => Promise<T>,
 ): Promise<T> {
@@ -65,27 +74,27 @@ async function withRows<T>(
     const checkKeys = (names: Iterable<string>) =>
       refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
     const { columns, endpoint } = operation;
-    const source = await openRows(io, options, columns, endpoint.writes ? checkKeys : undefined);
+    const source = await openRows(io, file, options, columns, endpoint.writes ? checkKeys : undefined);
     try {
-      return await work({ ...call, operation, settings, source });
+      return await work({ ...call, file, operation, settings, source });
     } finally {
       await source.input.close();
     }
   } catch (error) {
-    throw error instanceof RunInputError ? withCommand(error, context.args) : error;
+    throw error instanceof RunInputError ? withCommand(error, call) : error;
   }
 }
 
 /**
- * Sends the rows that `--from` names.
+ * Sends the rows of a file.
  *
  * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
  */
-async function runMany(call: Call<BulkOptions>, operation: RowOperation): Promise<void> {
+async function runMany(call: Call<BulkOptions>, file: string, operation: RowOperation): Promise<void> {
   if (call.options.dryRun && !call.options.preflight) {
     throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
   }
-  await withRows(call, operation, async (run) => {
+  await withRows(call, file, operation, async (run) => {
     if (call.options.dryRun) await reportDryRun(run, await checkRows(run));
     else if (run.source.input.size === null) await runStream(run);
     else await runFile(run);
@@ -94,7 +103,7 @@ async function runMany(call: Call<BulkOptions>, operation: RowOperation): Promis
 
 async function runFile(run: BulkRun): Promise<void> {
   const { io, options, operation, settings, source } = run;
-  const paths = pathsOf(options);
+  const paths = pathsOf(run);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
   const files = filesOfRun(paths, start, operation, options.takeOver);
   try {
@@ -120,13 +129,13 @@ async function runFile(run: BulkRun): Promise<void> {
 }
 
 /** @throws InvalidInputError if two of the files are the same */
-function pathsOf({ from, journal, results, failed }: BulkOptions): RunPaths {
+function pathsOf({ file, options: { journal, results, failed } }: BulkRun): RunPaths {
   const paths = {
-    results: results ?? `${from}.results.ndjson`,
-    journal: journal ?? `${from}.userinfo-journal`,
+    results: results ?? `${file}.results.ndjson`,
+    journal: journal ?? `${file}.userinfo-journal`,
     failed: failed ?? null,
   };
-  refuseUnusable({ from, ...paths });
+  refuseUnusable(paths, file);
   return paths;
 }
 

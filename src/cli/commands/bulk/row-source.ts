@@ -1,20 +1,22 @@
-import type { RowOperation } from '../../bulk/operations.js';
-import { type ColumnRules, checkColumns, parseTypes } from '../../bulk/source/columns.js';
-import { parseCsv } from '../../bulk/source/csv.js';
-import { openFile, openStream } from '../../bulk/source/input.js';
-import type { LineBlock } from '../../bulk/source/lines.js';
-import { parseNdjson } from '../../bulk/source/ndjson.js';
-import type { RowSource } from '../../bulk/source/rows.js';
-import { defaultEncoding, findEncoding } from '../../bulk/source/text.js';
-import type { Settings } from '../../profiles/settings.js';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
-import type { Call } from '../command.js';
-import { announceWait, type Io, printMessage } from '../io.js';
-import type { BulkOptions } from './bulk-options.js';
+import type { RowOperation } from '../../../bulk/operations.js';
+import { type ColumnRules, checkColumns, parseTypes } from '../../../bulk/source/columns.js';
+import { parseCsv } from '../../../bulk/source/csv.js';
+import { openFile, openStream } from '../../../bulk/source/input.js';
+import type { LineBlock } from '../../../bulk/source/lines.js';
+import { parseNdjson } from '../../../bulk/source/ndjson.js';
+import type { RowSource } from '../../../bulk/source/rows.js';
+import { defaultEncoding, findEncoding } from '../../../bulk/source/text.js';
+import type { Settings } from '../../../profiles/settings.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
+import type { Call } from '../../command.js';
+import { announceWait, type Io, printMessage } from '../../io.js';
+import type { BulkOptions, FormatOptions } from './options.js';
 
 /** A run over many rows: the call of the command, what it does with each row, and where the rows come from. */
 export interface BulkRun extends Call<BulkOptions> {
+  /** The path of the file; - is standard input. */
+  readonly file: string;
   readonly operation: RowOperation;
   readonly settings: Settings;
   readonly source: OpenedRows;
@@ -26,28 +28,26 @@ interface OpenedRows extends RowSource {
   readonly identity: Readonly<Record<string, string>>;
 }
 
-/** The options that name the rows and their format. */
-export type RowOptions = Pick<
-  BulkOptions,
-  'from' | 'format' | 'delimiter' | 'encoding' | 'forceEncoding' | 'types' | 'empty'
->;
+/** The options that say how the rows are read. */
+export type RowOptions = FormatOptions & Pick<BulkOptions, 'types' | 'empty'>;
 
 /**
- * Opens the input that `--from` names. `checkKeys` checks the columns of a command that has --types.
+ * Opens a file; `-` is standard input. `checkKeys` checks the columns of a command that has --types.
  *
  * @throws InvalidInputError
  */
 export async function openRows(
   io: Io,
+  file: string,
   options: RowOptions,
   columns: ColumnRules,
   checkKeys?: (names: readonly string[]) => void,
 ): Promise<OpenedRows> {
-  const { from, forceEncoding, empty = 'drop' } = options;
-  const name = from.replace(/\.gz$/i, '');
+  const { forceEncoding, empty = 'drop' } = options;
+  const name = file.replace(/\.gz$/i, '');
   const formatName = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
-  let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, from));
+  let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, file));
   let identity: OpenedRows['identity'] = { format: formatName, encoding };
   if (formatName === 'ndjson') refuseForNdjson(options);
   else {
@@ -64,23 +64,23 @@ export async function openRows(
       notes.add(text);
     };
     const csv = { delimiter, types, empty, checkColumns: check, note };
-    parse = (blocks) => parseCsv(refuseArray(blocks, from), csv);
+    parse = (blocks) => parseCsv(refuseArray(blocks, file), csv);
     identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
   }
-  if (from === '-')
+  if (file === '-')
     await announceWait(io, formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each');
-  const input = from === '-' ? openStream(io.stdin, 'standard input') : await openFile(from);
+  const input = file === '-' ? openStream(io.stdin, 'standard input') : await openFile(file);
   return { input, text: { encoding, forced: forceEncoding === true }, parse, identity };
 }
 
 /** @throws InvalidInputError for a JSON array, which would have to be in memory as a whole */
-async function* refuseArray(blocks: AsyncIterable<LineBlock>, from: string): AsyncGenerator<LineBlock> {
+async function* refuseArray(blocks: AsyncIterable<LineBlock>, path: string): AsyncGenerator<LineBlock> {
   for await (const block of blocks) {
     if (block.firstLine === 1 && /^\s*\[\s*(?:\{|$)/.test(block.bytes.subarray(0, 1000).toString())) {
-      const file = from === '-' ? 'rows.json' : from;
+      const file = path === '-' ? 'rows.json' : path;
       const lines = `${file.replace(/\.(?:json|csv|ndjson|jsonl)$/i, '')}.rows.ndjson`;
       throw new InvalidInputError('the input is a JSON array, not a row on each line', {
-        hint: 'Convert it, then give the new file with --from:',
+        hint: 'Convert it, then give the new file:',
         commands: [`jq -c '.[]' ${quoteWhereNeeded(file)} > ${quoteWhereNeeded(lines)}`],
       });
     }

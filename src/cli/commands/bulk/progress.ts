@@ -1,7 +1,7 @@
-import { type OutcomeCounts, outcomes } from '../../bulk/outcome.js';
-import { formatCount } from '../../support/count.js';
-import type { Io } from '../io.js';
-import { colorsFor } from '../output/style.js';
+import { type OutcomeCounts, outcomes } from '../../../bulk/outcome.js';
+import { formatCount } from '../../../support/count.js';
+import type { Io } from '../../io.js';
+import { colorsFor } from '../../output/style.js';
 import { formatDuration } from './run-report.js';
 
 /** The progress of some work. */

@@ -1,0 +1,92 @@
+import { type Command, Option } from 'commander';
+import { sharedHeading } from '../../command-line/help-layout.js';
+import { parseCount, parseFilled, parseRate } from '../../command-line/option-values.js';
+import {
+  addConnectionOptions,
+  type CommonOptions,
+  type ConnectionOptions,
+} from '../../command-line/options.js';
+
+/** How the rows of a file are read. */
+export interface FormatOptions {
+  readonly format?: 'csv' | 'ndjson';
+  readonly delimiter?: string;
+  readonly encoding?: string;
+  readonly forceEncoding?: true;
+}
+
+/** The options of a bulk run. */
+export interface BulkOptions extends CommonOptions, ConnectionOptions, FormatOptions {
+  readonly concurrency: number;
+  /** Maximum number of requests a second. */
+  readonly rate?: number;
+  readonly results?: string;
+  readonly failed?: string;
+  readonly journal?: string;
+  readonly resume?: true;
+  readonly restart?: true;
+  readonly takeOver?: true;
+  readonly dryRun?: true;
+  readonly reveal?: true;
+  readonly preflight: boolean;
+  readonly maxFailures?: number;
+  readonly quiet?: true;
+  // Of `bulk passback` alone.
+  /** `age:number,vip:boolean` */
+  readonly types?: string;
+  /** Whether an empty cell is a value. */
+  readonly empty?: 'keep' | 'drop';
+}
+
+/** The options of `userinfo bulk passback`. */
+export interface BulkPassbackOptions extends BulkOptions {
+  readonly unionIdColumn?: string;
+  readonly primaryKey?: string;
+}
+
+/** The options of `userinfo bulk read`. */
+export interface BulkReadOptions extends BulkOptions {
+  readonly anyName?: boolean;
+  readonly scope?: string;
+}
+
+const defaultConcurrency = 32;
+
+/** Adds the argument of a bulk run: the file of its rows. */
+export function addFile(command: Command): Command {
+  const description = 'rows: CSV or NDJSON, .gz too; - is standard input';
+  return command.argument('<file>', description, parseFilled('the name of the file'));
+}
+
+/** Adds the options that say how the rows of a file are read. */
+export function addFormatOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--format <format>', 'format of the rows (default: from the file name)').choices([
+        'csv',
+        'ndjson',
+      ]),
+    )
+    .option('--delimiter <text>', 'text between cells (default: a comma)')
+    .option('--encoding <name>', 'such as gb18030 (default: utf-8)')
+    .option('--force-encoding', 'use --encoding even if the file looks like UTF-8');
+}
+
+/** Adds the options that both bulk runs have. */
+export function addBulkOptions(command: Command): Command {
+  addFormatOptions(command.optionsGroup(sharedHeading))
+    .option('--dry-run', 'check all rows, and print the first ones without sending any')
+    .option('--reveal', 'with --dry-run, show masked values')
+    .option('--concurrency <n>', 'maximum number of requests in flight', parseCount, defaultConcurrency)
+    .option('--rate <n/s>', 'maximum number of requests per second', parseRate)
+    .option('--results <file>', 'outcomes, one line per row (default: <file>.results.ndjson)')
+    .option('--failed <file>', 'file for the rows to retry, in the format of the input')
+    .option('--journal <file>', 'what --resume needs (default: <file>.userinfo-journal)')
+    .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
+    .option('--restart', 'start over, and replace the files of the run before')
+    .option('--take-over', 'use the files of a run elsewhere that has ended, such as in another container')
+    .option('--no-preflight', 'do not check all rows before the first is sent')
+    .option('--max-failures <n>', 'stop after this many failed rows', parseCount)
+    .option('--quiet', 'show no progress and no summary');
+  return addConnectionOptions(command);
+}

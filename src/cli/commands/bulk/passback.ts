@@ -1,0 +1,27 @@
+import { Option } from 'commander';
+import { type Call, command } from '../../command.js';
+import { parseFilled } from '../../command-line/option-values.js';
+import { addFile, type BulkPassbackOptions } from './options.js';
+
+export const declareBulkPassback = command({
+  name: 'passback',
+  common: ['profile', 'output', 'network', 'confirm'],
+  summary: 'pass information about the user of each row back',
+  takes: (command) =>
+    addFile(command)
+      .option(
+        '--union-id-column <name>',
+        'the column of user IDs (default: union_id); beside --primary-key, both are sent',
+      )
+      .option(
+        '--primary-key <key>',
+        'the column that identifies users, such as mobile',
+        parseFilled('--primary-key'),
+      )
+      .option('--types <list>', 'columns that are not text, such as age:number,vip:boolean')
+      .addOption(
+        new Option('--empty <what>', 'what to do with empty cells (default: drop)').choices(['drop', 'keep']),
+      ),
+  run: async (call: Call<BulkPassbackOptions>, file: string) =>
+    (await import('./run-many.late.js')).passbackMany(call, file),
+});

@@ -1,0 +1,20 @@
+import { type Call, command } from '../../command.js';
+import { parseFilled } from '../../command-line/option-values.js';
+import { addFile, type BulkReadOptions } from './options.js';
+
+export const declareBulkRead = command({
+  name: 'read',
+  common: ['profile', 'output', 'network', 'confirm'],
+  summary: 'read with the authorization code of each row',
+  takes: (command) =>
+    addFile(command)
+      .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
+      .option('--any-name', 'send codes and names as they are, also what looks misspelt or pasted')
+      .option(
+        '--scope <scope>',
+        'authorization type (default: not sent, the service applies its own)',
+        parseFilled('--scope'),
+      ),
+  run: async (call: Call<BulkReadOptions>, file: string, names: string[]) =>
+    (await import('./run-many.late.js')).readMany(call, file, names),
+});
