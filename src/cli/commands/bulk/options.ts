@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Part } from '../../../bulk/source/part.js';
 import { sharedHeading } from '../../command-line/help-layout.js';
 import { parseCount, parseFilled, parseRate } from '../../command-line/option-values.js';
 import {
@@ -17,6 +18,8 @@ export interface FormatOptions {
 
 /** The options of a bulk run. */
 export interface BulkOptions extends CommonOptions, ConnectionOptions, FormatOptions {
+  /** The only rows that are sent. */
+  readonly part?: Part;
   readonly concurrency: number;
   /** Maximum number of requests a second. */
   readonly rate?: number;
@@ -52,6 +55,14 @@ export interface BulkReadOptions extends BulkOptions {
 
 const defaultConcurrency = 32;
 
+/** Parses a part of a file, such as `2/4`. */
+function parsePart(text: string): Part {
+  const [, number, count] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? [];
+  const part = { number: Number(number), count: Number(count) };
+  if (part.number <= part.count) return part;
+  throw new InvalidArgumentError('Write it as 2/4: the second of four parts.');
+}
+
 /** Adds the argument of a bulk run: the file of its rows. */
 export function addFile(command: Command): Command {
   const description = 'rows: CSV or NDJSON, .gz too; - is standard input';
@@ -75,6 +86,7 @@ export function addFormatOptions(command: Command): Command {
 /** Adds the options that both bulk runs have. */
 export function addBulkOptions(command: Command): Command {
   addFormatOptions(command.optionsGroup(sharedHeading))
+    .option('--part <k/n>', 'only part k of n, for n machines (see docs/bulk.md)', parsePart)
     .option('--dry-run', 'check all rows, and print the first ones without sending any')
     .option('--reveal', 'with --dry-run, show masked values')
     .option('--concurrency <n>', 'maximum number of requests in flight', parseCount, defaultConcurrency)

@@ -83,7 +83,7 @@ export async function checkRows(run: BulkRun): Promise<CheckedFile> {
     const more = faultCount - faults.length;
     if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
   });
-  if (options.preflight && rows === 0) throw noRows(name);
+  if (options.preflight && rows === 0 && options.part === undefined) throw noRows(name);
   if (faultCount > 0) {
     throw invalidRows(invalid(), first, options.types, options.dryRun === true || faultCount === rows);
   }

@@ -4,6 +4,7 @@ import { parseCsv } from '../../../bulk/source/csv.js';
 import { openFile, openStream } from '../../../bulk/source/input.js';
 import type { LineBlock } from '../../../bulk/source/lines.js';
 import { parseNdjson } from '../../../bulk/source/ndjson.js';
+import { formatPart, rowsOfPart } from '../../../bulk/source/part.js';
 import type { RowSource } from '../../../bulk/source/rows.js';
 import { defaultEncoding, findEncoding } from '../../../bulk/source/text.js';
 import type { Settings } from '../../../profiles/settings.js';
@@ -29,7 +30,7 @@ interface OpenedRows extends RowSource {
 }
 
 /** The options that say how the rows are read. */
-export type RowOptions = FormatOptions & Pick<BulkOptions, 'types' | 'empty'>;
+export type RowOptions = FormatOptions & Pick<BulkOptions, 'types' | 'empty' | 'part'>;
 
 /**
  * Opens a file; `-` is standard input. `checkKeys` checks the columns of a command that has --types.
@@ -43,7 +44,7 @@ export async function openRows(
   columns: ColumnRules,
   checkKeys?: (names: readonly string[]) => void,
 ): Promise<OpenedRows> {
-  const { forceEncoding, empty = 'drop' } = options;
+  const { forceEncoding, empty = 'drop', part } = options;
   const name = file.replace(/\.gz$/i, '');
   const formatName = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
@@ -66,6 +67,11 @@ export async function openRows(
     const csv = { delimiter, types, empty, checkColumns: check, note };
     parse = (blocks) => parseCsv(refuseArray(blocks, file), csv);
     identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
+  }
+  if (part !== undefined) {
+    const parseAll = parse;
+    parse = (blocks) => rowsOfPart(parseAll(blocks), columns.required, part);
+    identity = { ...identity, part: formatPart(part) };
   }
   if (file === '-')
     await announceWait(io, formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each');

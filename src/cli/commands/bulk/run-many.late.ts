@@ -12,6 +12,7 @@ import {
 } from '../../../bulk/operations.js';
 import { checkedInput } from '../../../bulk/source/checked-input.js';
 import { RunInputError } from '../../../bulk/source/input.js';
+import { partName } from '../../../bulk/source/part.js';
 import { NoAnswerError, RejectedError } from '../../../client/errors.js';
 import { showParameter } from '../../../client/hooks.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
@@ -129,10 +130,12 @@ async function runFile(run: BulkRun): Promise<void> {
 }
 
 /** @throws InvalidInputError if two of the files are the same */
-function pathsOf({ file, options: { journal, results, failed } }: BulkRun): RunPaths {
+function pathsOf({ file, options }: BulkRun): RunPaths {
+  const { journal, results, failed, part } = options;
+  const name = part === undefined ? file : `${file}.${partName(part)}`;
   const paths = {
-    results: results ?? `${file}.results.ndjson`,
-    journal: journal ?? `${file}.userinfo-journal`,
+    results: results ?? `${name}.results.ndjson`,
+    journal: journal ?? `${name}.userinfo-journal`,
     failed: failed ?? null,
   };
   refuseUnusable(paths, file);

@@ -3,6 +3,7 @@ import type { RunPaths } from '../../../bulk/files/run-files.js';
 import { type Outcome, type OutcomeCounts, outcomes } from '../../../bulk/outcome.js';
 import { InputChangedError } from '../../../bulk/source/checked-input.js';
 import type { RunInputError } from '../../../bulk/source/input.js';
+import { partName } from '../../../bulk/source/part.js';
 import {
   InvalidInputError,
   quoteName,
@@ -37,8 +38,8 @@ export function totalOf(counts: OutcomeCounts): number {
   return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
 }
 
-/** Options of a run that name its files, each with a value. */
-const fileOptions = ['--results', '--failed', '--journal'];
+/** Options of a run that say what its files are called, each with a value. */
+const fileOptions = ['--results', '--failed', '--journal', '--part'];
 
 /**
  * The command line of a run, changed as by `withFlags`. --resume, --restart and --take-over are left out.
@@ -97,7 +98,8 @@ export interface EndedRun extends BulkRun {
 export async function reportRun(run: EndedRun): Promise<Error | null> {
   const { io, options, isTable, print, report, paths } = run;
   // Of a stream without rows, the error says all.
-  const isEmpty = report.isFinished && totalOf(report.counts) === 0;
+  const hasNone = report.isFinished && totalOf(report.counts) === 0;
+  const isEmpty = hasNone && options.part === undefined;
   if (!options.quiet && !isEmpty) {
     for (const line of formatSummary(run)) await printMessage(io, line);
     const isUnusable = report.stoppedBy instanceof InvalidInputError && report.done === 0;
@@ -233,7 +235,8 @@ function errorOf(run: EndedRun): Error | null {
     return new FailedRowsError(stoppedBy.message, { hint, commands, cause: stoppedBy });
   }
   if (stoppedBy instanceof Error) return stoppedBy;
-  if (rows === 0) return noRows(source.input.name);
+  // A part of a small file may have no row.
+  if (rows === 0) return run.options.part === undefined ? noRows(source.input.name) : null;
   if (counts.ok === rows && stoppedBy === null) return null;
   if (stoppedBy === 'alike') {
     const { endpoint, columns } = operation;
@@ -258,7 +261,7 @@ function errorOf(run: EndedRun): Error | null {
 /** The next step for the rows that are not ok. */
 function retryAdvice(run: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
   const { paths, file } = run;
-  const { failed } = run.options;
+  const { failed, part } = run.options;
   const { endpoint } = run.operation;
   const { counts, failedRows, retryable, stoppedBy } = run.report;
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
@@ -272,7 +275,8 @@ function retryAdvice(run: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'comman
     return { hint: `${warning}${again} retry them:`, commands: [formatCommandFor(failed, run)] };
   }
   if (paths === null) return { hint: `${warning}Add --failed <file> to get the rows to retry as a file.` };
-  const toRetry = file.replace(/(\.[a-z]+)?(\.gz)?$/i, '.failed$1');
+  const infix = part === undefined ? '.failed' : `.${partName(part)}.failed`;
+  const toRetry = file.replace(/(\.[a-z]+)?(\.gz)?$/i, `${infix}$1`);
   const collect = formatCommand(run, ['--failed', toRetry, '--resume']);
   const again = retryable === 0 ? 'They fail again until the cause is corrected. To' : 'To';
   return { hint: `${warning}${again} retry them, get them as a file:`, commands: [collect] };
