@@ -2,12 +2,31 @@
 // them. tsc makes the types. Where this says what a start loads, docs/decisions/start-up.md says what that is worth;
 // docs/decisions/one-install.md says why the packages are in the bundle.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'rolldown';
 import { billOfMaterials, licenseTexts, packagesOf } from './bundled-packages.mjs';
 import { rawFiles } from './raw-files.mjs';
+
+/** What this writes last: the modules of all bundles, for scripts/check-layers.mjs. */
+const lastFile = 'dist/.modules.json';
+
+/** The time of the latest change in a file or a folder, in which files may have been added or removed. */
+function changedAt(path) {
+  const names = statSync(path).isDirectory() ? readdirSync(path, { recursive: true }) : [];
+  const paths = [path, ...names.map((name) => join(path, name))];
+  return Math.max(...paths.map((each) => statSync(each).mtimeMs));
+}
+
+// npm writes the lock file in node_modules with each installation.
+const inputs = ['src', 'scripts', 'package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
+if (existsSync(lastFile) && inputs.every((input) => changedAt(input) < changedAt(lastFile))) process.exit();
+
+for (const name of readdirSync('dist')) {
+  const isOfTypescript = ['.types', '.tsbuildinfo'].includes(name);
+  if (!isOfTypescript) rmSync(join('dist', name), { recursive: true });
+}
 
 const prebuilt = 'node_modules/@photostructure/sqlite/prebuilds';
 
@@ -82,7 +101,6 @@ await build({
   checks: { ineffectiveDynamicImport: false },
   output: {
     dir: 'dist/cli',
-    cleanDir: true,
     // Node starts CommonJS sooner than ESM. What only ESM can load is loaded by import().
     format: 'cjs',
     dynamicImportInCjs: true,
@@ -167,7 +185,7 @@ writeFileSync('dist/cjs/package.json', '{"type":"commonjs"}\n');
 // CommonJS, whose names no bundler misses: it says at its start what is wrong.
 writeFileSync(
   'dist/unsupported.cjs',
-  "throw new Error('userinfo-cli needs the sockets of Node, Bun or Deno: call it from a server');\n",
+  "throw new Error('userinfo-exchange needs the sockets of Node, Bun or Deno: call it from a server');\n",
 );
 
 /** The sources that maps name, for debuggers and editors: they are in dist/src. */
@@ -225,6 +243,6 @@ for (const system of readdirSync(prebuilt))
     cpSync(join(prebuilt, system, file), `dist/sqlite/${system}${/\.\w+\.node$/.exec(file)?.[0]}`);
 
 const packages = packagesOf(Object.values(bundled).flatMap((modules) => Object.keys(modules)));
-writeFileSync('dist/.modules.json', JSON.stringify(bundled)); // for scripts/check-layers.mjs
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licenseTexts(packages));
 writeFileSync('dist/sbom.cdx.json', `${JSON.stringify(billOfMaterials(packages), null, 2)}\n`);
+writeFileSync(lastFile, JSON.stringify(bundled));
