@@ -1,6 +1,6 @@
 // Many rows of a file: read as fast as they can be sent, with progress, until all are done or a signal ends it.
 import { open } from 'node:fs/promises';
-import type { Outcome, UserInfoClient } from 'userinfo-cli';
+import type { Outcome, UserInfoClient } from 'userinfo-exchange';
 
 interface Row {
   readonly unionId: string;

@@ -1,5 +1,5 @@
 // A typed read, a passback, and all errors in one switch.
-import { type InfoName, isUserInfoFailure, type UserInfoClient } from 'userinfo-cli';
+import { type InfoName, isUserInfoFailure, type UserInfoClient } from 'userinfo-exchange';
 
 /** `data` has the names that were asked for; the compiler refuses any other. */
 export async function signIn(client: UserInfoClient, code: string) {

@@ -1,4 +1,4 @@
-import { UserInfoClient } from 'userinfo-cli';
+import { UserInfoClient } from 'userinfo-exchange';
 
 let made: UserInfoClient | undefined;
 

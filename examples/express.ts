@@ -1,6 +1,6 @@
 // A sign-in with Express 5: GET /sign-in?code=… answers who signed in.
 import express from 'express';
-import { InvalidInputError, RejectedError } from 'userinfo-cli';
+import { InvalidInputError, RejectedError } from 'userinfo-exchange';
 import { client } from './client.js';
 
 export const app = express();

@@ -1,6 +1,6 @@
 // A sign-in with Fastify 5: GET /sign-in?code=… answers who signed in; the client is closed with the application.
 import Fastify from 'fastify';
-import { InvalidInputError, RejectedError } from 'userinfo-cli';
+import { InvalidInputError, RejectedError } from 'userinfo-exchange';
 import { client } from './client.js';
 
 export const app = Fastify();

@@ -1,5 +1,5 @@
 // A job that writes, run by a queue such as BullMQ, pg-boss or SQS: what the error says decides whether it runs again.
-import { UserInfoError } from 'userinfo-cli';
+import { UserInfoError } from 'userinfo-exchange';
 import { client } from './client.js';
 
 export interface Job {

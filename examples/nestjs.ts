@@ -12,7 +12,7 @@ import {
   Param,
   Post,
 } from '@nestjs/common';
-import { RejectedError, UserInfoClient } from 'userinfo-cli';
+import { RejectedError, UserInfoClient } from 'userinfo-exchange';
 import { client } from './client.js';
 
 @Controller('users')

@@ -3,7 +3,12 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import type { Logger as Pino } from 'pino';
 import { Histogram, type Registry } from 'prom-client';
-import { type CallTrace, type ClientHooks, UserInfoClient, type UserInfoClientOptions } from 'userinfo-cli';
+import {
+  type CallTrace,
+  type ClientHooks,
+  UserInfoClient,
+  type UserInfoClientOptions,
+} from 'userinfo-exchange';
 
 /** Each attempt and its answer as `debug`. */
 export const logged = (options: UserInfoClientOptions, log: Pino) =>

@@ -1,5 +1,5 @@
 // A platform that signs otherwise: `userinfo sign solve` finds such recipes, a platform file keeps them.
-import type { PlatformFile } from 'userinfo-cli';
+import type { PlatformFile } from 'userinfo-exchange';
 
 /** `HMAC-SHA256(sorted parameters, secret)` in upper-case hex, and a header that the gateway wants. */
 export const platform: PlatformFile = {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestService, type TestService } from 'userinfo-cli/service';
+import { createTestService, type TestService } from 'userinfo-exchange/service';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 let service: TestService;

@@ -1,7 +1,7 @@
 // A test suite against the platform's service in the same process, with vitest; jest has the same hooks.
 
-import { UserInfoClient } from 'userinfo-cli';
-import { useTestService } from 'userinfo-cli/service';
+import { UserInfoClient } from 'userinfo-exchange';
+import { useTestService } from 'userinfo-exchange/service';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 
 const users = [{ union_id: 'u001', basic_info: { mobile: '13800138000' } }];

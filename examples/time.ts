@@ -1,6 +1,6 @@
 // How long a call may take, how often it is made again, and how it is ended from outside.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type UserInfoClient, UserInfoError } from 'userinfo-cli';
+import { type UserInfoClient, UserInfoError } from 'userinfo-exchange';
 
 /** For a person who waits: 2 seconds in all, 800 ms for one request. It shares the connections of the first client. */
 export const hurried = (client: UserInfoClient) =>

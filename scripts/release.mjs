@@ -35,5 +35,5 @@ execFileSync('npm', ['version', version, '--no-git-tag-version', '--allow-same-v
   stdio: 'inherit',
 });
 git('commit', '--quiet', '--all', '--message', `release: ${version}`);
-git('tag', '--annotate', `v${version}`, '--message', `userinfo-cli ${version}`);
+git('tag', '--annotate', `v${version}`, '--message', `userinfo-exchange ${version}`);
 process.stdout.write(`${version} is committed and tagged. Publish it: git push --follow-tags\n`);

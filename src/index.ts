@@ -1,7 +1,7 @@
 /**
  * The SDK.
  *
- * @module userinfo-cli
+ * @module userinfo-exchange
  */
 
 export type { Outcome, RowOutcome } from './bulk/outcome.js';

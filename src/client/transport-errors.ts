@@ -132,7 +132,7 @@ export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedReq
   const code = error.name === notHttp ? notHttp : typeof error.code === 'string' ? error.code : '';
   if (code === '' && request.isOwn === true && error.syscall === undefined && error.name !== 'AbortError') {
     const hint =
-      'The cause says why. userinfo-cli needs the sockets of Node, Bun or Deno: call it from a server.';
+      'The cause says why. userinfo-exchange needs the sockets of Node, Bun or Deno: call it from a server.';
     const details = { reason: 'runtime', received: false, hint, cause: error } as const;
     return new NoAnswerError(`the request to ${host} cannot be sent by this runtime`, details);
   }

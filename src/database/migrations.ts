@@ -78,7 +78,7 @@ async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> 
   const version = Number(row?.version ?? 0);
   if (version <= steps.length) return version;
   throw new StartError(`the database has schema ${version}, newer than this version`, {
-    hint: 'Update userinfo-cli, or use another database.',
+    hint: 'Update userinfo-exchange, or use another database.',
   });
 }
 

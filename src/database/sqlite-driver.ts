@@ -22,7 +22,7 @@ async function loadSqlite(file: string): Promise<SqliteLibrary> {
     const system = `${process.platform}-${process.arch}`;
     const problem = `there is no SQLite for ${system} beside the program, and Node ${process.version} has none`;
     throw new StartError(`cannot open the database ${file}: ${problem}`, {
-      hint: 'Use Node 22.13 or later, or a database of PostgreSQL. A bundler must leave userinfo-cli/service as it is (external).',
+      hint: 'Use Node 22.13 or later, or a database of PostgreSQL. A bundler must leave userinfo-exchange/service as it is (external).',
       cause,
     });
   }

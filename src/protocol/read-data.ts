@@ -23,7 +23,7 @@ export type JsonValue =
  * types of §4.1.
  *
  * @example
- * declare module 'userinfo-cli' {
+ * declare module 'userinfo-exchange' {
  *   interface TenantInfo {
  *     acme_level: 'silver' | 'gold';
  *   }
@@ -37,7 +37,7 @@ export interface TenantInfo {}
  * special names and the fields of `basic_info` have that prefix.
  *
  * @example
- * declare module 'userinfo-cli' {
+ * declare module 'userinfo-exchange' {
  *   interface PlatformNames {
  *     chat_prefix: 'wx_';
  *   }

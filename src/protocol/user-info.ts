@@ -7,7 +7,7 @@ import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 
 /** The same symbol in every copy of this package, so that each recognizes the numbers of the others. */
-const brand: unique symbol = Symbol.for('userinfo-cli.JsonNumber');
+const brand: unique symbol = Symbol.for('userinfo-exchange.JsonNumber');
 
 /**
  * A number of a JSON text, exactly as written: `9007199254740993`, `1.00`. `instanceof` also recognizes a

@@ -54,7 +54,7 @@ export class UserInfoClient implements AsyncDisposable {
    * A client with the variables of the command line: `USERINFO_BASE_URL`, `USERINFO_TENANT_CODE`, `USERINFO_CHANNEL`,
    * `USERINFO_APP_KEY`, `USERINFO_APP_SECRET`, and, if set, `USERINFO_PROXY`, `USERINFO_CA_FILE` and `USERINFO_PLATFORM`.
    * Files are read now. Without `USERINFO_PROXY`, the proxy is that of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as for
-   * the command line. `options` take precedence. Profiles are not read: see `fromProfile` of `userinfo-cli/profiles`.
+   * the command line. `options` take precedence. Profiles are not read: see `fromProfile` of `userinfo-exchange/profiles`.
    *
    * @throws InvalidInputError that lists the variables that are missing, or names one that is invalid; also if
    * `USERINFO_PROFILE` is set

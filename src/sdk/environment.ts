@@ -27,7 +27,7 @@ export function optionsFromEnvironment(
   const given = readGivenValues({}, env);
   if (given.profile !== null) {
     throw new InvalidInputError(`${settingNames.profile.variable} is set, but fromEnv reads no profile`, {
-      hint: 'Use fromProfile of userinfo-cli/profiles, or unset the variable.',
+      hint: 'Use fromProfile of userinfo-exchange/profiles, or unset the variable.',
     });
   }
   const found = {

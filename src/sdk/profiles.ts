@@ -1,7 +1,7 @@
 /**
  * Clients by the profiles of the command line.
  *
- * @module userinfo-cli/profiles
+ * @module userinfo-exchange/profiles
  */
 
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ import { readPlatformFile, routeOptions } from './environment.js';
  * `SIGNING_MODULE` for a module that cannot be loaded
  * @throws InvalidInputError for an invalid variable or option
  * @example
- * import { fromProfile } from 'userinfo-cli/profiles';
+ * import { fromProfile } from 'userinfo-exchange/profiles';
  *
  * await using client = await fromProfile('shop', { timeoutMs: 2_000 });
  */

@@ -1,7 +1,7 @@
 /**
  * The service of the spec, and its test double.
  *
- * @module userinfo-cli/service
+ * @module userinfo-exchange/service
  */
 
 import { defaultPlatform } from '../platform/platform.js';
@@ -127,7 +127,7 @@ const hookMembers: Shape<TestHooks> = {
  *
  * @example
  * import { afterAll, beforeEach } from 'vitest';
- * import { useTestService } from 'userinfo-cli/service';
+ * import { useTestService } from 'userinfo-exchange/service';
  * const service = useTestService({ beforeEach, afterAll });
  */
 export function useTestService(hooks: TestHooks, options: TestServiceOptions = {}): TestService {

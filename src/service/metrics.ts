@@ -31,7 +31,7 @@ for (const event of ['overload', 'store_unavailable', 'unreadable_secret', 'cloc
   problems.inc({ event }, 0);
 const build = new Gauge({
   name: 'userinfo_build_info',
-  help: 'Versions of userinfo-cli and of Node.js.',
+  help: 'Versions of userinfo-exchange and of Node.js.',
   labelNames: ['version', 'node'],
   registers: [register],
 });

@@ -4,7 +4,7 @@ import { UserInfoError } from '../support/errors.js';
 export const secretLabel = '<secret>';
 
 /** Symbol that every copy of this package shares, so that each recognizes the secrets of the others. */
-const brand: unique symbol = Symbol.for('userinfo-cli.Secret');
+const brand: unique symbol = Symbol.for('userinfo-exchange.Secret');
 
 /** A text that cannot be a secret. */
 class SecretError extends UserInfoError {

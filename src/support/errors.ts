@@ -12,7 +12,7 @@ export interface UserInfoErrorOptions {
 }
 
 /** The same symbol in every copy of this package, so that each recognizes the errors of the others. */
-const brand: unique symbol = Symbol.for('userinfo-cli.UserInfoError');
+const brand: unique symbol = Symbol.for('userinfo-exchange.UserInfoError');
 
 /**
  * The base of every error that this package throws on purpose. `message` is one line that says what was wrong and

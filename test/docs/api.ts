@@ -6,9 +6,9 @@ const declarations = resolve(import.meta.dirname, '../../dist');
 
 /** The entries of the package, and the files that declare what they export. */
 const entries = {
-  'userinfo-cli': 'index',
-  'userinfo-cli/service': 'service/index',
-  'userinfo-cli/profiles': 'sdk/profiles',
+  'userinfo-exchange': 'index',
+  'userinfo-exchange/service': 'service/index',
+  'userinfo-exchange/profiles': 'sdk/profiles',
 };
 
 /** A part of a file of declarations, by its place in the text. */

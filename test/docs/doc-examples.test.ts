@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const project = resolve(import.meta.dirname, '../..');
 const folder = join(project, 'node_modules/.cache/doc-examples');
 const entries = {
-  'userinfo-cli': 'src/index.ts',
-  'userinfo-cli/profiles': 'src/sdk/profiles.ts',
-  'userinfo-cli/service': 'src/service/index.ts',
+  'userinfo-exchange': 'src/index.ts',
+  'userinfo-exchange/profiles': 'src/sdk/profiles.ts',
+  'userinfo-exchange/service': 'src/service/index.ts',
 };
 
 /** What the examples take for granted. */

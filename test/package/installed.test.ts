@@ -15,7 +15,7 @@ import { emptyProject, nodeOf, project, run } from './tarball.js';
 
 const folder = inject('folder');
 const tarball = inject('tarball');
-const installed = 'node_modules/userinfo-cli/bin/userinfo.cjs';
+const installed = 'node_modules/userinfo-exchange/bin/userinfo.cjs';
 const goldInTable = /│ acme_level │ gold/;
 
 /** Programs with the SDK, and with the service and its SQLite. */
@@ -69,9 +69,9 @@ describe('installed by npm into a folder whose path has blanks', () => {
 
   it('is one package of at most 30 MB, 18 of them SQLite', () => {
     const names = readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'));
-    expect(names).toEqual(['userinfo-cli']);
+    expect(names).toEqual(['userinfo-exchange']);
     expect(megabytes(join(consumer, 'node_modules'))).toBeLessThan(30);
-    expect(megabytes(join(consumer, 'node_modules/userinfo-cli/dist/sqlite'))).toBeLessThan(20);
+    expect(megabytes(join(consumer, 'node_modules/userinfo-exchange/dist/sqlite'))).toBeLessThan(20);
   });
 
   it('gives a working userinfo', () => {
@@ -79,6 +79,12 @@ describe('installed by npm into a folder whose path has blanks', () => {
     expect(run(consumer, 'npx', 'userinfo', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(run(consumer, 'npx', 'userinfo', 'demo')).toMatch(
       /│ acme_level │ gold.*\n {2}userinfo serve --demo /s,
+    );
+  });
+
+  it('is not built again: where there is no compiler, "prepare" does nothing', () => {
+    expect(run(join(consumer, 'node_modules/userinfo-exchange'), 'npm', 'run', '--silent', 'prepare')).toBe(
+      '',
     );
   });
 
@@ -127,7 +133,7 @@ describe('on a system without a prebuilt SQLite', () => {
   beforeAll(() => {
     consumer = emptyProject('without SQLite');
     run(consumer, 'npm', 'install', tarball);
-    rmSync(join(consumer, 'node_modules/userinfo-cli/dist/sqlite'), { recursive: true });
+    rmSync(join(consumer, 'node_modules/userinfo-exchange/dist/sqlite'), { recursive: true });
     addPrograms(consumer);
   });
 
@@ -176,7 +182,7 @@ it.each(managers)('%s installs it without a flag, silently, and it works', (name
     ]);
     return stdout;
   };
-  manager(...add, isPnp ? `userinfo-cli@file:${tarball}` : tarball);
+  manager(...add, isPnp ? `userinfo-exchange@file:${tarball}` : tarball);
   if (again.length > 0) {
     rmSync(join(consumer, 'node_modules'), { recursive: true });
     manager(...again);

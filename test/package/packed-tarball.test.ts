@@ -104,7 +104,7 @@ it('needs no other package, and has no script of an installation', () => {
   const manifest = JSON.parse(inTarball('package.json'));
   const { dependencies, optionalDependencies, peerDependencies } = manifest;
   expect([dependencies, optionalDependencies, peerDependencies]).toEqual([undefined, undefined, undefined]);
-  const ofInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
+  const ofInstall = ['preinstall', 'install', 'postinstall'];
   expect(Object.keys(manifest.scripts).filter((name) => ofInstall.includes(name))).toEqual([]);
 });
 

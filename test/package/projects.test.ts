@@ -130,7 +130,7 @@ describe('Bun and Deno', () => {
     const folder = withPrograms('by Deno');
     const registry = await registryOf(inject('tarball'));
     const env = { ...process.env, NPM_CONFIG_REGISTRY: registry.url, DENO_DIR: join(folder, '.deno') };
-    await promisify(execFile)(deno, ['add', '--quiet', 'npm:userinfo-cli'], { cwd: folder, env });
+    await promisify(execFile)(deno, ['add', '--quiet', 'npm:userinfo-exchange'], { cwd: folder, env });
     await registry.close();
     expectWorking(folder, deno, 'run', '--allow-all');
   });

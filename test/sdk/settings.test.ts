@@ -269,7 +269,7 @@ it('each entry of the package is loaded by a Node.js without what only POSIX has
     preload,
     'for (const name of Object.keys(process)) if (/^[gs]ete?[ug]id$|groups$/.test(name)) delete process[name];\n',
   );
-  const load = entries.map((entry) => `await import('userinfo-cli${entry.slice(1)}');`);
+  const load = entries.map((entry) => `await import('userinfo-exchange${entry.slice(1)}');`);
   const script = [...load, 'console.log(process.geteuid === undefined);'].join('\n');
   const args = ['--require', preload, '--input-type=module', '--eval', script];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });

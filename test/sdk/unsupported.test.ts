@@ -10,14 +10,14 @@ const entries = Object.keys(exports).filter((entry) => typeof exports[entry] ===
 it.each(['browser', 'workerd', 'edge-light'])(
   'where %s is asked for, each entry says what it needs',
   (condition) => {
-    const names = entries.map((entry) => `userinfo-cli${entry.slice(1)}`);
+    const names = entries.map((entry) => `userinfo-exchange${entry.slice(1)}`);
     const code = `for (const name of ${JSON.stringify(names)}) {
     try { require(name); console.log('loaded'); } catch (error) { console.log(error.message); }
   }`;
     const { stdout } = spawnSync(process.execPath, [`--conditions=${condition}`, '-e', code], {
       encoding: 'utf8',
     });
-    const sentence = 'userinfo-cli needs the sockets of Node, Bun or Deno: call it from a server\n';
+    const sentence = 'userinfo-exchange needs the sockets of Node, Bun or Deno: call it from a server\n';
     expect(stdout).toBe(sentence.repeat(names.length));
   },
 );
@@ -26,7 +26,7 @@ it('where connections cannot be opened, a call says what it needs, and is not re
   const code = `
     let opened = 0;
     require('node:net').connect = () => { opened += 1; throw new Error('not implemented'); };
-    const { UserInfoClient } = require('userinfo-cli');
+    const { UserInfoClient } = require('userinfo-exchange');
     const options = { baseUrl: 'http://127.0.0.1:9', tenantCode: 'acme', channel: 'web', appKey: 'a', appSecret: 's' };
     new UserInfoClient(options).read({ code: 'c' }).catch((error) => console.log(error.hint, opened));
   `;

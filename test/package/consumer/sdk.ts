@@ -10,8 +10,8 @@ import {
   UserInfoClient,
   UserInfoError,
   type UserRecord,
-} from 'userinfo-cli';
-import { createService, resultCode, type Service } from 'userinfo-cli/service';
+} from 'userinfo-exchange';
+import { createService, resultCode, type Service } from 'userinfo-exchange/service';
 
 /** What a program that uses the package may write: it is compiled, then run. */
 export async function main(): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { UserInfoClient } from 'userinfo-cli';
-import { createService, type Service } from 'userinfo-cli/service';
+import { UserInfoClient } from 'userinfo-exchange';
+import { createService, type Service } from 'userinfo-exchange/service';
 
 class UserController {
   constructor(private readonly client: UserInfoClient) {}

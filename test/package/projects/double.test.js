@@ -1,5 +1,5 @@
-const { InvalidInputError, UserInfoClient } = require('userinfo-cli');
-const { createService } = require('userinfo-cli/service');
+const { InvalidInputError, UserInfoClient } = require('userinfo-exchange');
+const { createService } = require('userinfo-exchange/service');
 
 test('a client reads from the service', async () => {
   const service = await createService();

@@ -1,7 +1,7 @@
 // Both formats in one process, as in a program of which one library loads the other one.
-const required = require('userinfo-cli');
+const required = require('userinfo-exchange');
 
-void import('userinfo-cli').then((imported) => {
+void import('userinfo-exchange').then((imported) => {
   const options = { baseUrl: 'http://127.0.0.1:1', tenantCode: 't', channel: 'c', appKey: 'k' };
   const moment = { random: () => '0123456789abcdef', now: () => 1_700_000_000_000 };
   const urlBy = (appSecret) =>

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { fromProfile } from 'userinfo-cli/profiles';
+import { fromProfile } from 'userinfo-exchange/profiles';
 
 const server = createServer((_, answer) => answer.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'));
 server.listen(0, '127.0.0.1', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers';
-import { UserInfoClient } from 'userinfo-cli';
-import { createService } from 'userinfo-cli/service';
+import { UserInfoClient } from 'userinfo-exchange';
+import { createService } from 'userinfo-exchange/service';
 
 const service = await createService();
 const { app_key: appKey, app_secret: appSecret } = await service.admin.createApp({

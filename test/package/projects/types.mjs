@@ -42,7 +42,7 @@ for (const name of ['typescript-5.4', 'typescript']) {
       // Not the types of Node and the libraries of TypeScript, which are large and not ours.
       const ours = program
         .getSourceFiles()
-        .filter(({ fileName }) => /\/userinfo-cli\/|\/?types\.[cm]ts$/.test(fileName));
+        .filter(({ fileName }) => /\/userinfo-exchange\/|\/?types\.[cm]ts$/.test(fileName));
       const faults = [
         ...errors,
         ...program.getOptionsDiagnostics(),

@@ -1,6 +1,6 @@
 // Names every type and value of both entries, and uses the frequent ones.
-import * as sdk from 'userinfo-cli';
-import * as service from 'userinfo-cli/service';
+import * as sdk from 'userinfo-exchange';
+import * as service from 'userinfo-exchange/service';
 
 export { sdk, service };
 
