@@ -70,7 +70,7 @@ export const groups: Readonly<Record<string, string>> = {
 };
 
 /** The group of commands that are not below a command of its name. */
-const groupOf: Readonly<Record<string, string>> = { serve: 'service', migrate: 'service' };
+const groupOf: Readonly<Record<string, string>> = { serve: 'service' };
 
 export function group(name: string): string {
   const words = name.split(' ').slice(1);

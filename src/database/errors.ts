@@ -7,7 +7,7 @@ export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE
 /** The next step where a database is missing. */
 export const missingDatabase = {
   hint: 'Name the database of the service with --database, or create it:',
-  commands: ['userinfo migrate'],
+  commands: ['userinfo admin migrate'],
 } as const;
 
 /**

@@ -50,7 +50,7 @@ export async function migrate(
     throw new StartError(`the database has schema ${from}, and this version needs ${to}`, {
       code: 'OLD_SCHEMA',
       hint: 'Apply the migrations:',
-      commands: ['userinfo migrate'],
+      commands: ['userinfo admin migrate'],
     });
   }
   if (from === 0 && driver.engine === 'postgres') {

@@ -1,4 +1,4 @@
-// `userinfo migrate` alone migrates without a service.
+// `userinfo admin migrate` alone migrates without a service.
 import { userInfo } from 'node:os';
 import type { Migration } from '../database/migrations.js';
 import { openStore, type StoreOptions } from './store/store.js';

@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => machine[Symbol.asyncDispose]());
 
 /** In the order in which a newcomer would come to need them; what deletes comes last. */
-const story = `migrate, admin app create, admin app list,
+const story = `admin migrate, admin app create, admin app list,
   admin user put, admin user find, admin user show, admin user list, admin user digest,
   admin code issue, admin code list, admin code revoke, passback, read, bulk passback, bulk read,
-  demo, explain, doctor, probe, openapi, completion,
+  demo, explain, doctor, probe, completion,
   sign explain read, sign explain passback, sign explain, sign verify, sign solve, sign try,
   sign presets, sign export,
   profile path, profile add, profile list, profile show,

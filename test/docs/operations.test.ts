@@ -429,7 +429,7 @@ it.skipIf(installed === null)(
       await execute(server.url, 'CREATE DATABASE parted');
       await machine.stop();
       await runBlock(machine, fenced('sh', 'PARTITION BY HASH'), {
-        'userinfo migrate': `userinfo migrate >${join(machine.folder, 'migrated')} 2>&1`,
+        'userinfo admin migrate': `userinfo admin migrate >${join(machine.folder, 'migrated')} 2>&1`,
         'postgres://userinfo@db.example/userinfo': parted,
       });
       const partitions = "SELECT relname FROM pg_class WHERE relkind = 'p' ORDER BY 1";

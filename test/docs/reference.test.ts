@@ -1,8 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { documentedCommands } from '../../scripts/docs/commands.js';
-import { Machine } from '../support/cli.js';
+import { defaultUrl } from '../../src/cli/commands/serve/options.js';
+import { defaultPlatform } from '../../src/platform/platform.js';
+import { openApiDocument } from '../../src/protocol/openapi.js';
 import { referencePages } from './reference.js';
 
 // `npm run docs` writes what has changed.
@@ -20,8 +23,12 @@ describe('docs/reference', () => {
   });
 });
 
-it('docs/openapi.json is what "userinfo openapi" prints', async () => {
-  using machine = new Machine();
-  const { stdout } = await machine.run(['openapi']);
-  await expect(stdout).toMatchFileSnapshot(join(project, 'docs/openapi.json'));
+it('docs/openapi.json describes both operations, without a finding of the linter', async () => {
+  const description = 'The test or the production deployment';
+  const variables = { base_url: { default: defaultUrl } };
+  const document = openApiDocument([{ url: '{base_url}', description, variables }], defaultPlatform);
+  const source = `${JSON.stringify(document, null, 2)}\n`;
+  await expect(source).toMatchFileSnapshot(join(project, 'docs/openapi.json'));
+  const config = await createConfig({ extends: ['recommended-strict'] });
+  expect(await lintFromString({ source, config })).toEqual([]);
 });

@@ -638,7 +638,7 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       const next = { ...storeSchema, steps: [...storeSchema.steps, ...steps] };
       await expect(migrate(driver, next, { upgrade: false })).rejects.toMatchObject({
         code: 'OLD_SCHEMA',
-        commands: ['userinfo migrate'],
+        commands: ['userinfo admin migrate'],
       });
       const ran = await Promise.all([migrate(driver, next), migrate(await database.open(), next)]);
       expect(ran.map(({ to }) => to)).toEqual([3, 3]);

@@ -21,8 +21,6 @@ const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   },
   'Service:': {
     admin: async () => (await import('./admin/index.js')).declareAdmin,
-    migrate: async () => (await import('./migrate.js')).declareMigrate,
-    openapi: async () => (await import('./openapi.js')).declareOpenApi,
   },
   'Other:': {
     explain: async () => (await import('./explain.js')).declareExplain,

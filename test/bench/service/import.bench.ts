@@ -52,7 +52,7 @@ it('measures an import into PostgreSQL', async () => {
   const server = await PostgresServer.create(['shared_buffers=256MB', 'max_wal_size=4GB']);
   using machine = new Machine();
   machine.database = server.url;
-  await machine.run(['migrate', '--database', server.url]);
+  await machine.run(['admin', 'migrate', '--database', server.url]);
   const bare = await timed(async () => {
     const client = new Client(server.url);
     await client.connect();
@@ -78,7 +78,7 @@ it('measures an import into PostgreSQL', async () => {
 it('measures an import into SQLite', async () => {
   using machine = new Machine();
   const file = join(machine.folder, 'bare.db');
-  await machine.run(['migrate', '--database', file]);
+  await machine.run(['admin', 'migrate', '--database', file]);
   const bare = await timed(async () => {
     const database = new DatabaseSync(file);
     database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');

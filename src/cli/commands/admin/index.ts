@@ -2,10 +2,11 @@ import { command } from '../../command.js';
 import { declareApp } from './app.js';
 import { declareAudit } from './audit.js';
 import { declareCode } from './code.js';
+import { declareMigrate } from './migrate.js';
 import { declareUser } from './user.js';
 
 export const declareAdmin = command({
   name: 'admin',
-  summary: 'manage the apps, users and codes of the service',
-  commands: [declareApp, declareUser, declareCode, declareAudit],
+  summary: 'manage the apps, users, codes and database of the service',
+  commands: [declareApp, declareUser, declareCode, declareAudit, declareMigrate],
 });

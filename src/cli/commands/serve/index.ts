@@ -64,7 +64,7 @@ function settings(): Option[] {
       .default(defaultHost)
       .argParser(parseFilled('--host')),
     new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
-    new Option('--no-migrate', 'refuse an older schema; "userinfo migrate" updates it'),
+    new Option('--no-migrate', 'refuse an older schema; "userinfo admin migrate" updates it'),
     new Option('--pool-size <n>', 'PostgreSQL connections of each process (default: 10)').argParser(
       parseCount,
     ),
@@ -175,7 +175,7 @@ async function runServe(context: CliContext, given: ServeOptions): Promise<void>
       ? new StartError(error.message, {
           code: error.code,
           hint: 'Update it:',
-          commands: [`userinfo migrate${databaseFlag(given.database)}`],
+          commands: [`userinfo admin migrate${databaseFlag(given.database)}`],
         })
       : error;
   });

@@ -1,12 +1,12 @@
-import { type Call, command } from '../command.js';
-import { chooseStore, databaseOption } from '../service/database.js';
+import { type Call, command } from '../../command.js';
+import { chooseStore, databaseOption } from '../../service/database.js';
 
 export const declareMigrate = command({
   name: 'migrate',
   summary: 'update the tables of the service',
   takes: (command) => command.addOption(databaseOption()),
   run: async ({ io, options, print }: Call<{ readonly database?: string }>) => {
-    const { migrateDatabase } = await import('../../service/migrate.js');
+    const { migrateDatabase } = await import('../../../service/migrate.js');
     const { from, to } = await migrateDatabase(await chooseStore(options.database, io.env, true));
     await print({ from, to });
   },
