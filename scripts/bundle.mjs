@@ -21,7 +21,8 @@ function changedAt(path) {
 
 // npm writes the lock file in node_modules with each installation.
 const inputs = ['src', 'scripts', 'package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
-if (existsSync(lastFile) && inputs.every((input) => changedAt(input) < changedAt(lastFile))) process.exit();
+const isCurrent = () => inputs.filter(existsSync).every((input) => changedAt(input) < changedAt(lastFile));
+if (existsSync(lastFile) && isCurrent()) process.exit();
 
 for (const name of readdirSync('dist')) {
   const isOfTypescript = ['.types', '.tsbuildinfo'].includes(name);

@@ -1,7 +1,6 @@
 // Checks the structure of src: what its files may import, one meaning for each exported name, errors that are identified by
 // their class, and the amount of code that frequent commands and the SDK load. Run after a build; exits 1 with one line
 // for each fault.
-import { listFaults } from './layers/copied-lists.mjs';
 import { errorTextFaults } from './layers/error-texts.mjs';
 import { importFaults } from './layers/imports.mjs';
 import { loadFaults, sdkFaults } from './layers/loaded-code.mjs';
@@ -13,7 +12,6 @@ const faults = [
   ...importFaults(sources),
   ...nameFaults(sources),
   ...errorTextFaults(sources),
-  ...listFaults(sources, 'test'),
   ...sdkFaults(),
 ];
 for await (const fault of loadFaults()) faults.push(fault);

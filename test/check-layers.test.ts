@@ -8,17 +8,14 @@ import { expect, it } from 'vitest';
 function faultsOf(sources: Readonly<Record<string, string>>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-layers-'));
   const script = `
-    import { listFaults } from './layers/copied-lists.mjs';
     import { errorTextFaults } from './layers/error-texts.mjs';
     import { importFaults } from './layers/imports.mjs';
     import { nameFaults } from './layers/names.mjs';
     import { readSources } from './layers/source-files.mjs';
     const sources = readSources('src');
-    const lists = (found) => listFaults(found, 'test');
-    const checks = [importFaults, nameFaults, errorTextFaults, lists];
+    const checks = [importFaults, nameFaults, errorTextFaults];
     console.log(JSON.stringify(checks.flatMap((check) => [...check(sources)])));`;
   const files = {
-    'test/list.test.ts': '',
     ...sources,
     'run.mjs': script,
     'node_modules/parser/package.json': '{ "exports": { ".": "./index.js", "./sync": "./sync.js" } }',
@@ -86,17 +83,4 @@ it('refuses what breaks the structure of src, and nothing else', () => {
   // A list of exceptions or entry points contains nothing that is no longer needed.
   expect(found).toContain('src/solve/solve.ts is an entry point, but no other folder imports it');
   expect(found).toContain('scripts/layers/error-texts.mjs: src/support/json-fault.ts judges no text');
-});
-
-it('refuses a copy of most of an exported list in a test', () => {
-  const copied = (members: string) =>
-    faultsOf({
-      'src/cli/colors.ts': "export const colors = ['red', 'green', 'blue', 'grey', 'black'] as const;\n",
-      'test/list.test.ts': `for (const color of [${members}]) run(color);\n`,
-    }).filter((fault) => fault.startsWith('test/'));
-  const fault = 'test/list.test.ts:1 copies colors of src/cli/colors.ts: iterate that list';
-  expect(copied("'red', 'green', 'grey', 'black'")).toEqual([fault]);
-  expect(copied("'black', 'red', ...others, 'green'")).toEqual([fault]);
-  expect(copied("'red', 'green'")).toEqual([]);
-  expect(copied("'red', 'green', 'grey', 'cat'")).toEqual([]);
 });

@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { validate } from 'dockerfile-utils';
@@ -50,6 +59,9 @@ function build(): string {
         const isFile = basename(path).includes('.');
         cpSync(join(source, path), isFile ? join(target, basename(path)) : target, { recursive: true });
       }
+    } else if (text === 'npm ci --ignore-scripts') {
+      // The project has these packages, from the same lock file.
+      symlinkSync(join(project, 'node_modules'), join(stage, workdir, 'node_modules'));
     } else if (name === 'RUN' && stages.size === 1) {
       execFileSync('sh', ['-c', text], { cwd: join(stage, workdir), stdio: 'pipe' });
     }

@@ -1,46 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { emptyProject, nodeOf, project, run } from './tarball.js';
+import {
+  addPrograms,
+  emptyProject,
+  expectWorking,
+  goldInTable,
+  installed,
+  nodeOf,
+  project,
+  run,
+} from './tarball.js';
 
 const folder = inject('folder');
 const tarball = inject('tarball');
-const installed = 'node_modules/userinfo-exchange/bin/userinfo.cjs';
-const goldInTable = /│ acme_level │ gold/;
-
-/** Programs with the SDK, and with the service and its SQLite. */
-const programs = ['read.mjs', 'service.mjs'];
-
-function addPrograms(consumer: string): void {
-  for (const program of programs)
-    cpSync(join(import.meta.dirname, 'projects', program), join(consumer, program));
-}
-
-/** Runs the programs and the command line. */
-function expectWorking(consumer: string, ...runtime: readonly [command: string, ...args: string[]]): void {
-  const [command, ...args] = runtime;
-  const commandLine = existsSync(join(consumer, installed)) ? [[installed, 'demo']] : [];
-  for (const program of [...programs.map((name) => [name]), ...commandLine]) {
-    const env = { ...process.env, USERINFO_CONFIG_DIR: join(folder, 'config') };
-    const options = { cwd: consumer, env, encoding: 'utf8' } as const;
-    const { stdout, stderr } = spawnSync(command, [...args, ...program], options);
-    expect([program, stdout]).toEqual([
-      program,
-      program[0] === installed ? expect.stringMatching(goldInTable) : 'ok\n',
-    ]);
-    expect(stderr.replace(/^.*ExperimentalWarning: SQLite .*\n.*--trace-warnings.*\n/, '')).toBe('');
-  }
-}
 
 function documentedPrograms(): string[] {
   const pages = ['README.md', 'docs/sdk.md', 'docs/testing.md'].map((page) =>
@@ -79,12 +53,6 @@ describe('installed by npm into a folder whose path has blanks', () => {
     expect(run(consumer, 'npx', 'userinfo', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(run(consumer, 'npx', 'userinfo', 'demo')).toMatch(
       /│ acme_level │ gold.*\n {2}userinfo serve --demo /s,
-    );
-  });
-
-  it('is not built again: where there is no compiler, "prepare" does nothing', () => {
-    expect(run(join(consumer, 'node_modules/userinfo-exchange'), 'npm', 'run', '--silent', 'prepare')).toBe(
-      '',
     );
   });
 
@@ -152,43 +120,6 @@ describe('on a system without a prebuilt SQLite', () => {
       expect.stringMatching(/there is no SQLite for \S+ beside the program.*\nUse Node 22\.13 or later, or/),
     ]);
   });
-});
-
-/** What people install with, each at its latest: the package that has it, its command, and what runs a program. */
-const managers = [
-  ['pnpm', 'pnpm@latest', ['pnpm', 'add'], []],
-  ['pnpm, from its lock file', 'pnpm@latest', ['pnpm', 'add'], ['pnpm', 'install', '--frozen-lockfile']],
-  ['Yarn 1', 'yarn@1', ['yarn', 'add'], []],
-  ['Yarn 4, Plug and Play', '@yarnpkg/cli-dist@latest', ['yarn', 'add'], []],
-] as const;
-
-it.each(managers)('%s installs it without a flag, silently, and it works', (name, found, add, again) => {
-  const consumer = emptyProject(`by ${name}`);
-  addPrograms(consumer);
-  const isPnp = found.startsWith('@yarnpkg');
-  // Else Yarn takes the folder for part of a project further up.
-  if (isPnp) writeFileSync(join(consumer, 'yarn.lock'), '');
-  const manager = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync('npx', ['-y', '-p', found, ...args], {
-      cwd: consumer,
-      env: { ...process.env, YARN_ENABLE_TELEMETRY: '0', USERINFO_CONFIG_DIR: join(folder, 'config') },
-      encoding: 'utf8',
-    });
-    expect([args, status, stderr, isPnp ? '' : stdout]).toEqual([
-      args,
-      0,
-      '',
-      isPnp ? '' : expect.anything(),
-    ]);
-    return stdout;
-  };
-  manager(...add, isPnp ? `userinfo-exchange@file:${tarball}` : tarball);
-  if (again.length > 0) {
-    rmSync(join(consumer, 'node_modules'), { recursive: true });
-    manager(...again);
-  }
-  if (isPnp) expect(manager('yarn', 'run', 'userinfo', 'demo')).toMatch(goldInTable);
-  else expectWorking(consumer, process.execPath);
 });
 
 it('runs by npx without being installed', () => {

@@ -104,7 +104,8 @@ it('needs no other package, and has no script of an installation', () => {
   const manifest = JSON.parse(inTarball('package.json'));
   const { dependencies, optionalDependencies, peerDependencies } = manifest;
   expect([dependencies, optionalDependencies, peerDependencies]).toEqual([undefined, undefined, undefined]);
-  const ofInstall = ['preinstall', 'install', 'postinstall'];
+  // npm warns of `prepare`, too, where the tarball is installed.
+  const ofInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
   expect(Object.keys(manifest.scripts).filter((name) => ofInstall.includes(name))).toEqual([]);
 });
 

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
@@ -52,4 +52,35 @@ export function emptyProject(name: string): string {
 /** The path of another version of Node. */
 export function nodeOf(major: string): string {
   return run(inject('folder'), 'npx', '-y', '-p', `node@${major}`, 'node', '-p', 'process.execPath').trim();
+}
+
+/** The command line, in the project of a user. */
+export const installed = 'node_modules/userinfo-exchange/bin/userinfo.cjs';
+export const goldInTable = /│ acme_level │ gold/;
+
+/** Programs with the SDK, and with the service and its SQLite. */
+const programs = ['read.mjs', 'service.mjs'];
+
+export function addPrograms(consumer: string): void {
+  for (const program of programs)
+    cpSync(join(import.meta.dirname, 'projects', program), join(consumer, program));
+}
+
+/** Runs these programs and the command line. */
+export function expectWorking(
+  consumer: string,
+  ...runtime: readonly [command: string, ...args: string[]]
+): void {
+  const [command, ...args] = runtime;
+  const commandLine = existsSync(join(consumer, installed)) ? [[installed, 'demo']] : [];
+  for (const program of [...programs.map((name) => [name]), ...commandLine]) {
+    const env = { ...process.env, USERINFO_CONFIG_DIR: join(inject('folder'), 'config') };
+    const options = { cwd: consumer, env, encoding: 'utf8' } as const;
+    const { stdout, stderr } = spawnSync(command, [...args, ...program], options);
+    expect([program, stdout]).toEqual([
+      program,
+      program[0] === installed ? expect.stringMatching(goldInTable) : 'ok\n',
+    ]);
+    expect(stderr.replace(/^.*ExperimentalWarning: SQLite .*\n.*--trace-warnings.*\n/, '')).toBe('');
+  }
 }

@@ -10,8 +10,6 @@ const [newest] = existsSync(folder) ? readdirSync(folder).sort((a, b) => Number(
 const programs = newest === undefined ? '' : `${folder}/${newest}/bin`;
 process.env.USERINFO_TEST_POSTGRES_BIN = programs;
 
-const onDistribution = { name: `PostgreSQL ${newest}`, env: { USERINFO_TEST_STORE: 'postgres' } };
-
 // The other parts are met by the tests of docs, package and suite, once scripts/world.mjs has installed them.
 export default defineConfig({
   test: {
@@ -24,38 +22,14 @@ export default defineConfig({
     maxWorkers: 4,
     isolate: false,
     expect: { poll: { timeout: 45_000 } },
-    projects: [
-      {
-        extends: true,
-        test: { name: 'world', include: ['test/world/alerts.test.ts'] },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'PostgreSQL of npm',
-          include: ['test/world/faults.test.ts'],
-          env: { USERINFO_TEST_POSTGRES_BIN: '' },
-        },
-      },
-      // Without one, what differs by the database has run on npm's already.
-      ...(programs === ''
-        ? []
-        : [
-            {
-              extends: true as const,
-              test: {
-                ...onDistribution,
-                include: [
-                  'test/world/faults.test.ts',
-                  'test/cli/migrate.test.ts',
-                  'test/database/{migrations,postgres-*}.test.ts',
-                  'test/service/{clocks,ended-backend,locked-rows,lost-database,pgbouncer,several-processes}.test.ts',
-                  'test/service/admin/{audit,erasure,post-codes}.test.ts',
-                  'test/service/http/{order-of-checks,passback,read}.test.ts',
-                ],
-              },
-            },
-          ]),
+    // The suite runs on SQLite and npm's PostgreSQL. Here the contract runs on PostgreSQL, and so does what differs by its
+    // version: on the distribution's, which is older.
+    env: { USERINFO_TEST_STORE: 'postgres' },
+    include: [
+      'test/world/*.test.ts',
+      'test/database/{migrations,postgres-*}.test.ts',
+      'test/service/admin/{audit,erasure,post-codes}.test.ts',
+      'test/service/http/{order-of-checks,passback,read}.test.ts',
     ],
   },
 });
