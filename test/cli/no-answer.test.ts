@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { flood } from '../support/bare-proxy.js';
@@ -125,27 +125,6 @@ describe('a command that gets no valid answer ends with status 5', () => {
     expect(done.status).toBe(5);
     expect(done.stderr).toContain('did not answer within 300 ms');
     expect(done.stderr.replaceAll('\n', ' ')).toContain(advice);
-  });
-
-  it('unless another attempt is answered, where --attempt-timeout ends the one that hangs', async () => {
-    let requests = 0;
-    const server = await httpServer((_, response) => {
-      requests += 1;
-      if (requests % 2 === 0) response.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}');
-    });
-    const write = ['passback', 'a=x', '--union-id', 'u1', '--base-url', server.url, '--timeout', '60s'];
-    const done = await machine.run([...write, '--attempt-timeout', '200ms', '--verbose']);
-    expect(done.status).toBe(0);
-    expect(done.stderr).toMatch(/did not answer within 200 ms\n> PUT .* \(attempt 2\)\n/);
-    writeFileSync(`${machine.folder}/rows.csv`, 'union_id,a\nu1,x\n');
-    const many = ['bulk', 'passback', 'rows.csv', '--base-url', server.url, '--timeout', '60s'];
-    expect((await machine.run([...many, '--attempt-timeout', '200ms'])).status).toBe(0);
-    // The code may be used up: a read is not sent again.
-    requests = 0;
-    const read = ['read', 'c', '--base-url', server.url, '--timeout', '60s', '--attempt-timeout', '200ms'];
-    expect(await machine.run(read)).toMatchObject({ status: 5, stdout: '' });
-    expect(requests).toBe(1);
-    await server.close();
   });
 
   it.each([['ftp://x'], ['not a url'], ['http://u:p@x'], ['http://x/?a=1']])(

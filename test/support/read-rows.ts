@@ -3,7 +3,7 @@ import { decompress } from '../../src/bulk/source/input.js';
 import type { LineBlock } from '../../src/bulk/source/lines.js';
 import { type TextOptions, toUtf8 } from '../../src/bulk/source/text.js';
 
-const utf8: TextOptions = { encoding: 'utf-8', forced: true };
+const utf8: TextOptions = { encoding: 'utf-8' };
 
 type Parse<Row> = (blocks: AsyncIterable<LineBlock>) => AsyncGenerator<readonly Row[]>;
 

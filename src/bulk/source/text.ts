@@ -33,11 +33,6 @@ export function findEncoding(label: string): string {
 export interface TextOptions {
   /** A name that `findEncoding` returned; a byte-order mark overrides it. */
   readonly encoding: string;
-  /**
-   * Whether to take text under another encoding if a block of it is valid UTF-8 and more than ASCII: GB18030, for one,
-   * would decode it wrongly and without an error.
-   */
-  readonly forced: boolean;
 }
 
 /**
@@ -88,13 +83,14 @@ function decodeWith(decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): s
 
 async function* decoded(
   blocks: AsyncIterable<LineBlock>,
-  { encoding, forced }: TextOptions,
+  { encoding }: TextOptions,
 ): AsyncGenerator<LineBlock> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   const decode = ({ bytes }: LineBlock) => decodeWith(decoder, bytes);
   for await (const block of blocks) {
     refuseBinary(block);
-    if (!forced && isUtf8(block.bytes) && !isAscii(block.bytes)) throw looksLikeUtf8(encoding);
+    // GB18030, for one, would decode it wrongly and without an error.
+    if (isUtf8(block.bytes) && !isAscii(block.bytes)) throw looksLikeUtf8(encoding);
     const text = decode(block);
     if (text === null) throw notText(block, encoding, (line) => decode(line) !== null);
     yield { bytes: Buffer.from(text), firstLine: block.firstLine };
@@ -128,7 +124,7 @@ function lineWhere(block: LineBlock, isFound: (line: LineBlock) => boolean): num
 
 function looksLikeUtf8(encoding: string): InvalidInputError {
   return new InvalidInputError(`the input is UTF-8: as ${encoding} its text would be stored garbled`, {
-    hint: 'Leave --encoding out, or add --force-encoding if it is in that encoding after all.',
+    hint: `Leave --encoding out. If it is ${encoding} after all, convert it first: iconv -f ${encoding} -t utf-8`,
   });
 }
 

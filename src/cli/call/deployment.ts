@@ -19,7 +19,7 @@ import { showText } from '../output/terminal-text.js';
 import { networkOptions } from './network.js';
 
 /** Options of every call that no variable sets. */
-const withoutVariable = ['--timeout', '--attempts', '--attempt-timeout', '--yes', '--allow-http'];
+const withoutVariable = ['--timeout', '--attempts', '--yes', '--allow-http'];
 
 /** Resolves the settings of a command that calls the service, and prints their warnings. */
 export async function resolveDeployment(
@@ -167,7 +167,6 @@ export async function clientOptions(
     appKey: settings.app_key.value,
     appSecret: secret ?? (await readSecretOf(context, settings)),
     timeoutMs: options.timeout,
-    ...(options.attemptTimeout === undefined ? {} : { attemptTimeoutMs: options.attemptTimeout }),
     attempts: options.attempts,
     ...(await networkOptions(settings, io.env)),
     platform,

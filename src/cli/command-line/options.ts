@@ -17,8 +17,6 @@ export interface CommonOptions {
   readonly mask?: true;
   /** Milliseconds. */
   readonly timeout: number;
-  /** Milliseconds. Default: `timeout`. */
-  readonly attemptTimeout?: number;
   readonly attempts: number;
   readonly verbose?: true;
   readonly yes?: true;
@@ -45,11 +43,6 @@ function commonOptions(): CommonOption[] {
     new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
       .default(3)
       .argParser(parseCount),
-    new CommonOption(
-      'network',
-      '--attempt-timeout <t>',
-      'maximum duration of one attempt (default: --timeout)',
-    ).argParser(parseDuration),
     new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation', true),
     new CommonOption('confirm', '--no-input', 'never prompt', true),
     new CommonOption('every', '--color', 'print with colours, also to a file or a pipe'),

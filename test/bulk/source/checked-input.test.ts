@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const block = partBytes;
 
 async function digestOf(input: Input): Promise<InputDigest> {
-  const text = { encoding: 'utf-8', forced: false };
+  const text = { encoding: 'utf-8' };
   return (await preflight({ input, text, parse: parseNdjson }, null)).digest;
 }
 

@@ -147,7 +147,7 @@ describe('CSV rows', () => {
       yield Buffer.from(`${header}u1,"`);
       for (; megabytes < 64; megabytes += 1) yield Buffer.alloc(1024 * 1024, 'y\n');
     }
-    const blocks = toUtf8(input(), { encoding: 'utf-8', forced: true });
+    const blocks = toUtf8(input(), { encoding: 'utf-8' });
     const read = async () => {
       for await (const _ of csv()(blocks));
     };

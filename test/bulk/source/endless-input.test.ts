@@ -90,7 +90,7 @@ async function read(parse: Parse, bytes: Buffer): Promise<{ rows: number; refuse
     row.format();
   };
   try {
-    const lines = toUtf8(decompress(chunks()), { encoding: 'utf-8', forced: false });
+    const lines = toUtf8(decompress(chunks()), { encoding: 'utf-8' });
     for await (const batch of parse(lines)) batch.forEach(judge);
     return { rows, refused: null };
   } catch (error) {

@@ -13,7 +13,6 @@ export interface FormatOptions {
   readonly format?: 'csv' | 'ndjson';
   readonly delimiter?: string;
   readonly encoding?: string;
-  readonly forceEncoding?: true;
 }
 
 /** The options of a bulk run. */
@@ -79,8 +78,7 @@ export function addFormatOptions(command: Command): Command {
       ]),
     )
     .option('--delimiter <text>', 'text between cells (default: a comma)')
-    .option('--encoding <name>', 'such as gb18030 (default: utf-8)')
-    .option('--force-encoding', 'use --encoding even if the file looks like UTF-8');
+    .option('--encoding <name>', 'such as gb18030 (default: utf-8)');
 }
 
 /** Adds the options that both bulk runs have. */

@@ -44,7 +44,7 @@ export async function openRows(
   columns: ColumnRules,
   checkKeys?: (names: readonly string[]) => void,
 ): Promise<OpenedRows> {
-  const { forceEncoding, empty = 'drop', part } = options;
+  const { empty = 'drop', part } = options;
   const name = file.replace(/\.gz$/i, '');
   const formatName = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
@@ -76,7 +76,7 @@ export async function openRows(
   if (file === '-')
     await announceWait(io, formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each');
   const input = file === '-' ? openStream(io.stdin, 'standard input') : await openFile(file);
-  return { input, text: { encoding, forced: forceEncoding === true }, parse, identity };
+  return { input, text: { encoding }, parse, identity };
 }
 
 /** @throws InvalidInputError for a JSON array, which would have to be in memory as a whole */

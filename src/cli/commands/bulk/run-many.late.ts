@@ -244,8 +244,7 @@ async function execute(
   let stop = () => {};
   let report: RunReport;
   try {
-    const timeoutMs = options.attemptTimeout ?? timeout;
-    const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs };
+    const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs: timeout };
     const run = runOverFile({ ...record, source, operation, sender, pacing, maxFailures });
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
