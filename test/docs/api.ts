@@ -32,7 +32,7 @@ interface Member extends Node {
   readonly key?: { readonly type: string };
 }
 
-/** The page of the API: each public name, the first paragraph of its doc comment, and its declaration. */
+/** The page of the API: each public name, the first sentence of its doc comment, and its declaration. */
 export function apiPage(): string {
   const seen = new Set<string>();
   const sections = Object.entries(entries).map(([entry, file]) => {
@@ -49,7 +49,8 @@ export function apiPage(): string {
 
 # API
 
-Each public name with its declaration. An editor shows the doc comments of members, with units, errors and examples.
+Each public name with its declaration, without \`readonly\`. An editor shows the doc comments, with units, errors and
+examples.
 
 ${sections.join('\n')}`;
 }
@@ -87,17 +88,18 @@ function importedFrom(text: string, name: string): string {
   return source;
 }
 
-/** The first paragraph of the doc comment that ends where a declaration begins. */
+/** The first sentence of the doc comment that ends where a declaration begins. */
 function aboutIn(text: string, { start }: Node): string {
   const before = text.slice(0, start).trimEnd();
   if (!before.endsWith('*/')) return '';
   const comment = before.slice(before.lastIndexOf('/**') + 3, -2).replace(/^[ \t]*\* ?/gm, '');
-  const about = comment.split(/\n\s*\n|^@/m)[0]?.trim() ?? '';
+  const paragraph = comment.split(/\n\s*\n|^@/m)[0]?.trim() ?? '';
+  const about = paragraph.split(/(?<=\D\.)\s+(?=[A-Z`])/)[0] ?? '';
   const linked = about.replace(/\{@link (\w+)\}/g, '`$1`').replaceAll('<', '\\<');
   return about === '' ? '' : `${linked}\n\n`;
 }
 
-/** A declaration without comments and without private members. */
+/** A declaration without comments, without private members and without `readonly`. */
 function declarationIn(text: string, { start, end }: Node, declaration: Node): string {
   const hidden = (declaration.body?.body ?? []).filter(
     ({ accessibility, key }) => accessibility === 'private' || key?.type === 'PrivateIdentifier',
@@ -108,6 +110,7 @@ function declarationIn(text: string, { start, end }: Node, declaration: Node): s
   return code
     .replace(/\/\*\*[\s\S]*?\*\//g, '')
     .replace(/^export (?:declare )?/, '')
+    .replaceAll('readonly ', '')
     .replace(/[ \t]+$/gm, '')
     .replace(/\n{2,}/g, '\n')
     .replaceAll('    ', '  ');

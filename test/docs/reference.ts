@@ -22,7 +22,8 @@ import {
 import { sampleFormats } from '../../src/signing-tools/samples/formats.js';
 import { digestModifierText, digestStepText, fieldTexts } from './recipe-fields.js';
 
-const linkTo = (name: string) => `[${name}](${group(name)}.md#${name.replaceAll(' ', '-')})`;
+const linkTo = (name: string) =>
+  `[${name.replace(/^userinfo /, '')}](${group(name)}.md#${name.replaceAll(' ', '-')})`;
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
@@ -60,15 +61,24 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   return pages;
 }
 
+/** A group has a section where it has something of its own to say. */
+const hasSection = ({ isGroup, options }: Documented) => !isGroup || options.length > 0;
+
 function indexPage(commands: readonly Documented[]): string {
-  const rows = commands.map(({ name, summary }) => [linkTo(name), summary]);
+  const rows = Object.entries(groups).map(([name, about]) => {
+    const links = inGroup(commands, name)
+      .filter(hasSection)
+      .map((command) => linkTo(command.name));
+    return [about, links.join(', ')];
+  });
   return `${made}# Reference
 
 [Exit statuses](exit-codes.md) · [environment variables](environment.md) · [result codes](result-codes.md) ·
-[recipes](recipes.md) · [signing presets](presets.md) · [requests](requests.md) ·
-[info names](info-names.md)
+[recipes](recipes.md) · [signing presets](presets.md) · [requests](requests.md) · [info names](info-names.md)
 
-${table(['command', 'what it does'], rows)}`;
+\`userinfo COMMAND --help\` and the man pages have examples, too.
+
+${table(['for', 'commands'], rows)}`;
 }
 
 /** The language of recipes, from the list that the hints of its errors come from. */
@@ -146,21 +156,51 @@ ${table(
 )}`;
 }
 
-/** The commands of a group, each with a section. */
-function groupPage(name: string, commands: readonly Documented[]): string {
-  const sections = inGroup(commands, name).map(commandSection);
-  const options = name === 'userinfo' ? [] : ['Options of every command: [userinfo](userinfo.md#userinfo).'];
-  const title = name === 'userinfo' ? 'Every command' : `Commands: ${name}`;
-  return `${[`${made}# ${title}`, ...options, ...sections].join('\n\n')}\n`;
+/** A row of a table of options. */
+type Row = readonly [name: string, meaning: string];
+
+const rowOf = (option: Documented['options'][number]): Row => [`\`${option.flags}\``, optionText(option)];
+
+/** The rows of options that three commands or more have with the same meaning. */
+function sharedRows(commands: readonly Documented[]): Map<string, Row> {
+  const counts = new Map<string, { row: Row; count: number }>();
+  for (const row of commands.flatMap(({ options }) => options.map(rowOf))) {
+    const key = row.join(' ');
+    counts.set(key, { row, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  const shared = [...counts].filter(([, { count }]) => count >= 3);
+  return new Map(shared.map(([key, { row }]) => [key, row]));
 }
 
-function commandSection({ name, usage, description, args, options, after }: Documented): string {
+const sharedHeading = 'Options of several commands';
+const sharedLink = `[options of several commands](userinfo.md#${sharedHeading.toLowerCase().replaceAll(' ', '-')})`;
+
+/** The commands of a group, each with a section; examples are in the help and the man page. */
+function groupPage(name: string, commands: readonly Documented[]): string {
+  const shared = sharedRows(commands);
+  const own = inGroup(commands, name).filter(hasSection);
+  const sections = own.map((command) => commandSection(command, shared));
+  if (name !== 'userinfo') {
+    const intro = `Options of every command: [userinfo](userinfo.md#userinfo).`;
+    return `${[`${made}# Commands: ${name}`, intro, ...sections].join('\n\n')}\n`;
+  }
+  const options = table(['option', 'meaning'], [...shared.values()]).trimEnd();
+  return `${[`${made}# Every command`, ...sections, `## ${sharedHeading}`, options].join('\n\n')}\n`;
+}
+
+function commandSection(command: Documented, shared: ReadonlyMap<string, Row>): string {
+  const { name, usage, description, args, options, after } = command;
   const parts = [`## ${name}`, description, `\`\`\`text\n${usage}\n\`\`\``];
-  const rows = [
-    ...args.map((argument) => [`\`${argument.name()}\``, argumentText(argument)]),
-    ...options.map((option) => [`\`${option.flags}\``, optionText(option)]),
+  const rows = options.map(rowOf);
+  const isShared = (row: Row) => shared.has(row.join(' '));
+  const own = [
+    ...args.map((argument): Row => [`\`${argument.name()}\``, argumentText(argument)]),
+    ...rows.filter((row) => !isShared(row)),
   ];
-  if (rows.length > 0) parts.push(table(['argument or option', 'meaning'], rows).trimEnd());
-  if (after !== '') parts.push(`\`\`\`text\n${after}\n\`\`\``);
+  if (own.length > 0) parts.push(table(['argument or option', 'meaning'], own).trimEnd());
+  const others = rows.filter(isShared).map(([flags]) => flags.replace(/^`(?:-\w, )?(--[\w-]+).*/, '`$1`'));
+  if (others.length > 0) parts.push(`Also ${others.join(', ')}: ${sharedLink}.`);
+  const notes = after.replace(/^(?:\w.* )?Examples:[\s\S]*/m, '').trim();
+  if (notes !== '') parts.push(`\`\`\`text\n${notes}\n\`\`\``);
   return parts.join('\n\n');
 }
