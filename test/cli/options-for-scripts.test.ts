@@ -176,7 +176,7 @@ describe('--print-curl', () => {
 
 const excluded: readonly (readonly [line: string, options: readonly string[]])[] = [
   ['bulk passback a.csv', ['--resume --restart']],
-  ['bulk passback -', ['--resume', '--restart', '--journal j']],
+  ['bulk passback -', ['--resume', '--restart']],
   ['read c', ['--dry-run --print-curl', '--json -o yaml']],
   ['profile add x --from f', ['--signing-preset default', '--signing-module m.mjs']],
   ['profile set x --signing-module m.mjs', ['--signing-preset default']],

@@ -21,7 +21,7 @@ export function notRegular(path: string): InvalidInputError {
 /** Another user owns a file. */
 export function ofAnother(path: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} belongs to another user, who could read what is written`, {
-    hint: 'Move it away, name files in another folder with --results and --journal, or run the command as that user.',
+    hint: 'Move it away, name a file in another folder with --results, or run the command as that user.',
   });
 }
 
@@ -30,7 +30,7 @@ export function unwritable(path: string, error: unknown): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} cannot be written: ${describeSystemError(error)}`, {
     hint: isSystemError(error, 'ENOENT')
       ? 'Create its folder first.'
-      : 'Name files in another folder with --results and --journal.',
+      : 'Name a file in another folder with --results.',
     cause: error,
   });
 }

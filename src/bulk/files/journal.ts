@@ -122,7 +122,7 @@ export async function readJournal(journal: AppendFile): Promise<ReadJournal | nu
 
 function noJournal(path: string): InvalidInputError {
   return new InvalidInputError(`${quoteName(path)} is not a journal of userinfo, or one of another version`, {
-    hint: 'Name another with --journal; this file is left as it is.',
+    hint: 'Name other results with --results; this file is left as it is.',
   });
 }
 

@@ -33,7 +33,7 @@ export function refuseUnusable(
   if (input !== undefined) seen.set(realPath(input), 'the input');
   for (const [name, path] of Object.entries(files)) {
     if (path === null || path === undefined) continue;
-    const option = `--${name}`;
+    const option = name === 'journal' ? 'the journal' : `--${name}`;
     if (path === '-') {
       throw new InvalidInputError(`${option} names a file, which cannot be -`, {
         hint: 'Without --results, those of rows from standard input go to standard output.',
@@ -85,7 +85,8 @@ export function filesOfRun(
   /** @throws InvalidInputError where codes would be sent that a run sent, or may have sent, without --restart */
   function refuseUsedCodes(identity: RunIdentity): void {
     if (start === 'resume') {
-      const hint = 'Name the journal of the run with --journal. For a first run, leave --resume out.';
+      const hint =
+        'It lies beside the results: name those of the run with --results. For a first run, leave --resume out.';
       throw new InvalidInputError(
         `there is no journal ${journalName}: which codes are used up is not known`,
         {
@@ -137,7 +138,7 @@ export function filesOfRun(
     }
     if (isNamed()) return;
     throw new InvalidInputError(`${journalName} is of another run that is not finished`, {
-      hint: 'Name another file with --journal, or move it away.',
+      hint: 'Name other results with --results, or move it away.',
     });
   }
 
@@ -156,7 +157,7 @@ export function filesOfRun(
     }
     if (results === null) {
       if (state.results.size === 0) return;
-      const hint = 'Put the file back, or name it with --results. To send every row again:';
+      const hint = 'Put the file back. To send every row again:';
       throw new RunInputError(`the results of the run, ${name}, are missing`, hint, '--restart');
     }
     const read = await readResults(results, state, { usesUpCode, needsRows: isResumed });

@@ -53,8 +53,8 @@ describe.each([
   ['passback', 'union_id,v'],
 ])('what a %s does is on the disk', (operation, header) => {
   const [file, failed] = [`${operation}.csv`, `${operation}.failed.csv`];
-  const [journal, results] = [`${file}.userinfo-journal`, `${operation}.results.ndjson`];
-  /** That of the results, whose name is on the disk when this folder is. */
+  const [journal, results] = [`${operation}.results.ndjson.userinfo-journal`, `${operation}.results.ndjson`];
+  /** That of results and journal, whose names are on the disk when this folder is. */
   const folder = `${operation}-results`;
 
   async function run(...more: string[]): Promise<{ events: Event[]; indexesOf(found: RegExp): number[] }> {
@@ -90,8 +90,7 @@ describe.each([
     for (const at of indexesOf(/^cut /)) expect(leftAt(at)).not.toContain(journal);
     // The journal can be found, and a code is on the disk, before it is sent.
     const sends = indexesOf(/^send /);
-    if (!more.includes('--resume'))
-      expect(events.slice(0, sends[0])).toContainEqual(['sync', basename(machine.folder)]);
+    if (!more.includes('--resume')) expect(events.slice(0, sends[0])).toContainEqual(['sync', folder]);
     if (operation === 'read') {
       expect(sends).toHaveLength(sent);
       for (const at of sends) expect(leftAt(at)).not.toContain(journal);

@@ -115,7 +115,7 @@ describe('a part', () => {
 
   it('is not resumed as another one', async () => {
     write('more.csv', 'union_id,v\nu1,1\nu2,2\nu3,3\nu4,4\n');
-    const files = ['--results', 'more.results', '--journal', 'more.journal'];
+    const files = ['--results', 'more.results'];
     expect(await passBack('more.csv', ...files, '--part', '1/2')).toMatchObject({ status: 0 });
     for (const [more, now] of [
       [['--part', '2/2'], '"2/2"'],

@@ -209,7 +209,7 @@ it('a run whose service asks to wait for an hour stops with status 5, and can be
     if (left >= 0) answerOk(response, request);
     else response.writeHead(429, { 'Retry-After': '3600' }).end('{"code":42901,"msg":"busy","data":{}}');
   };
-  const run = [...passBack, '--yes', '--results', 'later.ndjson', '--journal', 'later.journal'];
+  const run = [...passBack, '--yes', '--results', 'later.ndjson'];
   const stopped = await machine.run([...run, '--restart'], { env });
   expect(stopped.status).toBe(5);
   expect(stopped.stderr).toContain('asks to wait 60 minutes before the next request');

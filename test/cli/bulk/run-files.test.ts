@@ -104,8 +104,7 @@ describe('a run locks its files', () => {
     ['--resume', ['--resume']],
     ['--restart', ['--restart']],
     ['a new run', []],
-    ['another journal', ['--journal', 'other.journal']],
-    ['another journal and results', ['--journal', 'other.journal', '--results', 'other.results']],
+    ['other results', ['--results', 'other.results']],
   ])('%s beside it is refused, and nothing is sent or replaced', async (_, more) => {
     const name = writeRows('beside.csv');
     const failed = ['--failed', 'beside.failed.csv'];
@@ -123,7 +122,6 @@ describe('a run locks its files', () => {
     expect(linesOf(name)).toHaveLength(100);
     expect(server.requests).toHaveLength(100);
     expect(leftBehind()).toEqual([]);
-    rmSync(path('other.journal'), { force: true });
   });
 
   it('a text in the place of a lock is refused by its name, and stays', async () => {
@@ -221,7 +219,7 @@ describe('an existing file that is not of a run is refused before the first row,
     'link to a device': (place) => symlinkSync('/dev/null', place),
     ...(isRoot && { device: (place: string) => execFileSync('mknod', [place, 'c', '1', '3']) }),
   };
-  const cases = ['--failed', '--results', '--journal'].flatMap((option) =>
+  const cases = ['--failed', '--results'].flatMap((option) =>
     Object.keys(kinds).map((kind) => [option, kind] as const),
   );
   it.each(cases)('%s names a %s', async (option, kind) => {
@@ -325,8 +323,8 @@ describe('the file of failed rows', () => {
 describe('files of a run', () => {
   it('are followed through a link to a regular file, which stays a link', async () => {
     const name = writeRows('linked.csv', { failing: 1 });
-    const names = ['linked.f', 'linked.r', 'linked.j'];
-    const more = ['--failed', 'linked.f', '--results', 'linked.r', '--journal', 'linked.j'];
+    const names = ['linked.f', 'linked.r', 'linked.r.userinfo-journal'];
+    const more = ['--failed', 'linked.f', '--results', 'linked.r'];
     expect((await passBack(name, ...more)).status).toBe(6);
     for (const link of names) {
       renameSync(path(link), path(`${link}.real`));

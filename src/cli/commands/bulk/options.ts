@@ -24,7 +24,6 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions, FormatOpt
   readonly rate?: number;
   readonly results?: string;
   readonly failed?: string;
-  readonly journal?: string;
   readonly resume?: true;
   readonly restart?: true;
   readonly takeOver?: true;
@@ -89,9 +88,11 @@ export function addBulkOptions(command: Command): Command {
     .option('--reveal', 'with --dry-run, show masked values')
     .option('--concurrency <n>', 'maximum number of requests in flight', parseCount, defaultConcurrency)
     .option('--rate <n/s>', 'maximum number of requests per second', parseRate)
-    .option('--results <file>', 'outcomes, one line per row (default: <file>.results.ndjson)')
+    .option(
+      '--results <file>',
+      'outcomes, one line per row, with a journal beside them (default: <file>.results.ndjson)',
+    )
     .option('--failed <file>', 'file for the rows to retry, in the format of the input')
-    .option('--journal <file>', 'what --resume needs (default: <file>.userinfo-journal)')
     .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
     .option('--restart', 'start over, and replace the files of the run before')
     .option('--take-over', 'use the files of a run elsewhere that has ended, such as in another container')

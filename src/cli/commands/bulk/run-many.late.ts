@@ -131,11 +131,11 @@ async function runFile(run: BulkRun): Promise<void> {
 
 /** @throws InvalidInputError if two of the files are the same */
 function pathsOf({ file, options }: BulkRun): RunPaths {
-  const { journal, results, failed, part } = options;
+  const { results, failed, part } = options;
   const name = part === undefined ? file : `${file}.${partName(part)}`;
   const paths = {
     results: results ?? `${name}.results.ndjson`,
-    journal: journal ?? `${name}.userinfo-journal`,
+    journal: `${results ?? name}.userinfo-journal`,
     failed: failed ?? null,
   };
   refuseUnusable(paths, file);
@@ -144,7 +144,7 @@ function pathsOf({ file, options }: BulkRun): RunPaths {
 
 async function runStream(run: BulkRun): Promise<void> {
   const { io, options } = run;
-  const lost = (['resume', 'restart', 'journal'] as const).find((name) => options[name] !== undefined);
+  const lost = (['resume', 'restart'] as const).find((name) => options[name] !== undefined);
   if (lost !== undefined) {
     throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${lost} out`, {
       hint: 'Save the rows to a file first; then a run can be stopped at any time.',

@@ -39,7 +39,7 @@ export function totalOf(counts: OutcomeCounts): number {
 }
 
 /** Options of a run that say what its files are called, each with a value. */
-const fileOptions = ['--results', '--failed', '--journal', '--part'];
+const fileOptions = ['--results', '--failed', '--part'];
 
 /**
  * The command line of a run, changed as by `withFlags`. --resume, --restart and --take-over are left out.
