@@ -46,7 +46,7 @@ const entryPoints = {
   'signing-tools': `describe-recipe export/export recipe-changes samples/captured-request samples/formats samples/read-sample samples/sample-error
     verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
   solve: `search/search search/shares signed-headers solve tasks`,
-  client: `answer attempt client dispatcher errors header-values hooks options proxy request retry sender sign-request tls-trust
+  client: `answer attempt client dispatcher errors header-values hooks judgement options proxy request retry sender sign-request tls-trust
     wire-request`,
   profiles: `errors flags-and-environment header-source load-signers production-guard profile-file profile-json profile-name profile-store profile secret
     settings`,

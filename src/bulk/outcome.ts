@@ -1,9 +1,10 @@
 import type { Answer } from '../client/answer.js';
-import { NoAnswerError, RejectedError } from '../client/errors.js';
+import { NoAnswerError, type RejectedError } from '../client/errors.js';
+import { judge } from '../client/judgement.js';
+import type { PlainRequest } from '../client/request.js';
 import {
   type AttemptOutcome,
   concernsEveryRequest,
-  isFaultOfService,
   isSuccess,
   isThrottled,
   mayRetry,
@@ -23,8 +24,8 @@ export type RowOutcome<Row, A extends Answer<unknown> = Answer> = {
   readonly attempts: number;
 } & (
   | { readonly outcome: 'ok'; readonly answer: A }
-  /** The service refused it. */
-  | { readonly outcome: 'failed'; readonly error: RejectedError }
+  /** Not carried out: the service refused it, throttled its last attempt, or was not reached. */
+  | { readonly outcome: 'failed'; readonly error: RejectedError | NoAnswerError }
   /** It breaks a rule of the spec, and was not sent. */
   | { readonly outcome: 'invalid'; readonly error: InvalidInputError }
   /** No answer, or none that says whether it was carried out, after all attempts. */
@@ -35,20 +36,18 @@ export type RowOutcome<Row, A extends Answer<unknown> = Answer> = {
 export type OutcomeCounts = Readonly<Record<Outcome, number>>;
 
 /**
- * What an attempt means for its row: `done` and `refused` are answers; `unsettled` leaves open whether it was
- * carried out, and must not be retried; `retry` and `throttled` may be retried. `fatal` concerns every row, and
- * ends the run.
+ * What an attempt means for its row: `final` settles it; `retry` and `throttled` may be retried;
+ * `fatal` concerns every row, and ends the run.
  */
-export type Verdict = 'done' | 'refused' | 'unsettled' | 'retry' | 'throttled' | 'fatal';
+export type Verdict = 'final' | 'retry' | 'throttled' | 'fatal';
 
 export function classify(endpoint: Pick<Endpoint, 'repeatable'>, outcome: AttemptOutcome): Verdict {
-  if (isSuccess(outcome)) return 'done';
+  if (isSuccess(outcome)) return 'final';
   if (isThrottled(outcome)) return 'throttled';
   if (concernsEveryRequest(outcome)) return 'fatal';
   if (mayRetry(endpoint, outcome)) return 'retry';
-  if (outcome instanceof NoAnswerError) return 'unsettled';
-  if (outcome.entry?.refuses === 'caller') return 'fatal';
-  return isFaultOfService(outcome) ? 'unsettled' : 'refused';
+  if (outcome instanceof NoAnswerError) return 'final';
+  return outcome.entry?.refuses === 'caller' ? 'fatal' : 'final';
 }
 
 /** Whether the attempt did not reach the service: no connection, or an answer from something else. */
@@ -57,14 +56,22 @@ export function missedService(outcome: AttemptOutcome): boolean {
   return ['dns', 'connect', 'not-envelope'].includes(outcome.reason);
 }
 
-/** The outcome of a row after its last attempt. */
+/** A row whose last attempt has ended. */
+interface EndedRow<Row> {
+  readonly row: Row;
+  readonly request: PlainRequest;
+  /** Number of times it was sent. */
+  readonly sent: number;
+  /** Whether the service may have acted on an earlier attempt. */
+  readonly mayHaveActed: boolean;
+}
+
+/** The outcome of a row by that of its last attempt. */
 export function rowOutcome<Row>(
-  { row, sent: attempts }: { readonly row: Row; readonly sent: number },
+  { row, request, sent: attempts, mayHaveActed }: EndedRow<Row>,
   outcome: AttemptOutcome,
-  verdict: 'done' | 'refused' | 'unsettled',
 ): RowOutcome<Row> {
   if (isSuccess(outcome)) return { outcome: 'ok', row, attempts, answer: outcome };
-  if (verdict === 'refused' && outcome instanceof RejectedError)
-    return { outcome: 'failed', row, attempts, error: outcome };
-  return { outcome: 'unknown', row, attempts, error: outcome };
+  const judged = judge(outcome, request.endpoint, mayHaveActed);
+  return { outcome: judged, row, attempts, error: outcome };
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Envelope } from '../protocol/envelope.js';
 import type { ReadData } from '../protocol/read-data.js';
 
@@ -20,7 +21,7 @@ export interface Answer<Data = Record<string, unknown>> {
   readonly data: Data;
   /**
    * The body as received: numbers, key order and escapes are untouched. UTF-8; from another charset that the
-   * `Content-Type` names it is converted.
+   * `Content-Type` names it is converted, and from a `Content-Encoding` decompressed.
    */
   readonly body: Uint8Array;
   readonly httpStatus: number;
@@ -62,4 +63,17 @@ export interface WireAnswer {
 export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'object' ? value[0] : value;
+}
+
+/**
+ * The members of JSON that hold a body, at most `maxLength` characters of it: its text, trimmed; of
+ * bytes that are not UTF-8, base64.
+ */
+export function bodyMembers(
+  body: Uint8Array,
+  maxLength: number,
+): { readonly body: string; readonly body_encoding?: 'base64' } {
+  if (isUtf8(body)) return { body: new TextDecoder().decode(body).trim().slice(0, maxLength) };
+  const bytes = Buffer.from(body).subarray(0, Math.floor(maxLength / 4) * 3);
+  return { body: bytes.toString('base64'), body_encoding: 'base64' };
 }

@@ -2,6 +2,7 @@ import type { Endpoint } from '../protocol/endpoints.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import { isPromise } from '../signing/signer.js';
 import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
+import { maxAnswerBytes } from './decode-body.js';
 import type { DispatchController, DispatchedRequest, DispatchHandler } from './dispatcher.js';
 import { CancelledError, NoAnswerError } from './errors.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
@@ -22,9 +23,6 @@ export interface AttemptResult {
   /** Whether the caller was refused with a value of a header that a function renews: it was not carried out. */
   readonly isOutdated: boolean;
 }
-
-/** Maximum size of an answer's body, in bytes. A larger one is not an envelope, and is not read to its end. */
-const maxAnswerBytes = 2 * 1024 * 1024;
 
 /** A request to send, and the function that receives the result. */
 interface NewAttempt {

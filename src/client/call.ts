@@ -3,13 +3,14 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { leadToCaller } from '../support/errors.js';
 import type { Answer } from './answer.js';
 import { Attempt, type AttemptResult, timedOut } from './attempt.js';
-import { CancelledError, NoAnswerError } from './errors.js';
+import { CancelledError, NoAnswerError, type RejectedError } from './errors.js';
 import { callHeaders } from './header-values.js';
 import { traceCall } from './hooks.js';
+import { judge } from './judgement.js';
 import { type CallOptions, clientDefaults } from './options.js';
 import { didNotReturn } from './renewed-value.js';
 import type { PlainRequest } from './request.js';
-import { type AttemptOutcome, isSuccess, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
+import { isSuccess, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
 import type { Sender } from './sender.js';
 
 /** The reason of a call that took too long. */
@@ -54,7 +55,8 @@ export async function makeCall(
         attempts >= maxAttempts ||
         !(isOutdated || mayRetry(endpoint, outcome)) ||
         performance.now() + delayMs >= deadline;
-      if (isLast || isSuccess(outcome)) return settle(outcome, received);
+      if (isSuccess(outcome)) return outcome;
+      if (isLast) throw judged(outcome);
       const event = { operation, attempt: attempts, requestId, context, delayMs, error: outcome };
       sender.hooks.call('onRetry', () => event);
       await sleep(delayMs, undefined, { signal: end.signal }).catch(() => {}); // an early end is noticed above
@@ -91,9 +93,16 @@ export async function makeCall(
     return isPrepared ? timedOut(sender, endpoint, limitMs, received) : didNotReturn(sender.awaited, limitMs);
   }
 
+  /** The outcome of the last attempt. */
+  function judged(outcome: RejectedError | NoAnswerError): RejectedError | NoAnswerError {
+    judge(outcome, endpoint, received);
+    leadToCaller(outcome, judged);
+    return outcome;
+  }
+
   /** Sets the details of an error that is not the outcome of an attempt. */
   function failure(error: CancelledError | NoAnswerError): CancelledError | NoAnswerError {
-    if (error instanceof NoAnswerError && received) error.afterEarlierAttempts();
+    if (error instanceof NoAnswerError) judge(error, endpoint, received);
     const retryable = !error.received || endpoint.repeatable;
     return error.withDetails({ operation, attempts, requestId, retryable });
   }
@@ -149,11 +158,4 @@ export async function makeCall(
 async function noticeClosedConnections(): Promise<void> {
   await nextTurn();
   await nextTurn();
-}
-
-function settle(outcome: AttemptOutcome, received: boolean): Answer {
-  if (isSuccess(outcome)) return outcome;
-  if (outcome instanceof NoAnswerError && received) outcome.afterEarlierAttempts();
-  leadToCaller(outcome, settle);
-  throw outcome;
 }

@@ -63,10 +63,19 @@ export abstract class CallError extends UserInfoError {
   declare readonly retryable: boolean;
   /** `Retry-After` of the last answer, in milliseconds from then; undefined without it. 2^31 - 1 for any longer time. */
   readonly retryAfterMs: number | undefined = undefined;
+  /** @internal The sentence of the hint that says that the call may have been carried out. */
+  declare readonly doubt: string | undefined;
 
   /** @internal Sets the details of the call. */
   withDetails(details: Partial<CallDetails>): this {
     return Object.assign<this, Partial<CallDetails>>(this, details);
+  }
+
+  /** @internal Says before the hint that the call may have been carried out. */
+  inDoubt(doubt: string): void {
+    const hint = this.hint === undefined ? doubt : `${doubt} ${this.hint}`;
+    Object.assign(this, { hint });
+    addHidden(this, { doubt });
   }
 }
 
@@ -125,11 +134,11 @@ export class NoAnswerError extends CallError {
     this.withDetails({ operation, attempts, requestId, retryAfterMs, retryable });
   }
 
-  /** @internal An earlier attempt of the call may have reached the service. */
-  afterEarlierAttempts(): void {
-    if (this.received) return;
-    const hint = 'Try again; whether an earlier attempt was carried out is not known.';
-    Object.assign(this, { received: true, hint });
+  /** @internal */
+  override inDoubt(doubt: string): void {
+    // The hint of an attempt that did not arrive says what the call cannot say any more.
+    if (!this.received) Object.assign(this, { received: true, hint: 'Try again.' });
+    super.inDoubt(doubt);
   }
 }
 
@@ -215,6 +224,7 @@ export class RejectedError extends CallError {
     const { operation = 'read', retryable = mayRepeat(entry, endpointNamed[operation].repeatable) } = given;
     const { attempts, requestId } = answer;
     this.withDetails({ operation, retryable, attempts, requestId, retryAfterMs: given.retryAfterMs });
+    if (entry?.retry === 'repeatable') this.inDoubt(endpointNamed[operation].doubt);
   }
 }
 

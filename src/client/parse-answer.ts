@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import type { Platform } from '../platform/platform.js';
 import { parseEnvelope } from '../protocol/envelope.js';
 import { quoteName } from '../protocol/errors.js';
@@ -7,13 +6,12 @@ import { missingInfoNames } from '../protocol/info-names.js';
 import { isPersonalName, maskWords } from '../protocol/masking.js';
 import { readDataWarnings, toReadData } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
-import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
+import { headerOf, type WireAnswer } from './answer.js';
+import { decodeBody } from './decode-body.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 import { type AttemptOutcome, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
 import type { SignedRequest } from './sign-request.js';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status (§7.2). `hide`
@@ -29,10 +27,10 @@ export function parseAnswer(
   const { httpStatus, headers } = received;
   const decoded = decodeBody(received);
   const { body } = decoded;
-  const parsed = 'fault' in decoded ? decoded : parseEnvelope(decoded.text);
+  const parsed = 'fault' in decoded ? decoded : parseText(decoded);
   const details = { received: true, httpStatus, headers, body };
   if ('fault' in parsed) {
-    const what = describeBody(received, parsed, hide);
+    const what = describeBody({ headers, body }, parsed, hide);
     return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${what}`, {
       ...details,
       reason: 'not-envelope',
@@ -71,10 +69,30 @@ export function parseAnswer(
     ...details,
     reason: 'wrong-data',
     answer,
-    hint: isOtherSuccess
-      ? otherSuccessHint
-      : 'Whether the request was carried out is not known: ask the operator of the service.',
+    hint: isOtherSuccess ? otherSuccessHint : wrongDataHint(request),
   });
+}
+
+/** The advice of a doubt, to try again, does not help here: the same request is answered alike. */
+function wrongDataHint({ endpoint }: SignedRequest): string {
+  if (endpoint.repeatable)
+    return 'Whether the request was carried out is not known: ask the operator of the service.';
+  return `${endpoint.doubt} Ask the operator of the service.`;
+}
+
+type ParsedText = ReturnType<typeof parseEnvelope>;
+
+/** The envelope of a text. Of a damaged one only ASCII counts: the code, and data of a success. */
+function parseText({ text, damage }: { readonly text: string; readonly damage?: string }): ParsedText {
+  const parsed = parseEnvelope(text);
+  if (damage === undefined) return parsed;
+  if ('fault' in parsed) return { ...parsed, fault: damage };
+  const { envelope, warnings } = parsed;
+  if (envelope.code !== resultCode.ok) return parsed;
+  if (JSON.stringify(envelope.data).includes('\ufffd')) {
+    return { fault: `a success in ${damage}`, members: { code: envelope.code } };
+  }
+  return { envelope, warnings: [...warnings, 'the answer is not in the charset that it names, or UTF-8'] };
 }
 
 /** Of an answer that names the user, without the 200 of a success. */
@@ -104,7 +122,7 @@ function hintFor(
   // It may be of a service that did the work: another form of success, or a fault after it.
   const doubt = httpStatus < 300 || httpStatus >= 500 ? `${endpoint.doubt} ` : '';
   if ((httpStatus < 300 && body.length === 0) || String(members.code) === '200')
-    return `${doubt}§1 has an envelope in every answer: ask the operator of the service.`;
+    return `${doubt}The answer is not as §1 says: ask the operator of the service.`;
   return `${doubt}Check that the base URL is that of the service: a proxy or another site may have answered.`;
 }
 
@@ -121,51 +139,6 @@ function dataFault(
   return null;
 }
 
-/** A body as UTF-8, and as text, or why it has none. */
-type DecodedBody = { readonly body: Buffer } & ({ readonly text: string } | { readonly fault: string });
-
-/** An encoded body is not decoded: no encoding was requested, and a few bytes may stand for very many. */
-function decodeBody({ headers, body }: WireAnswer): DecodedBody {
-  const encoding = headerOf(headers, 'content-encoding');
-  if (encoding && encoding.toLowerCase() !== 'identity') {
-    return { body, fault: `a body encoded as ${quoteName(encoding)}, which was not requested` };
-  }
-  if (isAscii(body) && !body.includes(0)) return { body, text: body.toString('latin1') };
-  const named = charsetOf(headers);
-  // "iso-8859-1" may be a default of the server, which says nothing; other charsets are meant.
-  const decoders = named?.encoding === 'windows-1252' ? [utf8, named] : [named ?? utf8, utf8];
-  for (const decoder of decoders) {
-    const text = decode(decoder, body);
-    if (text !== null) return { text, body: decoder === utf8 ? body : Buffer.from(text) };
-  }
-  return {
-    body,
-    fault: named === null ? 'a body that is not UTF-8' : `a body that is not ${named.encoding}`,
-  };
-}
-
-/** The decoder of the charset that `Content-Type` names; `null` for UTF-8, and for one that is not known. */
-function charsetOf(headers: AnswerHeaders): typeof utf8 | null {
-  const [, label] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(headers, 'content-type') ?? '') ?? [];
-  if (label === undefined) return null;
-  try {
-    const decoder = new TextDecoder(label, { fatal: true });
-    // Its superset: Node's decoder of GBK takes bytes that are not text.
-    if (decoder.encoding === 'gbk') return new TextDecoder('gb18030', { fatal: true });
-    return decoder.encoding === utf8.encoding ? null : decoder;
-  } catch {
-    return null;
-  }
-}
-
-function decode(decoder: typeof utf8, body: Buffer): string | null {
-  try {
-    return decoder.decode(body);
-  } catch {
-    return null;
-  }
-}
-
 /** Maximum length of a text that says what an answer is about, and how many are shown. */
 const tellingLimits = { characters: 200, members: 6 };
 
@@ -174,7 +147,7 @@ const tellingLimits = { characters: 200, members: 6 };
  * else by type and size. What may be personal data is masked or left out.
  */
 function describeBody(
-  { headers, body }: WireAnswer,
+  { headers, body }: Pick<WireAnswer, 'headers' | 'body'>,
   { fault, members = {} }: { readonly fault: string; readonly members?: Readonly<Record<string, unknown>> },
   hide: (text: string) => string,
 ): string {

@@ -21,9 +21,12 @@ export const envelopeContentType = 'application/json; charset=utf-8';
 /** Maximum nesting of an answer's JSON: §4 needs 4 levels, and code that prints an answer may be recursive. */
 const maxLevels = 100;
 
+/** §7.1: `msg` of a success. */
+const okMessage = 'ok';
+
 /** The envelope of a success, as JSON text. With `values` as written, `data` may hold JsonNumbers. */
 export function formatSuccess(data: object, values: AnswerShape['values']): string {
-  const envelope = { code: resultCode.ok, msg: 'ok', data };
+  const envelope = { code: resultCode.ok, msg: okMessage, data };
   return values === 'text' ? JSON.stringify(envelope) : stringify(envelope);
 }
 
@@ -90,6 +93,7 @@ export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
   if (typeof value.code === 'string') warnings.push('"code" is text, not an integer');
   if (value.msg === undefined) warnings.push('"msg" is missing');
   else if (typeof value.msg !== 'string') warnings.push(`"msg" is ${kindOf(value.msg)}, not text`);
+  else if (value.msg !== okMessage) warnings.push('"msg" is not "ok"');
   if (isWhole) warnings.push('"union_id" is a number, not text');
   warnings.push(...numberWarnings(textPaths));
   if (!isNumber) return { envelope, warnings };

@@ -1,3 +1,4 @@
+import { jsonValueOf } from '../support/json-value.js';
 import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
 import { isObject, kindOf } from './fields.js';
@@ -201,15 +202,20 @@ export function readDataWarnings(
     if (!Object.hasOwn(data, name)) continue;
     const { name: type, item } = dataTypes.get(name) ?? { name: 'text' };
     const value = data[name];
-    const found = typeName(value);
-    const wrong =
-      item && Array.isArray(value) ? value.map(typeName).find((other) => other !== item) : undefined;
     if (isOfPlatform(value, type, shape)) continue;
+    const found = typeName(value);
     if (found !== type) warnings.push(`${quoteName(name)} is ${found}, not ${type}`);
-    else if (wrong !== undefined)
-      warnings.push(`${quoteName(name)} is an array with ${wrong} in it, not ${item}`);
+    else if (item !== undefined) warnings.push(...itemWarnings(name, value as readonly unknown[], item));
   }
   return warnings;
+}
+
+/** §4.1, shape rule 3: text in a list is a JSON-encoded object. */
+function itemWarnings(name: string, list: readonly unknown[], item: 'text' | 'an object'): string[] {
+  const wrong = list.map(typeName).find((found) => found !== item);
+  if (wrong !== undefined) return [`${quoteName(name)} is an array with ${wrong} in it, not ${item}`];
+  if (item === 'an object' || list.every((text) => isObject(jsonValueOf(String(text))))) return [];
+  return [`${quoteName(name)} is an array with text in it that is not a JSON object`];
 }
 
 /** Whether a value that is not of its type is what the platform writes in its place. */

@@ -135,9 +135,10 @@ export class UserInfoClient implements AsyncDisposable {
   }
 
   /**
-   * Passes back many rows (§4.2), and yields the outcome of each as it arrives: `ok`, `failed` (refused by the
-   * service), `invalid` (never sent: the row breaks a rule of §4, or is not a row) or `unknown` (all attempts ended
-   * without an answer that says whether it was written).
+   * Passes back many rows (§4.2), and yields the outcome of each as it arrives: `ok`, `failed` (not
+   * written: refused by the service, throttled to the last attempt, or not reached), `invalid`
+   * (never sent: the row breaks a rule of §4, or is not a row) or `unknown` (sent, but no answer
+   * says whether it was written).
    *
    * Rows are read one at a time, and the request of each is built before the next one is read: a source may reuse
    * one object. Rows of one user are sent one after the other. Outcomes that are not consumed hold back further rows:

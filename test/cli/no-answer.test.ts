@@ -220,6 +220,21 @@ describe('--json', () => {
     expect(done).toMatchObject({ status, stdout: `${stdout}\n`, stderr: expect.stringContaining(said) });
     expect(done.stderr).not.toContain('\u001b[2J');
   });
+
+  it('prints bytes that are not UTF-8 in base64, unless they are masked', async () => {
+    const bytes = Buffer.concat([Buffer.from('13800138000'), Buffer.from([0xff, 0xfe])]);
+    const server = await httpServer((_, response) => response.end(bytes));
+    const read = ['read', 'c', '--base-url', server.url, '--json', '--verbose'];
+    const [shown, masked] = [await machine.run(read), await machine.run([...read, '--mask'])];
+    await server.close();
+    const body = bytes.toString('base64');
+    expect(shown).toMatchObject({ status: 5, stdout: `{"body":"${body}","body_encoding":"base64"}\n` });
+    expect(masked).toMatchObject({ status: 5, stdout: '{"body":"****","body_encoding":"base64"}\n' });
+    for (const { stderr } of [shown, masked]) {
+      expect(stderr).toContain('<   … (13 bytes that are not UTF-8)');
+      expect(stderr).not.toContain('13800138000');
+    }
+  });
 });
 
 describe('a command whose reader has exited', () => {

@@ -165,8 +165,9 @@ it.each([
   ['digits', 40106, 'code expired', 'the service answered 40106 "code expired"'],
   ['negative', -6, 'code expired', 'the service answered -6 "code expired"'],
   ['gbk-refusal', 1003, '张三', 'the service answered 1003 "张三"'],
+  ['unreadable', 1, '\ufffd\ufffd', 'the service answered 1 "\ufffd\ufffd"'],
 ])(
-  'a refusal without a msg, with a code as text or in GBK is that refusal: %s',
+  'a refusal without a msg, with a code as text, in GBK or in another charset is that refusal: %s',
   async (code, resultCode, msg, message) => {
     const error = await errorOf(client.read({ code }));
     expect(error).toBeInstanceOf(RejectedError);
@@ -180,7 +181,6 @@ it.each([
   ['record', 'code "A001", msg "no user", application/json'],
   ['nested', 'code 4011, message "no route", trace_id "t-1", application/json'],
   ['errcode', 'errcode 40001, errmsg "invalid credential of 138****8000", application/json'],
-  ['unreadable', 'a body that is not gb18030'],
 ])('another answer is described by its code and messages, and kept: %s', async (code, words) => {
   const error = await errorOf(client.read({ code }));
   expect(error).toBeInstanceOf(NoAnswerError);

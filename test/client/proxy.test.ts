@@ -156,7 +156,7 @@ it('a bulk run asks the proxy no more often than rows and attempts allow, and en
   const closing = await proxyThat({ asked: (socket) => socket.end() });
   let outcomes = 0;
   for await (const { outcome } of passbackAll(rows, { ...options, proxy: closing.url, attempts: 2 })) {
-    expect(outcome).toBe('unknown');
+    expect(outcome).toBe('failed');
     outcomes += 1;
   }
   expect(outcomes).toBe(20);

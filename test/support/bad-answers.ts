@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import {
   answerOf,
   changedAndClosed,
@@ -34,6 +34,8 @@ const status = (line: string, ...headers: string[]) => instead(answerOf('', head
 const redirect = (code: number) => status(`${code} Moved`, 'Location: https://other.example/x?sign=abc');
 const encoded = (name: string, bytes: Buffer) => body(bytes, `Content-Encoding: ${name}`);
 const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
+/** An envelope that was compressed so many times. */
+const gzipped = (times: number): Buffer => (times === 0 ? Buffer.from(ok) : gzipSync(gzipped(times - 1)));
 const raw = (text: string) => insteadAndClosed(Buffer.from(text, 'latin1'));
 const envelope = (members: string) => body(`{${members}}`);
 
@@ -66,11 +68,13 @@ export const faults: Readonly<
     ['a chunked body that stops', instead('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"c')],
   ],
   'not-envelope': [
-    ['gzip', encoded('gzip', gzipSync(ok))],
     ['a gzip bomb', encoded('gzip', bomb)],
-    ['gzip in gzip', encoded('gzip, gzip', gzipSync(bomb))],
-    ['deflate', encoded('deflate', deflateSync(ok))],
-    ['brotli', encoded('br', brotliCompressSync(ok))],
+    ['a gzip bomb in gzip', encoded('gzip, gzip', gzipSync(bomb))],
+    ['a deflate bomb', encoded('deflate', deflateSync(Buffer.alloc(32 * 1024 * 1024)))],
+    ['a brotli bomb', encoded('br', brotliCompressSync(Buffer.alloc(32 * 1024 * 1024)))],
+    ['gzip cut off', encoded('gzip', gzipSync(ok).subarray(0, 40))],
+    ['gzip six times', encoded(Array(6).fill('gzip').join(), gzipped(6))],
+    ['the codings in the wrong order', encoded('br, gzip', brotliCompressSync(gzipSync(ok)))],
     ['an encoding that nobody knows', encoded('x-\u00e9', Buffer.from(ok))],
     ['an encoding that is not so', encoded('gzip', Buffer.from(ok))],
     ['gzip that does not say so', body(gzipSync(ok))],
@@ -119,11 +123,11 @@ export const faults: Readonly<
     ['data a hundred and one levels deep', body(nestedTo(101))],
     ['data a million levels deep', body(nestedTo(1e6))],
     ['a refusal ten thousand levels deep', body(nestedTo(1e4).replace('200', '40401'))],
-    ['bytes that are not UTF-8', body(Buffer.from(`{"code":200,"msg":"\xff","data":{}}`, 'latin1'))],
+    ['bytes that are not UTF-8', body(Buffer.from(`{"code":200,"data":{"union_id":"\xff"}}`, 'latin1'))],
     ['UTF-8 cut off', body(Buffer.concat([Buffer.from('{"code":200,"msg":"'), Buffer.from([0xe5, 0xbc])]))],
-    ['an overlong slash', body(Buffer.from('{"code":200,"msg":"\xc0\xaf","data":{}}', 'latin1'))],
+    ['an overlong slash', body(Buffer.from('{"code":200,"data":{"union_id":"\xc0\xaf"}}', 'latin1'))],
     ['half a surrogate pair as UTF-8', body(Buffer.from('{"code":200,"msg":"\xed\xa0\x80"}', 'latin1'))],
-    ['GBK', body(Buffer.from('{"code":200,"msg":"\xb3\xc9\xb9\xa6","data":{}}', 'latin1'))],
+    ['GBK', body(Buffer.from('{"code":200,"data":{"union_id":"\xb3\xc9"}}', 'latin1'))],
     ['UTF-16', body(Buffer.from(`\ufeff${ok}`, 'utf16le'))],
     ['more than an envelope can be, announced', raw('HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n{')],
     ['a banner of SSH', raw('SSH-2.0-OpenSSH_9.6\r\n')],
@@ -175,6 +179,8 @@ export const faults: Readonly<
   ],
 };
 
+const twoCodings = ['Content-Encoding: gzip', 'Content-Encoding: br'];
+
 /** What is unusual, and an envelope all the same. */
 export const oddities: readonly NamedFault[] = [
   ['a code as text', body(ok.replace('200', '"200"'))],
@@ -202,4 +208,13 @@ export const oddities: readonly NamedFault[] = [
   ['brackets in a text', body(ok.replace('"u1"', `"u1","text":"${'[{\\"'.repeat(1e4)}"`))],
   ['a megabyte', body(ok.replace('"u1"', `"u1","long":"${'a'.repeat(1e6)}"`))],
   ['a few bytes at a time', dripping(7, 0)],
+  ['gzip', encoded('gzip', gzipSync(ok))],
+  ['gzip by its old name', encoded('X-GZip', gzipSync(ok))],
+  ['deflate', encoded('deflate', deflateSync(ok))],
+  ['deflate without a header', encoded('deflate', deflateRawSync(ok))],
+  ['brotli', encoded('br', brotliCompressSync(ok))],
+  ['brotli of gzip', encoded('gzip, identity, br', brotliCompressSync(gzipSync(ok)))],
+  ['brotli of gzip, in two headers', body(brotliCompressSync(gzipSync(ok)), ...twoCodings)],
+  ['gzip five times', encoded(Array(5).fill('gzip').join(), gzipped(5))],
+  ['a msg that is not UTF-8', body(Buffer.from(ok.replace('"ok"', '"\xb3\xc9"'), 'latin1'))],
 ];

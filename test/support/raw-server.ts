@@ -47,13 +47,13 @@ export async function httpServer(
   };
 }
 
-/** A server of bare bytes: `talk` gets each connection once the client has sent something. */
-export async function tcpServer(talk: (socket: Socket) => void): Promise<TestServer> {
+/** A server of bare bytes: `talk` gets each connection, and the first bytes that it sent. */
+export async function tcpServer(talk: (socket: Socket, sent: Buffer) => void): Promise<TestServer> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    socket.once('data', () => talk(socket));
+    socket.once('data', (sent) => talk(socket, sent));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

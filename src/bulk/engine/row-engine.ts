@@ -208,7 +208,7 @@ export function rowEngine<Row extends SourceRow>(
         }
         if (!isOutdated) countAttempt(row, verdict, isLost);
         if (row.attempts >= options.attempts) {
-          settle(row, rowOutcome(row, outcome, 'unsettled'));
+          settle(row, rowOutcome(row, outcome));
         } else {
           row.mayHaveActed ||= !isOutdated && mayHaveActed(outcome);
           if (failure !== undefined)
@@ -217,7 +217,7 @@ export function rowEngine<Row extends SourceRow>(
         if (flow.isGivenUp(now)) stop(failure);
         return;
       default:
-        settle(row, rowOutcome(row, outcome, verdict));
+        settle(row, rowOutcome(row, outcome));
         if (!(outcome instanceof NoAnswerError)) served += 1;
     }
   }

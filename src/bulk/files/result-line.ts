@@ -1,3 +1,4 @@
+import { bodyMembers } from '../../client/answer.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import { memberText } from '../../protocol/json-tokens.js';
 import type { RowOutcome } from '../outcome.js';
@@ -11,6 +12,7 @@ const ownKeys: readonly string[] = [
   'request_id',
   'data',
   'body',
+  'body_encoding',
   'error',
   'primary_key',
 ];
@@ -79,7 +81,8 @@ const maxBody = 65_536;
 
 /** The data of an answer as received; the body of one that is not an envelope. */
 function receivedMember({ answer, body }: Pick<NoAnswerError, 'answer' | 'body'>): string {
-  const text = new TextDecoder().decode(answer?.body ?? body);
-  if (answer !== undefined) return `,"data":${memberText(text, 'data') ?? 'null'}`;
-  return text === '' ? '' : `,"body":${JSON.stringify(text.slice(0, maxBody))}`;
+  if (answer !== undefined)
+    return `,"data":${memberText(new TextDecoder().decode(answer.body), 'data') ?? 'null'}`;
+  if (body === undefined || body.length === 0) return '';
+  return `,${JSON.stringify(bodyMembers(body, maxBody)).slice(1, -1)}`;
 }

@@ -1,4 +1,5 @@
-import type { Answer } from '../../client/answer.js';
+import { isUtf8 } from 'node:buffer';
+import { type Answer, bodyMembers } from '../../client/answer.js';
 import { NoAnswerError, RejectedError } from '../../client/errors.js';
 import type { PlainRequest } from '../../client/request.js';
 import type { Settings } from '../../profiles/settings.js';
@@ -61,19 +62,27 @@ export async function callService(
 /** Maximum number of characters that are printed of an answer that is not an envelope. */
 const maxLength = 8_192;
 
-/** Prints the body of an answer that is not an envelope: to stdout as JSON, to stderr masked, where its reason is read. */
+/**
+ * Prints the body of an answer that is not an envelope: to stdout as JSON, in base64 if it is not
+ * text; to stderr masked, where its reason is read.
+ */
 async function printUnknownBody(
   body: Uint8Array,
   io: Io,
   { format, select, mask }: OutputStyle,
   verbose = false,
 ): Promise<void> {
-  const whole = new TextDecoder().decode(body).trim();
-  const text = whole.slice(0, maxLength);
-  if (format === 'json' && select === undefined)
-    await write(io.stdout, `${JSON.stringify({ body: mask ? masked(text) : text })}\n`);
+  const isText = isUtf8(body);
+  if (format === 'json' && select === undefined) {
+    const members = bodyMembers(body, maxLength);
+    const shown = isText ? masked(members.body) : '****';
+    await write(io.stdout, `${JSON.stringify(mask ? { ...members, body: shown } : members)}\n`);
+  }
   if (!verbose) return;
-  for (const line of masked(text).split(/\r\n?|\n/)) await printMessage(io, `<   ${line}`);
+  if (!isText) return printMessage(io, `<   … (${formatCount(body.length)} bytes that are not UTF-8)`);
+  const whole = new TextDecoder().decode(body).trim();
+  for (const line of masked(whole.slice(0, maxLength)).split(/\r\n?|\n/))
+    await printMessage(io, `<   ${line}`);
   if (whole.length <= maxLength) return;
   await printMessage(io, `<   … (the whole answer has ${formatCount(whole.length)} characters)`);
 }

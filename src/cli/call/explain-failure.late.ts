@@ -71,12 +71,9 @@ export function explainFailure(
   operation: Failed,
   message?: string,
 ): ExplainedError {
-  return new ExplainedError(error, {
-    ...(message !== undefined && { message }),
-    ...(error instanceof NoAnswerError
-      ? aboutBaseUrl(error, settings)
-      : aboutRefusal(error, settings, operation)),
-  });
+  const advice =
+    error instanceof NoAnswerError ? aboutBaseUrl(error, settings) : aboutRefusal(error, settings, operation);
+  return new ExplainedError(error, { ...advice, ...(message !== undefined && { message }) });
 }
 
 /** A base URL that may be wrong has no place in the message, which names the host. */
@@ -87,11 +84,17 @@ function aboutBaseUrl({ reason, hint }: NoAnswerError, { base_url: { origin } }:
   };
 }
 
-function aboutRefusal(
-  error: RejectedError,
-  settings: Settings,
-  operation: Failed,
-): { readonly hint?: string; readonly commands?: readonly string[] } {
+type RefusalAdvice = { readonly hint?: string; readonly commands?: readonly string[] };
+
+/** What the command line knows of a refusal. That it may have been carried out is said first. */
+function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed): RefusalAdvice {
+  const advice = ofSettings(error, settings, operation);
+  if (error.doubt === undefined || advice.hint === undefined) return advice;
+  return { ...advice, hint: `${error.doubt} ${advice.hint}` };
+}
+
+/** The settings that a refusal is about; nothing if it is about none. */
+function ofSettings(error: RejectedError, settings: Settings, operation: Failed): RefusalAdvice {
   const { means } = error;
   const isRule = means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error, settings);
   if (isRule) return refusedSignature(error, settings, operation);
@@ -102,7 +105,7 @@ function aboutRefusal(
     const { value, origin } = settings[name];
     return `${settingNames[name].title} ${quoteName(value)} (${describeOrigin(origin)})`;
   });
-  return { hint: sentences(error.hint, `Sent: ${sent.join(', ')}.`) };
+  return { hint: sentences(error.entry?.hint, `Sent: ${sent.join(', ')}.`) };
 }
 
 function sentences(hint: string | undefined, more: string): string {

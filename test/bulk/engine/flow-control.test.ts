@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FlowControl, flowControl } from '../../../src/bulk/engine/flow-control.js';
 
-const outcome = { verdict: 'done', isLost: false, startedAt: 0, retryAfterMs: undefined } as const;
+const outcome = { verdict: 'final', isLost: false, startedAt: 0, retryAfterMs: undefined } as const;
 const throttled = { ...outcome, verdict: 'throttled' } as const;
 const missed = { ...outcome, verdict: 'retry', isLost: true } as const;
 

@@ -105,7 +105,7 @@ it('a read whose answer has no union_id keeps its data in the results: the code 
   expect(results).toContain('"outcome":"unknown"');
   expect(results).toContain('"data":{"mobile":"13800001234","n":1.00}}\n');
   expect(done.stdout + done.stderr).not.toContain('13800001234');
-  expect(done.stderr).toContain('The codes of unknown rows may be used up. To retry them');
+  expect(done.stderr).toContain('The outcome of 1 row is unknown. Whether the code was used is not known');
 });
 
 describe('the messages of a run', () => {

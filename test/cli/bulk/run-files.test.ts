@@ -42,7 +42,7 @@ beforeAll(async () => {
     const sent = asked.get('code') ?? '';
     // Without a user nobody knows whether the read is carried out: its data stays in the results.
     const data = sent.startsWith('odd') ? { mobile: sent } : { union_id: user || 'u1' };
-    const answer = () => response.end(JSON.stringify({ code, msg: 'm', data }));
+    const answer = () => response.end(JSON.stringify({ code, msg: code === 200 ? 'ok' : 'm', data }));
     if (held === null) setTimeout(answer, 1);
     else held.push(Object.assign(response, { answer }));
   });

@@ -267,8 +267,8 @@ function retryAdvice(run: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'comman
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
     return { hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}` };
   }
-  const warning =
-    !endpoint.repeatable && counts.unknown > 0 ? 'The codes of unknown rows may be used up. ' : '';
+  const rows = formatRows(counts.unknown);
+  const warning = counts.unknown > 0 ? `The outcome of ${rows} is unknown. ${endpoint.doubt} ` : '';
   if (failed !== undefined && failedRows !== null) {
     const again =
       retryable === 0 ? 'They fail again until the cause is corrected. Then' : 'Correct the cause, then';
