@@ -55,8 +55,6 @@ function fakeClock() {
   };
 }
 
-const isNpms = !process.env.USERINFO_TEST_POSTGRES_BIN;
-
 describe('PostgreSQL', () => {
   let server: PostgresServer;
   let schemas = 0;
@@ -446,7 +444,7 @@ const onSqlite = () => {
       for (const socket of sockets) socket.destroy();
     }));
 };
-if (isNpms) describe('SQLite', onSqlite);
+describe('SQLite', onSqlite);
 
 /** A passback whose body stops in the middle. */
 function slowPassback({ app, instances: [instance] }: Operated) {
