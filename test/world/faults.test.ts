@@ -372,8 +372,7 @@ describe('PostgreSQL', () => {
   });
 });
 
-// Once, beside npm's PostgreSQL.
-const onSqlite = () => {
+describe('SQLite', () => {
   const faults: Record<string, (file: string, operated: Operated) => Promise<void>> = {
     'kill -9 of the service, three times': async (_, operated) => {
       for (const index of [0, 0, 0]) await operated.crash(index);
@@ -443,8 +442,7 @@ const onSqlite = () => {
       await wait(faultMs / 2);
       for (const socket of sockets) socket.destroy();
     }));
-};
-describe('SQLite', onSqlite);
+});
 
 /** A passback whose body stops in the middle. */
 function slowPassback({ app, instances: [instance] }: Operated) {
