@@ -4,7 +4,7 @@ import { kindOf } from '../protocol/fields.js';
 import { checkInfoNames } from '../protocol/info-names.js';
 import { checkMembers, isFilledText, isPlainObject, isText, type Shape } from '../protocol/members.js';
 import { checkText, type Parameters } from '../protocol/parameters.js';
-import { checkPassback, type PassbackTarget } from '../protocol/passback.js';
+import { checkPassback, type PassbackTarget, wireNames } from '../protocol/passback.js';
 import type { InfoName } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
 import {
@@ -92,16 +92,28 @@ export function checkedPassback<Info extends object>(
   isRow = false,
 ): PlainRequest {
   checkMembers(passbackMembers, input, isRow);
-  return passbackRequest(input, () => toUserInfo(Object.entries(input.userInfo)));
+  const readUserInfo = () => toUserInfo(Object.entries(input.userInfo));
+  return passbackRequest(input, readUserInfo, sdkNames);
 }
+
+/** The parameters as the input of a passback has them. */
+const sdkNames: typeof wireNames = {
+  unionId: 'unionId',
+  primaryKey: 'primaryKey',
+  userInfo: 'userInfo',
+};
 
 /**
  * Builds the request of a passback (§4.2).
  *
  * @throws InvalidInputError, also what `readUserInfo` throws
  */
-export function passbackRequest(target: PassbackTarget, readUserInfo: () => UserInfoEntries): PlainRequest {
-  const { userInfo } = checkPassback(target, readUserInfo);
+export function passbackRequest(
+  target: PassbackTarget,
+  readUserInfo: () => UserInfoEntries,
+  names = wireNames,
+): PlainRequest {
+  const { userInfo } = checkPassback(target, readUserInfo, names);
   return plainRequest(endpointNamed.passback, {
     union_id: target.unionId || undefined,
     primary_key: target.primaryKey || undefined,

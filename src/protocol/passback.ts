@@ -2,6 +2,9 @@ import { InvalidInputError, quoteName } from './errors.js';
 import { resultCode } from './result-codes.js';
 import { type FlatValue, JsonNumber, reservedKeys, type UserInfoEntries } from './user-info.js';
 
+/** The parameters of a passback as a message names them. */
+export const wireNames = { unionId: 'union_id', primaryKey: 'primary_key', userInfo: 'user_info' };
+
 /** The user of a passback (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */
 export interface PassbackTarget {
   readonly unionId?: string | undefined;
@@ -22,19 +25,20 @@ export type PassbackUser =
 export function checkPassback(
   target: PassbackTarget,
   readUserInfo: () => UserInfoEntries,
+  names = wireNames,
 ): { readonly user: PassbackUser; readonly userInfo: UserInfoEntries } {
   const { unionId = '', primaryKey = '' } = target;
   if (unionId === '' && primaryKey === '') {
-    throw new InvalidInputError('neither union_id nor primary_key is given', {
+    throw new InvalidInputError(`neither ${names.unionId} nor ${names.primaryKey} is given`, {
       resultCode: resultCode.userNotNamed,
-      hint: 'Name the user by union_id, or by the key of user_info that identifies the user.',
+      hint: `Name the user by ${names.unionId}, or by the key of ${names.userInfo} that identifies the user.`,
     });
   }
   const userInfo = readUserInfo();
   const reserved = reservedKeys.find((key) => userInfo.has(key));
   if (reserved !== undefined) {
     throw new InvalidInputError(
-      `user_info key ${quoteName(reserved)} is reserved and cannot be passed back`,
+      `${names.userInfo} key ${quoteName(reserved)} is reserved and cannot be passed back`,
       { resultCode: resultCode.reservedKey },
     );
   }
@@ -42,10 +46,10 @@ export function checkPassback(
   const value = identifyingText(userInfo.get(primaryKey));
   if (value === null) {
     const name = quoteName(primaryKey);
-    const fault = userInfo.has(primaryKey) ? 'has no usable value in user_info' : 'is not a key of user_info';
-    throw new InvalidInputError(`primary_key ${name} ${fault}`, {
+    const fault = userInfo.has(primaryKey) ? 'has no usable value in' : 'is not a key of';
+    throw new InvalidInputError(`${names.primaryKey} ${name} ${fault} ${names.userInfo}`, {
       resultCode: resultCode.primaryKeyNotInUserInfo,
-      hint: 'user_info must hold the key that identifies the user, with text that is not empty or a number.',
+      hint: `${names.userInfo} must hold the key that identifies the user, with text that is not empty or a number.`,
     });
   }
   return { user: { by: 'primary_key', name: primaryKey, value }, userInfo };

@@ -122,7 +122,7 @@ export type FlatUserInfo<Info extends object> = Info extends readonly unknown[]
           ? Info[Key]
           : Partial<Pick<Info, Key>> extends Pick<Info, Key>
             ? Extract<Info[Key], UserInfoValue>
-            : UserInfoValue;
+            : string | number | bigint | boolean | null;
     };
 
 /** A checked `user_info`: flat, with text that can be stored undamaged (§4.2). */

@@ -94,16 +94,19 @@ export function parseUserRecord(json: string): UserRecord {
   } catch (error) {
     throw new InvalidInputError(`the record is not JSON: ${(error as Error).message}`);
   }
+  const known = [
+    'tenant_code',
+    'union_id',
+    'basic_info',
+    'extension_info',
+    'login_device_info',
+    'literals',
+    ...ownFields,
+  ];
+  const misplaced = isObject(value) && basicInfoFields.find((name) => Object.hasOwn(value, name));
+  const advice = misplaced ? `Put ${misplaced} into basic_info.` : undefined;
   const { tenant_code, union_id, basic_info, extension_info, login_device_info, literals, ...own } =
-    checkFields(value, 'the record', [
-      'tenant_code',
-      'union_id',
-      'basic_info',
-      'extension_info',
-      'login_device_info',
-      'literals',
-      ...ownFields,
-    ]);
+    checkFields(value, 'the record', known, advice);
   const fault = literals == null ? null : areTexts(literals);
   if (fault !== null) throw new InvalidInputError(`literals ${fault}`);
   const devices = login_device_info ?? [];

@@ -61,7 +61,8 @@ export function injectFaults(
   return async (endpoint, exchange) => {
     const { request, deliver } = exchange;
     const { delayMs = 0, cut, code, answer } = await faultOf(endpoint, exchange);
-    await wait(delayMs);
+    // The server keeps a process alive; a delay of one that is closed does not.
+    await wait(delayMs, undefined, { ref: false });
     exchange.deliver = (given) => {
       onAnswer?.(endpoint, exchange, cut || request.socket.destroyed ? null : given);
       if (cut) request.socket.destroy();

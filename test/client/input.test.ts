@@ -282,3 +282,20 @@ it.each([
   expect(thrown).toBeInstanceOf(UserInfoError);
   expect(thrown).toMatchObject({ code });
 });
+
+it('an error about the user of a passback has the names of the SDK', async () => {
+  await using client = new UserInfoClient({
+    baseUrl: 'http://127.0.0.1:1',
+    tenantCode: 'acme',
+    channel: 'web',
+    appKey: 'app-1',
+    appSecret: 's1',
+  });
+  const messageOf = (input: object) =>
+    client.passback(input as never).catch(({ message, hint }) => `${message}. ${hint}`);
+  const unnamed = await messageOf({ userInfo: { a: 'x' } });
+  const keyless = await messageOf({ userInfo: { a: 'x' }, primaryKey: 'b' });
+  expect(unnamed).toContain('neither unionId nor primaryKey is given');
+  expect(keyless).toContain('primaryKey "b" is not a key of userInfo');
+  expect(`${unnamed} ${keyless}`).not.toMatch(/union_id|primary_key|user_info/);
+});

@@ -288,3 +288,11 @@ describe('the test service', () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 });
+
+it('a user with a field of basic_info beside it is told where the field belongs', async () => {
+  const users = [{ union_id: 'u001', mobile: '13800138000' }] as never;
+  await expect(createTestService({ users })).rejects.toMatchObject({
+    message: 'the record has the unknown field "mobile"',
+    hint: 'Put mobile into basic_info.',
+  });
+});
