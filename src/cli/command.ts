@@ -84,7 +84,7 @@ function findUnused(command: Command, common: readonly CommonGroup[]): CommonOpt
   return root.options
     .filter((option) => option instanceof CommonOption)
     .filter(isGiven)
-    .find(({ isKept, group }) => !isKept && !common.includes(group as CommonGroup));
+    .find(({ isKept, group }) => !isKept && !common.includes(group));
 }
 
 /** Makes a command of its specification. The output options are checked before its work begins. */

@@ -8,7 +8,6 @@ import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
 import { exitStatus } from './exit-status.js';
 import { type Io, refuseDamaged } from './io.js';
-import { withColorOption } from './output/style.js';
 
 /**
  * Runs one command line (without `node` and the script), and returns the exit status. What rejects `uncaught` ends the
@@ -16,11 +15,10 @@ import { withColorOption } from './output/style.js';
  */
 export async function run(
   args: readonly string[],
-  given: Io,
+  io: Io,
   signal: AbortSignal,
   uncaught: Promise<never>,
 ): Promise<number> {
-  const io = { ...given, env: withColorOption(given.env, args) };
   const context = createContext(io, signal, args);
   const program = await buildProgram(context, args);
   try {

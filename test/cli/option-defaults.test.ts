@@ -43,7 +43,6 @@ it('what is on without its --no- option is on', () => {
     return options.map((option) => [words, option.long, command.getOptionValue(option.attributeName())]);
   });
   expect(negated.toSorted()).toEqual([
-    ['', '--no-color', undefined], // beside --color
     ['', '--no-input', true],
     ['bulk', '--no-preflight', true],
     ['profile set', '--no-allow-http', undefined],
@@ -98,7 +97,7 @@ it('each option is read', () => {
 
 /** Options that say what they are for. */
 const selfEvident =
-  'profile output json query yes timeout attempts color no-color version environment base-url tenant-code channel ' +
+  'profile output json query yes timeout attempts version environment base-url tenant-code channel ' +
   'app-key from concurrency rate primary-key union-id host port database log-format log-level demo lang test name ttl ' +
   'uses limit';
 

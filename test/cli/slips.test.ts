@@ -1108,7 +1108,6 @@ describe('a name that does not exist', () => {
     ['passback a=b --dry', 'unknown option "--dry"', '--dry-run'],
     ['passback a=b --unionId u', 'unknown option "--unionId"', '--union-id'],
     ['bulk read c.csv --types code:text', 'unknown option "--types"', null],
-    ['read c --colour', 'unknown option "--colour"', '--color'],
     ['bulk passback a.csv --restrat', 'unknown option "--restrat"', null],
     ['passback a=b -q data', 'unknown option "-q"', '--query'],
     ['passback a=b -v', 'unknown option "-v"', '--verbose'],

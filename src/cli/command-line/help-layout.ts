@@ -33,23 +33,23 @@ function wrapNames(names: readonly string[], width: number): string {
   return new Help().boxWrap(names.join(', '), width - 2).replace(/^/gm, '  ');
 }
 
-/** The subject of a common option; those of `every` apply to every command. */
+/** The subject of a common option. */
 export type CommonGroup = 'profile' | 'output' | 'network' | 'confirm';
 
 /** An option of the program, which commands list in their help by its group. */
 export class CommonOption extends Option {
-  readonly group: CommonGroup | 'every';
+  readonly group: CommonGroup;
   /** Whether every command keeps its promise, also one whose help does not list it. */
   readonly isKept: boolean;
 
-  constructor(group: CommonGroup | 'every', flags: string, description: string, isKept = group === 'every') {
+  constructor(group: CommonGroup, flags: string, description: string, isKept = false) {
     super(flags, description);
     this.group = group;
     this.isKept = isKept;
   }
 }
 
-const shownCommon = new WeakMap<Command, readonly CommonOption['group'][]>();
+const shownCommon = new WeakMap<Command, readonly CommonGroup[]>();
 
 /** The program that a command is of. */
 export function rootOf(command: Command): Command {
@@ -63,7 +63,7 @@ export function sendsRequests(command: Command): boolean {
 
 /** Lists the common options that apply to a command in its help. */
 export function showCommon(command: Command, groups: readonly CommonGroup[]): void {
-  shownCommon.set(command, [...groups, 'every']);
+  shownCommon.set(command, groups);
 }
 
 /** The options of a group that each of its commands has. */

@@ -45,8 +45,6 @@ function commonOptions(): CommonOption[] {
       .argParser(parseCount),
     new CommonOption('confirm', '-y, --yes', 'answer yes to every confirmation', true),
     new CommonOption('confirm', '--no-input', 'never prompt', true),
-    new CommonOption('every', '--color', 'print with colours, also to a file or a pipe'),
-    new CommonOption('every', '--no-color', 'print without colours'),
     new CommonOption(
       'network',
       '--verbose',

@@ -17,14 +17,6 @@ function colorLevel(stream: Terminal<unknown>, env: Io['env']): ColorSupportLeve
   return stream.isTTY && TERM !== 'dumb' ? 1 : 0;
 }
 
-/** The environment in which `--color` or `--no-color` of a command line is in force, the last of them. */
-export function withColorOption(env: Io['env'], args: readonly string[]): Io['env'] {
-  const end = args.indexOf('--');
-  const wanted = (end < 0 ? args : args.slice(0, end)).findLast((arg) => /^--(?:no-)?color$/.test(arg));
-  if (wanted === undefined) return env;
-  return wanted === '--color' ? { ...env, NO_COLOR: '', FORCE_COLOR: '1' } : { ...env, NO_COLOR: '1' };
-}
-
 /** Writes a warning to stderr. */
 export function warn(io: Io, warning: string): Promise<void> {
   return printMessage(io, warning, `${colorsFor(io.stderr, io.env).yellow('warning:')} `);
