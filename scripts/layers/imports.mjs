@@ -52,7 +52,7 @@ const entryPoints = {
     settings`,
   sdk: `client`,
   probe: `answer breaks gather learn refusals`,
-  bulk: `file-run files/failed-file files/recorder files/run-files files/run-locks files/run-state operations
+  bulk: `file-run files/failed-file files/recorder files/result-line files/run-files files/run-locks files/run-state operations
     outcome send-all source/checked-input source/columns source/csv source/input source/lines source/ndjson
     source/part source/rows source/text`,
   database: `errors migrations postgres-driver sql-driver sqlite-driver`,

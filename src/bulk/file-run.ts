@@ -1,5 +1,6 @@
 import { RejectedError } from '../client/errors.js';
 import type { Sender } from '../client/sender.js';
+import type { FlatValue } from '../protocol/user-info.js';
 import type { Pacing } from './engine/flow-control.js';
 import { rowEngine } from './engine/row-engine.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
@@ -42,6 +43,8 @@ type FileRunOptions = RunRecord & {
   readonly pacing: Pacing;
   /** Number of rows that may have another outcome than ok before the run stops. */
   readonly maxFailures: number | null;
+  /** Is called with the values of each row before it is sent. */
+  readonly inspect?: (line: number, fields: ReadonlyMap<string, FlatValue>) => void;
 };
 
 /** If the first so many rows of a run are refused alike, the column or the tenant is wrong, not the rows. */
@@ -60,7 +63,11 @@ export function runOverFile(options: FileRunOptions) {
   const engine = rowEngine(rowsToSend(), {
     ...pacing,
     sender,
-    prepare: (row) => operation.prepare(row.fields()),
+    prepare: (row) => {
+      const fields = row.fields();
+      options.inspect?.(row.line, fields);
+      return operation.prepare(fields);
+    },
     listener: recorder,
   });
   const startedAt = performance.now();

@@ -1,11 +1,10 @@
 import { passbackRequest, readRequest } from '../client/request.js';
+import { isShortenedNumber } from '../protocol/doubts.js';
 import { type Endpoint, endpointNamed } from '../protocol/endpoints.js';
 import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { identifyingText } from '../protocol/passback.js';
-import { type PasteFault, pasteFault } from '../protocol/pasted-text.js';
-import { checkUserInfo, type FlatValue, reservedKeys, valueFault } from '../protocol/user-info.js';
+import { checkUserInfo, type FlatValue, reservedKeys } from '../protocol/user-info.js';
 import type { PreparedRow } from './engine/row-queue.js';
-import { isResultLine } from './files/result-line.js';
 import { type ColumnRules, parseTypes } from './source/columns.js';
 import { RunInputError } from './source/input.js';
 import type { FileRow } from './source/rows.js';
@@ -17,6 +16,8 @@ export interface RowOperation {
   readonly columns: ColumnRules;
   /** Properties that must be the same when a run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
+  /** The names of the values that are a code, or identify a user. */
+  readonly ids: readonly string[];
   /** The key of the value that names a row's user, in the results; `null` if the line number is enough. */
   readonly userKey: string | null;
   /** The names that become keys of `user_info`. */
@@ -49,14 +50,16 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
 }
 
 /**
- * Refuses a text that was pasted with something.
+ * Refuses a number that a spreadsheet shortened in a column that names users: no ID looks so, and many users would be
+ * one.
  *
- * @throws RunInputError with `options`, which say that the column is meant as it is
+ * @throws RunInputError with the option that sends it
  */
-function refusePasted(column: string, fault: PasteFault | null, ...options: readonly string[]): void {
-  if (fault === null || fault.isDoubt) return;
-  const advice = `${fault.hint ?? 'Correct it.'} To send it as it is:`;
-  throw new RunInputError(`${quoteName(column)} ${fault.what}`, advice, ...options);
+function refuseShortened(column: string, text: string): void {
+  if (!isShortenedNumber(text)) return;
+  const advice = 'Format the column as text, and export it again. To send it as it is:';
+  const message = `${quoteName(column)} is a number that a spreadsheet shortened`;
+  throw new RunInputError(message, advice, '--types', `${column}:text`);
 }
 
 /** The value that names a row's user; `null` where the row has none, or cannot be parsed. */
@@ -77,13 +80,14 @@ export type UserNaming =
   | { readonly by: 'union_id'; readonly column: string; readonly primaryKey?: string }
   | { readonly by: 'primary_key'; readonly key: string };
 
-/** Passes back the values of each row, except the column of union IDs; those that `types` names are not judged. */
+/** Passes back the values of each row, except the column of union IDs. `types` names columns that are meant as they are. */
 export function passbackOperation(naming: UserNaming, types?: string): RowOperation {
   const meant = parseTypes(types);
   const byUnionId = naming.by === 'union_id';
   const name = byUnionId ? naming.column : naming.key;
   const primaryKey = byUnionId ? naming.primaryKey : naming.key;
   const isKey = (key: string) => !byUnionId || key !== name;
+  const ids = primaryKey === undefined ? [name] : [name, primaryKey];
   return {
     endpoint: endpointNamed.passback,
     columns: {
@@ -99,27 +103,14 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
       ...(byUnionId && { 'union ID column': name }),
       ...(primaryKey !== undefined && { 'primary key': primaryKey }),
     },
+    ids,
     userKey: byUnionId ? 'union_id' : name,
     userInfoKeys: (names) => [...names].filter(isKey),
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
       const user = requiredText(fields, name);
-      if (user === name) throw new InvalidInputError('the row is the header again', { hint: 'Remove it.' });
-      if (isResultLine(fields))
-        throw new InvalidInputError('the row is the outcome of another run', {
-          hint: 'Give its input, or the file that its --failed names.',
-        });
-      // Beside a union ID a platform may not need the other: a row without it is a slip all the same.
-      for (const one of [name, primaryKey ?? name])
-        if (!meant.has(one))
-          refusePasted(one, pasteFault(requiredText(fields, one), 'user'), '--types', `${one}:text`);
+      for (const id of ids) if (!meant.has(id)) refuseShortened(id, identifyingText(fields.get(id)) ?? '');
       if (byUnionId) fields.delete(name);
-      for (const [key, value] of fields) {
-        if (meant.has(key)) continue;
-        const { what, isDoubt } = pasteFault(key, 'name') ?? { isDoubt: true };
-        if (!isDoubt) throw new InvalidInputError(`the key ${quoteName(key)} ${what}`);
-        refusePasted(key, valueFault(key, value, 'cell'), '--types', `${key}:text`);
-      }
       const target = { ...(byUnionId && { unionId: user }), primaryKey };
       return { request: passbackRequest(target, () => checkUserInfo(fields)), user };
     },
@@ -129,8 +120,8 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
 /** The column of authorization codes. */
 const codeColumn = 'code';
 
-/** Reads with the code of each row (§4.1), which is judged unless `anyName` says otherwise; other columns are ignored. */
-export function readOperation(infoNames: readonly string[], scope?: string, anyName = false): RowOperation {
+/** Reads with the code of each row (§4.1); other columns are ignored. */
+export function readOperation(infoNames: readonly string[], scope?: string): RowOperation {
   return {
     endpoint: endpointNamed.read,
     columns: {
@@ -140,12 +131,12 @@ export function readOperation(infoNames: readonly string[], scope?: string, anyN
       hint: 'Give the codes in a column that is named code.',
     },
     identity: { names: infoNames.join(','), scope: scope ?? '' },
+    ids: [codeColumn],
     userKey: null,
     userInfoKeys: () => [],
     user: () => null,
     prepare(fields) {
       const code = requiredText(fields, codeColumn);
-      if (!anyName) refusePasted(codeColumn, pasteFault(code, 'code'), '--any-name');
       const names = infoNames.length === 0 ? {} : { infoNames };
       return { request: readRequest({ code, ...names, ...(scope !== undefined && { scope }) }), user: null };
     },

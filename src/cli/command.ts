@@ -5,6 +5,7 @@ import type { Admin } from '../service/index.js';
 import { configFolder } from '../support/folders.js';
 import { type CommonGroup, CommonOption, rootOf, showCommon } from './command-line/help-layout.js';
 import type { CommonOptions } from './command-line/options.js';
+import { cutInCommandLine } from './command-line/space-around.js';
 import type { Io } from './io.js';
 import { printData } from './output/print.js';
 import { isPlainTable, type OutputStyle, outputStyle } from './output/style.js';
@@ -112,6 +113,7 @@ export function command<Options, Arguments extends unknown[]>(
       const unused = findUnused(command, common);
       if (unused !== undefined)
         throw (await import('./command-line/suggestions.late.js')).unusedOption(command, unused, args);
+      await cutInCommandLine(io, command);
       const options = command.optsWithGlobals<CommonOptions & Options>();
       const style = await outputStyle(options, io);
       const print = (data: unknown) => printData(data, io, style);

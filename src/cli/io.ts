@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import { InvalidInputError, quoteName, UserInfoError } from '../protocol/errors.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
@@ -152,9 +154,9 @@ export async function readJson(source: Source, file: string): Promise<unknown> {
 }
 
 /** @throws InvalidInputError with the place of the error in the JSON called `name`, without any of its content */
-export function parseJson(text: string, name: string): unknown {
+export function parseJson(text: string, name: string, hint?: string): unknown {
   const fault = jsonFault(text);
-  if (fault !== null) throw new InvalidInputError(`${name}: ${fault}`);
+  if (fault !== null) throw new InvalidInputError(`${name}: ${fault}`, { hint });
   return JSON.parse(text);
 }
 
@@ -192,19 +194,37 @@ export function decodeUtf8(bytes: Uint8Array, name: string): string {
 }
 
 /**
- * Refuses arguments and our environment variables that are not UTF-8: Node replaces the invalid bytes by U+FFFD, and
- * the damaged text would be stored (§4.2 rule 7). A text with that character can come from a file.
+ * Refuses arguments and our environment variables that are not UTF-8: Node replaces the bytes by U+FFFD, and the text
+ * cannot be sent as it was given (§4.2 rule 7). Linux alone tells them from a character U+FFFD that was given, which is
+ * a doubt.
  *
  * @throws InvalidInputError
  */
 export function refuseDamaged(args: readonly string[], env: Io['env']): void {
-  const texts = [
-    ...args.map((arg, index) => [`argument ${index + 1}`, arg] as const),
-    ...Object.entries(env).filter(([name]) => name.startsWith('USERINFO_')),
-  ];
-  const [damaged] = texts.find(([, text]) => text?.includes('\ufffd')) ?? [];
+  const variables = Object.entries(env).filter(([name]) => name.startsWith('USERINFO_'));
+  if (![...args, ...variables.flat()].some((text) => text?.includes('\ufffd'))) return;
+  const given = processTexts('cmdline').slice(-args.length);
+  const damaged = [
+    ...given.map((bytes, index) => ({ name: `argument ${index + 1}`, bytes })),
+    ...variables.map(([name]) => ({ name, bytes: variableBytes(name) })),
+  ].find(({ bytes }) => !isUtf8(bytes));
   if (damaged === undefined) return;
-  throw new InvalidInputError(`${damaged} is not UTF-8: it would be stored damaged`, {
+  throw new InvalidInputError(`${damaged.name} is not UTF-8: it would be stored damaged`, {
     hint: 'Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',
   });
+}
+
+function variableBytes(name: string): Buffer {
+  const start = Buffer.from(`${name}=`);
+  return processTexts('environ').find((entry) => entry.indexOf(start) === 0) ?? start;
+}
+
+/** The arguments or the variables of this process, as it was started with them; none where the system does not say. */
+function processTexts(file: 'cmdline' | 'environ'): Buffer[] {
+  try {
+    const texts = readFileSync(`/proc/self/${file}`).toString('latin1').split('\0').slice(0, -1);
+    return texts.map((text) => Buffer.from(text, 'latin1'));
+  } catch {
+    return [];
+  }
 }

@@ -8,16 +8,20 @@ import { configFolder } from '../support/folders.js';
 /** The part of the profiles that the TAB key and help show. */
 interface ProfileOutline {
   readonly names: readonly string[];
-  /** The prefix of the names of the chat platform in the profile that is used unless another is named (§2.2). */
+  /** The prefix of the names of the chat platform in the profile that is used (§2.2). */
   readonly chatPrefix: ChatPrefix;
 }
 
-export function profileOutline(env: Readonly<Record<string, string | undefined>>): ProfileOutline {
+/** `profile` is the one that an option names. */
+export function profileOutline(
+  env: Readonly<Record<string, string | undefined>>,
+  profile?: string,
+): ProfileOutline {
   try {
     const path = join(configFolder(env), profileFileName);
     // The TAB key loads no `readInputFile`, but may not hang at a pipe.
     const { active, profiles } = JSON.parse(statSync(path).isFile() ? readFileSync(path, 'utf8') : '');
-    const { chat_prefix } = profiles[env.USERINFO_PROFILE || active]?.platform ?? {};
+    const { chat_prefix } = profiles[profile || env.USERINFO_PROFILE || active]?.platform ?? {};
     const chatPrefix = /^[A-Za-z]\w{0,30}_$/.test(chat_prefix) ? chat_prefix : neutral;
     return { names: Object.keys(profiles).filter(isProfileName), chatPrefix };
   } catch {

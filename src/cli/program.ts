@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { type CliContext, createContext } from './command.js';
-import { checkCommandLine, readCommandLine } from './command-line/command-line.js';
+import { checkCommandLine, readCommandLine, withoutUnknownValues } from './command-line/command-line.js';
 import { examples, helpLayout, sendsRequests } from './command-line/help-layout.js';
 import { addCommonOptions, type CommonOptions } from './command-line/options.js';
 import { topicList } from './commands/help/index.js';
@@ -24,7 +24,7 @@ export async function run(
   try {
     refuseDamaged(args, io.env);
     if (args[0] !== 'help') checkCommandLine(readCommandLine(program, args));
-    await Promise.race([program.parseAsync(args, { from: 'user' }), uncaught]);
+    await Promise.race([program.parseAsync(withoutUnknownValues(program, args), { from: 'user' }), uncaught]);
     return exitStatus.success;
   } catch (thrown) {
     const isRefused = thrown instanceof CommanderError && thrown.exitCode !== 0;
@@ -60,7 +60,6 @@ export async function buildProgram(context: CliContext, args: readonly string[])
       outputError: () => {}, // reportError prints it
     })
     .configureHelp(helpLayout(isShort))
-    .showSuggestionAfterError(false)
     .exitOverride()
     .action(() => program.outputHelp());
   addCommonOptions(program);

@@ -15,8 +15,8 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
       return input({ message: showText(message), validate: check }, place());
     },
     /** The input is not echoed. */
-    async secret(message: string, check: (answer: string) => true | string): Promise<string> {
-      const validate = (answer: string) => (answer === '' ? 'A value is required.' : check(answer));
+    async secret(message: string): Promise<string> {
+      const validate = (answer: string) => (answer === '' ? 'A value is required.' : true);
       const { default: password } = await import('@inquirer/password');
       return password({ message: showText(message), mask: false, validate }, place());
     },

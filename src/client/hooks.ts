@@ -208,6 +208,7 @@ export function hooksOf(hooks: ClientHooks & { readonly logger?: Logger }) {
 const warningCodes = {
   UserInfoHookWarning: 'USERINFO_HOOK',
   UserInfoSecretWarning: 'USERINFO_SECRET',
+  UserInfoDoubtWarning: 'USERINFO_DOUBT',
 } as const;
 type WarningType = keyof typeof warningCodes;
 

@@ -178,9 +178,6 @@ export const clientDefaults = {
 
 /** Accepts text or a Secret. */
 export const isSecret: MemberCheck = (value) => {
-  // A file that was read as it is: each signature would be wrong.
-  if (typeof value === 'string' && /[\r\n]$/.test(value))
-    return 'ends with a line break: trim the content of a file';
   const text = value instanceof Secret ? value.reveal() : value;
   if (text === secretLabel) return 'is <secret>, the placeholder that a Secret prints';
   return isFilledText(text);

@@ -1,5 +1,6 @@
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError } from '../protocol/errors.js';
+import { cutNote } from '../protocol/unsafe-text.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { parseEnvironment, parseIdentifier } from './profile.js';
 
@@ -69,6 +70,19 @@ export function misnamedVariables(env: EnvironmentVariables): string[] {
   });
 }
 
+/** The settings whose variables are cut: nobody means the white space around them. That of a file name may be meant. */
+const cutSettings = ['profile', 'environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;
+const isCut = (field: string) => cutSettings.some((known) => known === field);
+
+/** What is said of the variables in use that had white space around them. */
+export function cutNotes(given: GivenValues, env: EnvironmentVariables): string[] {
+  return cutSettings
+    .filter((field) => given[field]?.origin.kind === 'environment')
+    .map((field) => settingNames[field].variable)
+    .filter((variable) => env[variable] !== env[variable]?.trim())
+    .map(cutNote);
+}
+
 /** The values of flags and environment variables; `null` for those not set. */
 export type GivenValues = {
   readonly [Field in keyof SettingNames]: Setting<ReturnType<SettingNames[Field]['parse']>> | null;
@@ -85,7 +99,9 @@ export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables):
       flags[option] === undefined
         ? ([env[variable] || undefined, 'environment', variable] as const)
         : ([flags[option], 'flag', flag] as const);
-    return [field, given === undefined ? null : { value: parse(given, name), origin: { kind, name } }];
+    if (given === undefined) return [field, null];
+    const text = isCut(field) ? given.trim() : given;
+    return [field, { value: parse(text, name), origin: { kind, name } }];
   });
   return Object.fromEntries(values);
 }

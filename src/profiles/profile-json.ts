@@ -3,14 +3,14 @@ import { defaultPlatform, formatPlatform, parsePlatform, refuseSignedHeaders } f
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { checkFields } from '../protocol/fields.js';
-import { textFault } from '../protocol/unsafe-text.js';
 import { Secret } from '../signing/secret.js';
 import { parseHeaderSources } from './header-source.js';
 import {
-  checkIdentifiers,
   checkProfileName,
+  cutIdentifiers,
   type Profile,
   parseEnvironment,
+  parseIdentifier,
   requestFields,
 } from './profile.js';
 import type { SecretSource } from './secret.js';
@@ -43,11 +43,10 @@ export const parseVariableName = textBy((name, label) => {
   });
 });
 
-/** An identifier in the file: `checkIdentifiers` judges that of a profile which is used or changed. */
+/** An identifier in the file, as it is: `cutIdentifiers` cuts that of a profile which is used or changed. */
 const parseStored = textBy((text, label) => {
-  const fault = text.trim() === '' ? 'is empty' : textFault(text);
-  if (fault === null) return text;
-  throw new InvalidInputError(`${label} ${fault}`);
+  parseIdentifier(text, label);
+  return text;
 });
 
 const parsePath = textBy((path, label) => {
@@ -175,5 +174,5 @@ export function exportProfile(profile: Profile): JsonObject {
  * @throws InvalidInputError for an invalid field
  */
 export function checkProfile(profile: Profile): Profile {
-  return parseProfile(profile.name, formatProfile(checkIdentifiers(profile)));
+  return parseProfile(profile.name, formatProfile(cutIdentifiers(profile).profile));
 }

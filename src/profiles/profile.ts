@@ -1,8 +1,7 @@
 import type { Platform } from '../platform/platform.js';
 import { parseBaseUrl } from '../protocol/base-url.js';
 import { InvalidInputError, quoteName } from '../protocol/errors.js';
-import { pasteFault } from '../protocol/pasted-text.js';
-import { textFault } from '../protocol/unsafe-text.js';
+import { cutNote, textFault } from '../protocol/unsafe-text.js';
 import { ProfileError } from './errors.js';
 import type { HeaderSources } from './header-source.js';
 import { isProfileName } from './profile-name.js';
@@ -68,32 +67,30 @@ export function parseEnvironment(text: string, label = 'the environment'): Envir
 }
 
 /**
- * Validates a tenant code, channel, app key or key prefix.
+ * Parses a tenant code, channel, app key or key prefix: the white space around it is cut off.
  *
- * @throws InvalidInputError that begins with `label`
+ * @throws InvalidInputError that begins with `label`, for one that is empty or cannot be sent
  */
 export function parseIdentifier(text: string, label: string): string {
-  const pasted = pasteFault(text, 'setting');
-  const fault = text.trim() === '' ? 'is empty' : (textFault(text) ?? pasted?.what);
-  if (fault === undefined) return text;
-  const meant = pasted?.meant ?? null;
-  throw new InvalidInputError(`${label} ${fault}`, {
-    hint: meant === null ? undefined : `Did you mean ${quoteName(meant)}?`,
-  });
+  const identifier = text.trim();
+  const fault = identifier === '' ? 'is empty' : textFault(identifier);
+  if (fault !== null) throw new InvalidInputError(`${label} ${fault}`);
+  return identifier;
 }
 
-/**
- * Checks a profile before it is used: the file may have a text that a later version refuses, and its other profiles stay
- * usable.
- *
- * @throws InvalidInputError that names the profile and the field
- */
-export function checkIdentifiers(profile: Profile): Profile {
-  for (const field of ['tenant_code', 'channel', 'app_key', 'key_prefix'] as const) {
+const identifierFields = ['tenant_code', 'channel', 'app_key', 'key_prefix'] as const;
+
+/** A profile without white space around its identifiers, as somebody may have written it, and what is said of it. */
+export function cutIdentifiers(profile: Profile): { readonly profile: Profile; readonly notes: string[] } {
+  const identifiers: Partial<Record<(typeof identifierFields)[number], string>> = {};
+  const notes: string[] = [];
+  for (const field of identifierFields) {
     const text = profile[field];
-    if (text !== undefined) parseIdentifier(text, `${field} of profile ${quoteName(profile.name)}`);
+    if (text === undefined || text === text.trim()) continue;
+    identifiers[field] = text.trim();
+    notes.push(cutNote(`${field} of profile ${quoteName(profile.name)}`));
   }
-  return profile;
+  return { profile: { ...profile, ...identifiers }, notes };
 }
 
 /** The name, environment and host of a profile, for messages. */

@@ -1,7 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { getBuiltinModule } from 'node:process';
-import { InvalidInputError } from '../protocol/errors.js';
-import { pasteFault } from '../protocol/pasted-text.js';
 import { Secret } from '../signing/secret.js';
 import { type EnvironmentVariables, quoteWhereNeeded } from '../support/shell.js';
 import { CredentialError } from './errors.js';
@@ -116,29 +114,6 @@ async function readOutput(
   const text = output.toString().replace(/\r?\n$/, '');
   if (text === '') throw failed('printed nothing');
   return new Secret(text);
-}
-
-/**
- * Warns of what was probably pasted with an app secret, the most common cause of a wrong signature; the secret is used
- * unchanged. No warning repeats it.
- */
-export function secretWarnings(secret: Secret, appKey?: string): string[] {
-  if (secret.reveal() === appKey) return ['the app secret is the app key'];
-  const fault = pasteFault(secret.reveal(), 'secret');
-  return fault === null ? [] : [`the app secret ${fault.what}`];
-}
-
-/**
- * Refuses a text that cannot be a secret, such as a masked one; does not repeat it.
- *
- * @throws InvalidInputError
- */
-export function parseSecret(text: string): Secret {
-  const fault = pasteFault(text, 'secret');
-  if (fault === null || fault.isDoubt) return new Secret(text);
-  throw new InvalidInputError(`the app secret ${fault.what}`, {
-    hint: 'Enter it as the platform issued it. If it is right so, keep it in a variable: --app-secret-env.',
-  });
 }
 
 /** Advice to set a secret again: a sentence and its command. */

@@ -4,6 +4,7 @@ import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError, ProfileFileError } from './errors.js';
 import {
+  cutNotes,
   type GivenValues,
   misnamedVariables,
   type Origin,
@@ -15,7 +16,7 @@ import {
 } from './flags-and-environment.js';
 import type { HeaderSources } from './header-source.js';
 import { decideEnvironment } from './production-guard.js';
-import { checkIdentifiers, type Environment, type Profile, requestFields } from './profile.js';
+import { cutIdentifiers, type Environment, type Profile, requestFields } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
 import { readSecret, type SecretSource } from './secret.js';
@@ -167,7 +168,11 @@ async function chooseProfile(sources: SettingSources) {
     warnings.push(`cannot check whether the base URL belongs to a production profile: ${error.message}`);
     return noProfiles;
   });
-  const profile = needsNone ? null : selectProfile(list, given.profile);
+  warnings.push(...cutNotes(given, env));
+  const selected = needsNone ? null : selectProfile(list, given.profile);
+  if (selected === null) return { given, list, profile: null, warnings, secret: findSecret(sources, null) };
+  const { profile, notes } = cutIdentifiers(selected);
+  warnings.push(...notes);
   return { given, list, profile, warnings, secret: findSecret(sources, profile) };
 }
 
@@ -190,12 +195,9 @@ async function chooseSigning(
 
 /** @throws ProfileError if the profile does not exist */
 function selectProfile(list: ProfileList, named: Setting<string> | null): Profile | null {
-  if (named === null) {
-    const active = activeProfile(list);
-    return active && checkIdentifiers(active);
-  }
+  if (named === null) return activeProfile(list);
   const { value, origin } = named;
-  return checkIdentifiers(findProfile(list, value, origin.kind === 'environment' ? origin.name : undefined));
+  return findProfile(list, value, origin.kind === 'environment' ? origin.name : undefined);
 }
 
 function findSecret(sources: SettingSources, profile: Profile | null): SecretSetting | null {

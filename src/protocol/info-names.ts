@@ -73,7 +73,7 @@ export function joinInfoNames(names: readonly string[]): string {
 }
 
 /**
- * The names, trimmed.
+ * The names, as they are.
  *
  * @throws InvalidInputError for an empty list, which would request the whole record, and for a name that is empty,
  * holds a comma or cannot be stored undamaged
@@ -84,19 +84,13 @@ export function checkInfoNames(names: readonly string[]): readonly string[] {
       hint: 'List the names of the requested information, or omit the list to request all of it.',
     });
   }
-  const trimmed = names.map((name) => name.trim());
-  for (const name of trimmed) checkInfoName(name);
-  return trimmed;
+  for (const name of names) checkInfoName(name);
+  return names;
 }
 
 function checkInfoName(name: string): void {
-  if (name === '') throw new InvalidInputError('an info name is empty');
+  if (name.trim() === '') throw new InvalidInputError('an info name is empty');
   if (name.includes(',')) throw new InvalidInputError(`info name ${quoteName(name)} holds a comma`);
-  if (name.includes('\uff0c')) {
-    throw new InvalidInputError(`info name ${quoteName(name)} holds a full-width comma`, {
-      hint: 'Separate names by the ASCII comma, such as mobile,chat_nickname.',
-    });
-  }
   const fault = textFault(name);
   if (fault !== null) throw new InvalidInputError(`info name ${quoteName(name)} ${fault}`);
 }

@@ -2,7 +2,6 @@ import { jsonValueOf } from '../support/json-value.js';
 import { InvalidInputError, quoteName } from './errors.js';
 import { isObject, kindOf } from './fields.js';
 import { membersIn } from './json-tokens.js';
-import { type PastedKind, type PasteFault, pasteFault } from './pasted-text.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 
@@ -132,27 +131,14 @@ export type UserInfoEntries = ReadonlyMap<string, FlatValue>;
 const reserved = ['union_id', 'channel'] as const;
 export const reservedKeys: readonly string[] = reserved;
 
-/** §4.2 rule 4: the keys with a special meaning, and what a person pastes with their values. */
-const specialKeys: Readonly<Record<string, readonly [meaning: string, kind: PastedKind]>> = {
-  mobile: ['Mobile phone number', 'mobile'],
-  mobile_district_code: ['International dialling code of the mobile number', 'special'],
-  id_card: ['Identity-card number', 'user'],
-  device_token: ['Push-notification token', 'special'],
-  gps: ['Longitude and latitude', 'special'],
+/** §4.2 rule 4: the keys with a special meaning, and what they mean. */
+export const specialUserInfoKeys: Readonly<Record<string, string>> = {
+  mobile: 'Mobile phone number',
+  mobile_district_code: 'International dialling code of the mobile number',
+  id_card: 'Identity-card number',
+  device_token: 'Push-notification token',
+  gps: 'Longitude and latitude',
 };
-
-/** The meanings of these keys. */
-export const specialUserInfoKeys: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(specialKeys).map(([key, [meaning]]) => [key, meaning]),
-);
-
-/** A likely mistake in a value, an argument or a cell; of numbers, those that identify a person are judged. */
-export function valueFault(key: string, value: FlatValue, place: 'pair' | 'cell'): PasteFault | null {
-  const kind = Object.hasOwn(specialKeys, key) ? (specialKeys[key]?.[1] ?? place) : place;
-  if (typeof value === 'string') return pasteFault(value, kind);
-  const isJudged = value instanceof JsonNumber && (kind === 'mobile' || kind === 'user');
-  return isJudged ? pasteFault(value.text, kind) : null;
-}
 
 /**
  * Parses a `user_info` text (§4.2 rule 3).

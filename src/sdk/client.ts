@@ -11,8 +11,10 @@ import { CallClient } from '../client/client.js';
 import type { CallOptions, DerivedOptions, UserInfoClientOptions } from '../client/options.js';
 import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../client/request.js';
 import type { WireRequest } from '../client/wire-request.js';
+import { secretDoubts } from '../protocol/doubts.js';
 import { InvalidInputError } from '../protocol/errors.js';
 import type { UserInfo } from '../protocol/user-info.js';
+import { Secret } from '../signing/secret.js';
 import { optionsFromEnvironment } from './environment.js';
 
 const callClient = Symbol('calls');
@@ -47,7 +49,12 @@ export class UserInfoClient implements AsyncDisposable {
    * @throws RecipeError for an invalid recipe
    */
   constructor(options: UserInfoClientOptions) {
-    setCalls(this, new CallClient(options));
+    const calls = new CallClient(options);
+    setCalls(this, calls);
+    const { appKey, appSecret } = options;
+    const secret = typeof appSecret === 'string' ? new Secret(appSecret) : appSecret;
+    if (!(secret instanceof Secret)) return;
+    for (const warning of secretDoubts(secret, appKey)) calls.hooks.warn('UserInfoDoubtWarning', warning);
   }
 
   /**

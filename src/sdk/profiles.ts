@@ -11,9 +11,7 @@ import { loadSigners } from '../profiles/load-signers.js';
 import { readProfileFile } from '../profiles/profile-file.js';
 import { profileFileName } from '../profiles/profile-name.js';
 import { refuseUnsafeFile } from '../profiles/profile-store.js';
-import { secretWarnings } from '../profiles/secret.js';
 import { isFileTrusted, resolveSettings } from '../profiles/settings.js';
-import { Secret } from '../signing/secret.js';
 import { configFolder } from '../support/folders.js';
 import { UserInfoClient } from './client.js';
 import { readPlatformFile, routeOptions } from './environment.js';
@@ -48,10 +46,7 @@ export async function fromProfile(
   });
   const { appSecret = await settings.secret.read() } = options;
   const code = 'USERINFO_PROFILE';
-  for (const warning of [
-    ...settings.warnings,
-    ...(appSecret instanceof Secret ? secretWarnings(appSecret, settings.app_key.value) : []),
-  ]) {
+  for (const warning of settings.warnings) {
     if (options.logger !== undefined) options.logger.warn({ code }, warning);
     else process.emitWarning(warning, { type: 'UserInfoProfileWarning', code });
   }

@@ -1,16 +1,6 @@
 // The SDK does without this library.
 import { distance } from 'fastest-levenshtein';
 
-/** Whether two names differ by at most one letter, or by two letters that are swapped. */
-export function isSlip(one: string, other: string): boolean {
-  const edits = distance(one, other);
-  return edits < 2 || (edits === 2 && sorted(one) === sorted(other));
-}
-
-function sorted(name: string): string {
-  return [...name].sort().join('');
-}
-
 /** The most similar name by edit distance, ignoring case; `null` if none is similar enough. */
 export function nearestName(wanted: string, names: Iterable<string>): string | null {
   // Two swapped letters are two edits.

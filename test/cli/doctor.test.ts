@@ -157,7 +157,7 @@ describe('doctor', () => {
     const spaced = await diagnose([], { env: { SHOP_SECRET: 'mistyped-4711 ' } });
     expect(spaced.checks.app_secret).toMatchObject({
       status: 'ok',
-      next: expect.stringContaining('a space after it'),
+      next: expect.stringContaining('white space around it'),
     });
     expect(spaced.failed).toEqual(['acceptance']);
   });

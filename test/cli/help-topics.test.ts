@@ -53,7 +53,8 @@ describe('the topic', () => {
     for (const name of [...made, 'USERINFO_MAX_BODY']) used.add(name); // the last of an option of serve
     used.delete('PATH'); // handed to the demo, not listened to
     // It is said to be none; one is in an example of the SDK, two are codes of process warnings.
-    for (const name of ['ALL_PROXY', 'APP_SECRET', 'USERINFO_HOOK', 'USERINFO_SECRET']) used.delete(name);
+    for (const name of ['ALL_PROXY', 'APP_SECRET', 'USERINFO_DOUBT', 'USERINFO_HOOK', 'USERINFO_SECRET'])
+      used.delete(name);
     expect([...used].filter((name) => !named.has(name))).toEqual([]);
     expect([...named].filter((name) => name.startsWith('USERINFO_') && !used.has(name))).toEqual([]);
     for (const { flag } of Object.values(settingNames)) expect(topics.get('environment')).toContain(flag);

@@ -47,16 +47,15 @@ describe.skipIf(process.platform === 'win32')('a hint that is pasted into a shel
     expect(existsSync(path('PWN'))).toBe(false);
   });
 
-  // A name that is in quotes is refused before its values are read.
-  const columns = hostile.filter((name) => !name.includes('\n')).map((name) => `c${name}`);
-  it.each(columns)('gives the column %j as one word', async (name) => {
+  it.each(hostile)('gives the column %j as one word', async (name) => {
     mkdirSync(path('csv'), { recursive: true });
-    writeFileSync(path('csv/rows.csv'), `union_id,"${name.replaceAll('"', '""')}"\nu1,1.38E+10\n`);
-    const { status, stderr } = await machine.run(['bulk', 'passback', 'csv/rows.csv', ...values], {
-      env: { USERINFO_APP_SECRET: 's' },
-    });
+    writeFileSync(path('csv/rows.csv'), `"${name.replaceAll('"', '""')}"\n1.38E+10\n`);
+    const { status, stderr } = await machine.run(
+      ['bulk', 'passback', 'csv/rows.csv', `--primary-key=${name}`, ...values],
+      { env: { USERINFO_APP_SECRET: 's' } },
+    );
     expect(status).toBe(2);
-    const types = /--types (.*)$/m.exec(stderr)?.[1];
+    const types = / --types (.*)$/s.exec(stderr)?.[1];
     expect(paste(`printf %s ${types}`)).toBe(`${name}:text`);
     expect(existsSync(path('PWN'))).toBe(false);
   });

@@ -238,12 +238,6 @@ describe('profile add --from', () => {
       '--allow-http',
     ],
     [
-      'an app key with an invisible character',
-      () => `curl '${request({ app_key: 'app\u200b1' })}'`,
-      'U+200B',
-      '',
-    ],
-    [
       'before the search, a header with a control character',
       () =>
         `GET ${request().replace(/&sign=.{8}/, '&sign=00000000')} HTTP/1.1\nHost: e.com\nX-Region: e\x1bu\n\n`,

@@ -52,37 +52,10 @@ const file = (text: string, name = 'a.csv') =>
 
 const refused: readonly Slip[] = [
   {
-    typed: file('union_id, acme_level\\nu001, gold\\n'),
-    cause: 'line 1: the name of column 2, " acme_level", has a space before it',
-    next: 'Nothing was sent. Correct it in the header',
-  },
-  {
-    typed: `${file('union_id,acme_level \\nu001,gold\\n')} --no-preflight`,
-    cause: 'the name of column 2, "acme_level ", has a space after it',
-    next: 'Nothing was sent. Correct it',
-  },
-  {
-    typed: file('{"line":2,"union_id":"u001","outcome":"failed","error":"x"}\\n', 'a.csv.results.ndjson'),
-    cause: 'line 1: the row is the outcome of another run',
-    next: 'Nothing was sent. Give its input',
-  },
-  ...['=110101199003070000', ':=13900139000.0'].map((value) => ({
-    typed: `userinfo passback id_card${value} ${to}`,
-    cause: 'the value of key "id_card" is a number that a spreadsheet damaged',
-    next: 'Give all of its digits',
-  })),
-  {
     typed: file(' union_id | a \\n----------+---\\n u001     | b\\n'),
     cause: 'line 1: this is a table for people to read, not CSV',
     next: 'Export it as CSV, as psql --csv does.',
   },
-  {
-    typed: 'userinfo read abc mobile,“chat_nickname”,“chat_sex”',
-    cause: 'the name "“chat_nickname”" is in quotes',
-    next: 'Corrected, or as it is:\n  userinfo read abc mobile,chat_nickname,chat_sex\n',
-  },
-  { typed: 'userinfo read c1 --format csv', cause: 'unknown option "--format"', next: '"--output"' },
-  { typed: `${file('')} --format json`, cause: "argument 'json' is invalid", next: '"-o json"' },
   {
     typed: `userinfo read c1 --base-url '"https://h.example"'`,
     cause: '--base-url is not an absolute http or https URL',
@@ -94,144 +67,15 @@ const refused: readonly Slip[] = [
     next: 'Its parameter "url" is an address with parameters: give that one.',
   },
   {
-    typed: `userinfo passback 'a =b' ${to}`,
-    cause: 'the key "a " has a space after it',
-    next: 'Nothing was sent. Corrected, or as it is:\n  userinfo passback a=b ',
-  },
-  {
-    typed: `userinfo passback --user-info '{" a":"b"}' ${to}`,
-    cause: 'the key " a" has a space before it',
-    next: 'Correct it',
-  },
-  {
     typed: `userinfo passback acme_level=$unset ${to}`,
     cause: 'the value of key "acme_level" is empty: is the variable set?',
-    next: 'To store an empty value, or to remove the key:\n',
-    paste: { sends: '{"acme_level":""}' },
-  },
-  ...[';', '&', ', ', ','].map((delimiter) => ({
-    typed: `userinfo passback 'acme_level=gold${delimiter}age=28' ${to}`,
-    cause: 'the value of key "acme_level" has another pair',
-    next: `\n  userinfo passback 'acme_level:="gold${delimiter}age=28"' ${to}\n`,
-    paste: { sends: '{"acme_level":"gold","age":"28"}' },
-  })),
-  ...['% acme_level', 'export acme_level'].map((key) => ({
-    typed: `userinfo passback '${key}=gold' ${to}`,
-    cause: 'begins with a prompt or a mark',
-    next: 'Corrected, or as it is:\n',
-    paste: { sends: '{"acme_level":"gold"}' },
-  })),
-  {
-    typed: `userinfo passback 'acme_level="gold" # level' ${to}`,
-    cause: 'has a comment after it',
-    next: 'Corrected, or as it is:\n',
-    paste: { sends: '{"acme_level":"gold"}' },
-  },
-  ...['all', '*'].map((name) => ({
-    typed: `userinfo read abc '${name}'`,
-    cause: 'is no name',
-    next: 'Without names, everything is read.',
-  })),
-  {
-    typed: file('union_id,a\\nu001,#####\\n'),
-    cause: 'stands for a missing value',
-    next: 'To send it as it is:',
-  },
-  { typed: file('union_id,a\\nu001,"=SUM(A1)"\\n'), cause: 'is a formula', next: 'To send it as it is:' },
-  {
-    typed: file('union_id,a\\nu001,b\\nunion_id,a\\n'),
-    cause: 'line 3: the row is the header again',
-    next: 'Remove it.',
-  },
-  {
-    typed: 'userinfo passback c=d --union-id a=b',
-    cause: '--union-id is a pair',
-    next: 'Give the ID of the user after --union-id, then the pair.',
-  },
-  ...['{"union_id":"u001"}', '"union_id": "u001"', 'union_id: u001'].map((id) => ({
-    typed: `userinfo passback a=b --union-id '${id}'`,
-    cause: '--union-id ',
-    next: 'Corrected, or as it is:\n',
-    paste: { sends: '{"a":"b"}' },
-  })),
-  ...['"acme_level": "?",', 'acme_level: ?', 'acme_level：?', 'acme_level＝?', '{acme_level: ?}'].flatMap(
-    (pair) =>
-      ['gold', '0123'].map((value) => ({
-        typed: `userinfo passback '${pair.replace('?', value)}' ${to}`,
-        cause: 'is not a pair with a key',
-        next: 'As a pair:\n',
-        paste: { sends: `{"acme_level":"${value}"}` },
-      })),
-  ),
-  {
-    typed: `userinfo passback '"union_id":"u001"' a=b`,
-    cause: 'is not a pair with a key',
-    next: 'As a pair:\n',
-    paste: { sends: '{"a":"b"}' },
-  },
-  {
-    typed: 'userinfo read abc mobile --query data.moblie',
-    cause: 'the name "moblie" in --query has no special meaning: did you mean "mobile"?',
-    next: 'Corrected, or as it is:\n',
-  },
-  ...[
-    ['mobile --query data.basic_info.mobile', 'mobile --query data.mobile'],
-    ['mobile --query mobile', 'mobile --query data.mobile'],
-    ['--query basic_info.mobile', '--query data.basic_info.mobile'],
-    ['--query data.mobile', '--query data.basic_info.mobile'],
-  ].map(([typed, instead]) => ({
-    typed: `userinfo read abc ${typed}`,
-    cause: '--query does not look where the answer has "mobile"',
-    next: `Corrected, or as it is:\n  userinfo read abc ${instead}\n`,
-  })),
-  {
-    typed: 'userinfo read abc mobile --query data.chat_nickname',
-    cause: 'the name "chat_nickname" in --query is none that the read asks for',
-    next: '\n  userinfo read abc mobile --query data.chat_nickname chat_nickname\n',
-  },
-  {
-    typed: `userinfo read abc '["mobile", "age"]'`,
-    cause: 'is JSON',
-    next: '\n  userinfo read abc mobile,age\n',
+    next: `Write 'acme_level:=""' to store an empty text, acme_level:=null to remove the key.`,
+    paste: { line: `userinfo passback 'acme_level:=""' ${to}`, sends: '{"acme_level":""}' },
   },
   {
     typed: 'userinfo passback mobile=13800138000 --union-id "$unset" --primary-key mobile',
     cause: '--union-id is empty: is the variable set?',
     next: 'Nothing was sent.',
-  },
-  {
-    typed: file('union_id,a\\n u001,b\\nu002 ,b\\n'),
-    cause: 'line 2: "union_id" has a space before it\nline 3: "union_id" has a space after it',
-    next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo bulk passback',
-  },
-  {
-    typed: `userinfo passback mobile=1.38E+10 ${to}`,
-    cause: 'the value of key "mobile" is a number that a spreadsheet damaged',
-    next: 'Give all of its digits: ',
-    paste: { line: `userinfo passback mobile:='"1.38E+10"' ${to}`, sends: '{"mobile":"1.38E+10"}' },
-  },
-  {
-    typed: file('union_id,mobile\\nu001,13900139000.0\\n'),
-    cause: '"mobile" is a number that a spreadsheet damaged',
-    next: 'To send it as it is:\n  userinfo bulk passback',
-    paste: { sends: '{"mobile":"13900139000.0"}' },
-  },
-  {
-    typed: `${file('union_id,moblie,age\\nu001,138,1\\n')} --types age:number`,
-    cause: '"moblie": the key has no special meaning; did you mean "mobile"?',
-    next: 'Nothing was sent. Rename it, or send it as it is:\n  userinfo bulk passback',
-    paste: { sends: '{"moblie":"138","age":1}' },
-  },
-  {
-    typed: "printf 'union_id,moblie\\nu001,138\\n' | userinfo bulk passback -",
-    cause: '"moblie": the key has no special meaning; did you mean "mobile"?',
-    next: '--types moblie:text',
-  },
-  {
-    typed: file('{"union_id":"u001","id_crad":"1"}\\n', 'a.ndjson'),
-    cause: '"id_crad": the key has no special meaning; did you mean "id_card"?',
-    next: 'send it as it is:\n  userinfo bulk passback',
-    paste: { sends: '{"id_crad":"1"}' },
   },
   {
     typed: file('[\\n  {"union_id":"u001","a":"b"}]\\n', 'a.json'),
@@ -256,155 +100,28 @@ const refused: readonly Slip[] = [
     paste: { sends: '{"a":"b"}' },
   },
   {
-    typed: "printf 'code\\n1.38E+10\\n' > $d/c.csv; userinfo bulk read $d/c.csv",
-    cause: '"code" is a number that a spreadsheet damaged',
-    next: 'format the column as text. To send it as it is:\n',
-  },
-  {
-    typed: 'userinfo read abc my_moblie moblie_x,moblie',
-    cause: 'the name "moblie" has no special meaning: did you mean "mobile"?',
-    next: 'Corrected, or as it is:\n  userinfo read abc my_moblie moblie_x,mobile\n  userinfo read abc my_moblie moblie_x,moblie --any-name\n',
-  },
-  { typed: 'userinfo read abc Mobile', cause: 'did you mean "mobile"?', next: 'Nothing was sent.' },
-  {
-    typed: 'userinfo read abc mobile、id_card',
-    cause: 'the name "mobile、id_card" is more than one name',
-    next: 'Corrected, or as it is:\n  userinfo read abc mobile,id_card\n',
-  },
-  { typed: "userinfo read abc 'mobile\nage'", cause: 'line break', next: 'Nothing was sent. Correct it.\n' },
-  { typed: 'userinfo read abc -- -p', cause: '"-p" after --', next: 'Put options before the --.' },
-  {
-    typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo bulk read $d/c.csv moblie",
-    cause: 'did you mean "mobile"?',
-    next: 'Nothing was sent.',
-  },
-  {
-    typed: `userinfo passback moblie_x=2 moblie=1 ${to}`,
-    cause: 'the key "moblie" has no special meaning: did you mean "mobile"?',
-    next: `\n  userinfo passback moblie_x=2 mobile=1 ${to}\n  userinfo passback moblie_x=2 moblie=1 ${to} --any-name\n`,
-    paste: { sends: '{"moblie_x":"2","mobile":"1"}' },
-  },
-  ...['null', `\${LEVEL}`, '{{level}}', 'undefined', '#N/A'].map((text) => ({
-    typed: `userinfo passback 'acme_level=${text}' ${to}`,
-    cause: 'the value of key "acme_level" stands for a missing value',
-    next: 'Nothing was sent. Correct it. To send it as it is:\n',
-    paste: { line: `userinfo passback 'acme_level:="${text}"' ${to}`, sends: `{"acme_level":"${text}"}` },
-  })),
-  ...['138 0013 8000', '138-0013-8000', '(138)00138000'].map((text) => ({
-    typed: `userinfo passback 'mobile=${text}' ${to}`,
-    cause: 'the value of key "mobile" is not digits alone',
-    next: 'Corrected, or as it is:\n  userinfo passback mobile=13800138000 ',
-    paste: { line: `userinfo passback mobile=13800138000 ${to}`, sends: '{"mobile":"13800138000"}' },
-  })),
-  ...['+8613800138000', '+86 138 0013 8000'].map((text) => ({
-    typed: `userinfo passback 'mobile=${text}' --primary-key mobile`,
-    cause: 'the value of key "mobile" ',
-    next: 'Corrected, or as it is:\n  userinfo passback mobile=13800138000 --primary-key mobile\n',
-    paste: { line: `userinfo passback 'mobile:="${text}"' ${to}`, sends: `{"mobile":"${text}"}` },
-  })),
-  {
-    typed: file('union_id,mobile\\nu001,138 0013 8000\\n'),
-    cause: 'line 2: "mobile" is not digits alone',
-    next: 'Nothing was sent. Correct it. To send it as it is:\n  userinfo bulk passback',
-    paste: { sends: '{"mobile":"138 0013 8000"}' },
-  },
-  ...['1.5E+10', '"1,38E+10"', '-5E+11'].map((cell) => ({
-    typed: file(`union_id,acme_no\\nu001,${cell}\\n`),
-    cause: 'line 2: "acme_no" is a number that a spreadsheet damaged',
-    next: 'format the column as text. To send it as it is:\n  userinfo bulk passback',
-    paste: { sends: `{"acme_no":"${cell.replaceAll('"', '')}"}` },
-  })),
-  ...[
-    ['1001.0', 'is a number that a spreadsheet damaged', 'Give all of its digits'],
-    ['1.00123E+17', 'is a number that a spreadsheet damaged', 'Give all of its digits'],
-    ['user:1001', 'begins with its name', 'Corrected, or as it is:'],
-    ['u1;', 'has a delimiter after it', 'Corrected, or as it is:'],
-    ['u001,u002', 'has more than one user', 'Correct it.'],
-    ['u001;u002', 'has more than one user', 'Correct it.'],
-  ].map(([id, cause, next]) => ({
-    typed: `userinfo passback a=b --union-id '${id}'`,
-    cause: `--union-id ${cause}`,
-    next: `Nothing was sent. ${next}`,
-  })),
-  ...[
-    ['a.ndjson', '{"union_id":"u001","a ":"b"}\\n', 'line 1: the key "a " has a space after it'],
-    ['a.ndjson', '{"union_id":"u001","mobile":139.0}\\n', 'line 1: "mobile" is a number that a spreadsheet'],
-    ['a.csv', 'union_id,a\\n"u001,u002",b\\n', '"union_id" has more than one user'],
-    ['a.csv', 'union_id,a\\n1001.0,b\\n', 'is a number that a spreadsheet damaged'],
-  ].map(([name, text = '', cause = '']) => ({ typed: file(text, name), cause, next: 'Nothing was sent.' })),
-  {
-    typed: 'userinfo read abc "mob$(printf \'\\342\\200\\213\')ile"',
-    cause: 'the name "mob\\u200bile" has no special meaning: did you mean "mobile"?',
-    next: 'Corrected:\n  userinfo read abc mobile\n',
-  },
-  {
-    typed: `userinfo passback acme_level==gold ${to}`,
-    cause: 'the value of key "acme_level" begins with "="',
-    next: 'Nothing was sent. Corrected, or as it is:\n',
-    paste: { sends: '{"acme_level":"gold"}' },
-  },
-  ...[
-    ['card', 'union_id,card\\nu001,6222021234567890000\\nu002,6222029876543210000\\n'],
-    ['union_id', 'union_id,a\\n6222021234567890000,x\\n6222029876543210000,y\\n'],
-  ].map(([column, text = '']) => ({
-    typed: file(text),
-    cause: `the numbers of column "${column}" were rounded to 15 digits`,
-    next: 'Nothing was sent. Export them as text. To send them as they are:\n  userinfo bulk passback',
-  })),
-  {
-    typed: "printf ' CODE=abc\\n' | userinfo read -",
-    cause: 'the code begins with its name',
-    next: 'Nothing was sent. Correct it. To send it as it is:\n',
-  },
-  ...['code0123456789abcdef0123', '-- abc%2Bdef', "'mobile-x y1'"].map((code) => ({
-    typed: `userinfo read ${code}`,
-    cause: 'the code ',
-    next: 'Nothing was sent. Corrected, or as it is:\n',
-  })),
-  {
     typed: 'userinfo passback b.csv',
     cause: '"b.csv" is a file: for each of its rows, userinfo bulk passback b.csv',
     next: 'Nothing was sent.',
   },
-  {
-    typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo read $d/c.csv mobile",
-    cause: '/c.csv" is a file: for each of its rows, userinfo bulk read /',
-    next: 'Nothing was sent.',
-  },
-  {
-    typed: 'userinfo passback --from b.csv',
-    cause: 'unknown option "--from"',
-    next: 'For the rows of a file: userinfo bulk passback FILE',
-  },
-  {
-    typed: 'userinfo passback a=user:1 --primary-key a',
-    cause: 'the value of "a" begins with its name',
-    next: 'Corrected, or as it is:\n  userinfo passback a=1 --primary-key a\n',
-  },
   { typed: 'userinfo read " $unset"', cause: 'the code is white space alone', next: 'Nothing was sent.' },
   {
-    typed: 'userinfo passback acme_level=gold union_id=u001',
-    cause: '"union_id" cannot be passed back',
-    next: 'Name the user with --union-id u001\n',
+    typed: `userinfo passback acme_level=gold union_id=u001 ${to}`,
+    cause: 'user_info key "union_id" is reserved and cannot be passed back',
+    next: 'The user is named by --union-id, the channel is that of the profile.\n',
     paste: { line: `userinfo passback acme_level=gold ${to}`, sends: '{"acme_level":"gold"}' },
   },
   {
     typed: `userinfo passback a = b ${to}`,
     cause: '"a" is not a pair with a key',
-    next: 'Write a pair without spaces: a=…',
+    next: 'Write key=text, key:=json',
     paste: { line: `userinfo passback a=b ${to}`, sends: '{"a":"b"}' },
   },
   {
     typed: `userinfo passback name=Zhang San ${to}`,
     cause: '"San" is not a pair with a key',
-    next: "Quote a text with spaces: 'name=two words'",
+    next: 'Quote a text with spaces.',
     paste: { line: `userinfo passback 'name=two words' ${to}`, sends: '{"name":"two words"}' },
-  },
-  {
-    typed: 'userinfo passback "a=b --union-id u001"',
-    cause: 'the value of key "a" contains an option',
-    next: 'Corrected, or as it is:\n  userinfo passback a=b --union-id u001\n',
-    paste: { sends: '{"a":"b"}' },
   },
   {
     typed: `userinfo passback 'a:=True' ${to}`,
@@ -418,15 +135,6 @@ const refused: readonly Slip[] = [
     next: 'Write := for a number, true, false, null',
   })),
   {
-    typed: `userinfo passback --user-info {"acme_level":"gold"} ${to}`,
-    cause: '--user-info is JSON without double quotes: the shell took them off',
-    next: 'Put it in single quotes: --user-info',
-    paste: {
-      line: `userinfo passback --user-info '{"acme_level":"gold"}' ${to}`,
-      sends: '{"acme_level":"gold"}',
-    },
-  },
-  {
     typed: `userinfo passback a=b a=c ${to}`,
     cause: 'the key "a" is given twice',
     next: 'Remove one of the two.',
@@ -437,16 +145,16 @@ const refused: readonly Slip[] = [
     next: 'write key=\\@text',
     paste: { line: `userinfo passback 'tag=\\@me' ${to}`, sends: '{"tag":"@me"}' },
   },
-  { typed: 'userinfo passback a=b', cause: 'the user is not named', next: 'Add --union-id <id>' },
-  ...[
-    ['mobile', 'such as mobile=...'],
-    ['1001', 'Did you mean --primary-key acme_no?'],
-    ['union_id', 'Name the user by --union-id <id>.'],
-  ].map(([key, next = '']) => ({
-    typed: `userinfo passback acme_no=1001 a=b --primary-key ${key}`,
-    cause: `--primary-key "${key}": no pair has this key`,
-    next,
-  })),
+  {
+    typed: 'userinfo passback a=b',
+    cause: 'neither union_id nor primary_key is given',
+    next: 'Add --union-id <id>',
+  },
+  {
+    typed: 'userinfo passback acme_no=1001 a=b --primary-key mobile',
+    cause: 'primary_key "mobile" is not a key of user_info',
+    next: 'Add the pair that has this key',
+  },
   {
     typed: `userinfo passback ${to}`,
     cause: 'nothing to pass back',
@@ -457,13 +165,7 @@ const refused: readonly Slip[] = [
     cause: 'pairs and --user-info are both given',
     next: 'use one of them',
   },
-  {
-    typed: 'userinfo read mobile abc',
-    cause: '"mobile" is the name of information, not a code',
-    next: 'Nothing was sent. The code comes first, then the names.',
-  },
   { typed: 'userinfo read "$unset"', cause: 'the code is empty', next: 'the variable is not set' },
-  { typed: 'userinfo read c1 mobile，gps', cause: 'mobile，gps', next: 'Separate names by the ASCII comma' },
   {
     typed: 'userinfo read c1 --query .data',
     cause: '--query is not a JMESPath expression',
@@ -476,7 +178,7 @@ const refused: readonly Slip[] = [
     next: 'Examples are in:',
     paste: {},
   },
-  { typed: 'userinfo read c1 -o jsn', cause: "argument 'jsn' is invalid", next: 'Did you mean "json"?' },
+  { typed: 'userinfo read c1 -o jsn', cause: "argument 'jsn' is invalid", next: 'Add --help for usage.' },
   {
     typed: 'USERINFO_OUTPUT=xml; userinfo read c1 --timeout 5',
     cause: "option '--timeout <duration>' argument '5' is invalid",
@@ -490,7 +192,7 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo read c1 --environment prod',
     cause: "argument 'prod' is invalid. Allowed choices are test, production.",
-    next: '"production"?',
+    next: 'Add --help for usage.',
   },
   {
     typed: 'userinfo read c1 --base-url https//h.example',
@@ -552,10 +254,9 @@ const refused: readonly Slip[] = [
     next: 'The first line has to name the columns.',
   },
   {
-    typed: `${file('union_id,mobile,age\\nu001,1.38E+10,1\\n')} --types age:number`,
-    cause: 'is a number that a spreadsheet damaged',
-    next: '--types age:number,mobile:text',
-    paste: { sends: '{"mobile":"1.38E+10","age":1}' },
+    typed: `${file('union_id,age\\n1.38E+10,1\\n')} --types age:number`,
+    cause: 'line 2: "union_id" is a number that a spreadsheet shortened',
+    next: '--types age:number,union_id:text',
   },
   {
     typed: `${file('union_id,a\\nu001,b\\n,c\\n')} --dry-run`,
@@ -576,11 +277,6 @@ const refused: readonly Slip[] = [
   {
     typed: `${file('union_id,a\\nu001,b\\n')} $d/b.csv`,
     cause: "too many arguments for 'passback'",
-    next: 'Run each file on its own.',
-  },
-  {
-    typed: "printf 'code\\nabc\\n' > $d/c.csv; userinfo bulk read $d/c.csv $d/c.csv",
-    cause: '/c.csv" is a second file',
     next: 'Run each file on its own.',
   },
   {
@@ -613,7 +309,7 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo serve -p 9999 --database /none/x.db',
     cause: '"userinfo serve" has no use for -p',
-    next: 'Did you mean "--port"?\n',
+    next: 'Leave it out.\n',
   },
   {
     typed: 'userinfo profile set base_url=http://h.example -p demo',
@@ -623,9 +319,9 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo profile set demo base_url=http://h.example',
     cause: "too many arguments for 'set'",
-    next: 'Did you mean --base-url http://h.example?',
+    next: 'Add --help for usage.',
   },
-  // An option that is the value of another, that is given twice, that has another dash, or that follows --.
+  // An option that is the value of another, that is given twice, or that has another dash.
   ...['--union-id --primary-key mobile', '--primary-key -p', '--union-id -- x', '--user-info --help'].map(
     (options) => ({
       typed: `userinfo passback a=b ${options}`,
@@ -648,33 +344,6 @@ const refused: readonly Slip[] = [
     next: 'Did you mean "--union-id"?',
     paste: { line: `userinfo passback a=b ${to}`, sends: '{"a":"b"}' },
   },
-  ...['read -- c1 mobile -p two', 'read c1 -- --profile=two', 'passback -- a=b --union-id u001'].map(
-    (line) => ({
-      typed: `userinfo ${line}`,
-      cause: ' after -- is taken as a name',
-      next: 'Put options before the --.',
-    }),
-  ),
-  {
-    typed: 'userinfo read --code c1',
-    cause: 'unknown option "--code"',
-    next: 'The code is the first argument: userinfo read "$code"',
-  },
-  {
-    typed: 'userinfo read --union-id u001',
-    cause: 'unknown option "--union-id"',
-    next: 'A read takes a code that was issued for the user',
-  },
-  {
-    typed: 'userinfo passback mobile=138 --primary-key Mobile',
-    cause: '--primary-key "Mobile": no pair has this key',
-    next: 'Did you mean --primary-key mobile?',
-  },
-  {
-    typed: 'userinfo passback a=b --primary-key mobile=138',
-    cause: '--primary-key takes the key alone',
-    next: 'Give the pair as an argument: mobile=… --primary-key mobile',
-  },
   {
     typed: file('| union_id | a |\n| u001 | b |\n'),
     cause: 'line 1: this is a table for people to read, not CSV',
@@ -687,20 +356,15 @@ const refused: readonly Slip[] = [
   },
   ...[
     ['login', 'profile add shop'],
-    ['init', 'profile add shop'],
     ['config', 'profile show'],
-    ['whoami', 'profile show'],
-    ['get', 'read "$code"'],
     ['status', 'doctor'],
-    ['test', 'doctor'],
-    ['mock', 'serve --demo'],
-    ['code issue', 'admin code issue --tenant-code acme --union-id u001'],
-    ['version', '--version'],
+    ['configure', 'profile add shop'],
+    ['profile ls', 'profile list'],
+    ['profile rm shop', 'profile delete'],
   ].map(([word, instead]) => ({
     typed: `userinfo ${word}`,
-    cause: `unknown command "${word?.split(' ')[0]}"`,
+    cause: 'unknown command "',
     next: `Did you mean:\n  userinfo ${instead}\n`,
-    ...(word === 'mock' && { paste: { line: 'userinfo serve --demo --help' } }),
   })),
   {
     typed: 'userinfo --profile=nope profile list --mask',
@@ -710,7 +374,7 @@ const refused: readonly Slip[] = [
   {
     typed: 'userinfo --timeot 5s read abc',
     cause: 'unknown option "--timeot"',
-    next: 'Did you mean "--timeout"?',
+    next: 'Did you mean --timeout?',
   },
   {
     typed: 'userinfo --verbose 5s read',
@@ -727,11 +391,6 @@ const refused: readonly Slip[] = [
     typed: 'userinfo serve --fault constructor=1 --port x',
     cause: "option '--fault <list>' argument 'constructor=1' is invalid",
     next: 'The faults are latency=200ms..2s',
-  },
-  {
-    typed: `userinfo passback --user-info "{'a':'b'}" ${to}`,
-    cause: '--user-info is JSON without double quotes: it has other quotes',
-    next: 'Put it in single quotes: --user-info',
   },
   {
     typed: 'userinfo profile add x --secret s3cret',
@@ -760,16 +419,11 @@ describe('a slip is refused before anything is sent', () => {
       const { sends } = paste;
       expect(sent()).toEqual(sends === undefined ? [] : [expect.stringContaining(`user_info=${sends}`)]);
     }
+    if (paste !== undefined) return;
     for (const line of commandsIn(stderr)) {
-      const isAsItIs = /^(?!.* - ).* --any-name(?: -- |$)/.test(line);
-      if (paste !== undefined && !isAsItIs) continue;
-      const before = sent().length;
       const after = await shell(line);
-      // Whatever a printed command needs, it is not what was typed; a valid text that looks like a slip is sent.
+      // Whatever a printed command needs, it is not what was typed.
       expect([line, after.stderr]).not.toEqual([line, stderr]);
-      // Of a file, there are the results of the first by now.
-      if (isAsItIs && !(before > 0 && line.includes(' bulk ')))
-        expect([line, sent().length]).toEqual([line, before + 1]);
     }
   });
 });
@@ -848,7 +502,7 @@ describe('a code', () => {
   it.each([`read ' abc'`, `read "abc\n"`, `read - <<E\n abc \nE`])('is trimmed: %s', async (line) => {
     const { env, sent } = newRow();
     const { status, stderr } = await machine.type(`userinfo ${line}`, { env });
-    expect([status, stderr]).toEqual([0, 'the code has white space around it, which is not sent\n']);
+    expect([status, stderr]).toEqual([0, 'the code has white space around it, which is cut off\n']);
     expect(sent()).toEqual([expect.stringMatching(/[?&]code=abc&/)]);
   });
 });
@@ -881,14 +535,8 @@ const values = '--environment test --base-url https://h.example --tenant-code t 
 describe('what a profile would store', () => {
   const rest = (option: string, all = values) => all.replace(new RegExp(`${option} \\S+`), '');
   it.each([
-    ['--tenant-code', 'acme,', 'has a delimiter after it'],
-    ['--tenant-code', 'acme (test)', 'has a remark in brackets\nDid you mean "acme"?'],
-    ['--tenant-code', 'ac me', 'has a space or a delimiter inside'],
-    ['--tenant-code', '{"tenant_code":"acme"}', 'is JSON'],
-    ['--channel', 'https://h.example/web', 'is a URL'],
-    ['--app-key', 'app_key=k1', 'begins with its name'],
-    ['--app-key', 'App key: k1', 'begins with its name'],
-    ['--app-key', '$env:APP_KEY', 'stands for a missing value'],
+    ['--tenant-code', '  ', 'is white space alone'],
+    ['--channel', '', 'is empty'],
     ['--header', 'X-Trace=command:', 'X-Trace is neither a value nor the name of a variable or a command'],
     ['--header', 'X-Trace=env:a b', 'X-Trace is neither a value nor the name of a variable or a command'],
     ['--header', 'X-Trace=command,expires=0:t', 'X-Trace: expires is not the seconds from 1 to '],
@@ -898,27 +546,19 @@ describe('what a profile would store', () => {
     const done = await machine.run(['profile', 'add', 'x', ...args], { env });
     expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining(says) });
     expect(existsSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'))).toBe(false);
-    for (const app of ['create --tenant-code t --channel c', 'set --app-key k']) {
-      if (option === '--header' || (app.startsWith('set') && option !== '--channel')) continue;
-      const line = `admin app ${rest(option, app)} --database none.db`.split(/ +/);
-      const stored = await machine.run([...line, option, text], { env });
-      expect(stored).toMatchObject({ status: 2, stderr: expect.stringContaining(says) });
-      expect(existsSync(join(machine.folder, 'none.db'))).toBe(false);
-    }
   });
 
   it.each([
     ['--header', 'Authorization=Bearer abc', 'Authorization=env:AUTHORIZATION'],
     ['--header', 'Authorization: Bearer abc', 'Authorization=env:AUTHORIZATION'],
     ['--header', 'X-Gateway=9f86d081884c7d659a2feaa0c55ad015', 'X-Gateway=env:X_GATEWAY'],
-  ])('is no secret, and the printed command does without: %s %j', async (option, text, instead) => {
+  ])('is no secret, and the hint says how to do without: %s %j', async (option, text, instead) => {
     const { env } = newRow();
     const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-env', 'S', option, 'X-A=b'];
     const { status, stderr } = await machine.run([...add, option, text], { env });
     expect([status, stderr]).toEqual([2, expect.stringContaining('does not store a secret in plain text')]);
-    const [printed = ''] = stderr.match(/userinfo profile add .*/) ?? [];
-    expect(printed).toContain(` ${option} ${instead}`);
-    expect((await machine.type(printed, { env })).status).toBe(0);
+    expect(stderr).toContain(`such as --header ${instead},`);
+    expect((await machine.run([...add, option, instead], { env })).status).toBe(0);
   });
 
   it.each(['sk_live_51Habc', 'a1b2c3d4e5f6', 'ABCDEF0123456789'])(
@@ -935,35 +575,16 @@ describe('what a profile would store', () => {
       expect((await machine.run(add, { env: { ...env, [text]: 's' } })).status).toBe(0);
     },
   );
-
-  const around = [
-    '"abc"',
-    '“abc”',
-    'APP_SECRET=abc',
-    'secret: abc',
-    'ab\u200bc',
-    'abc ',
-    'key\nabc',
-    'k\tabc',
-    'a\0b\0',
-  ];
-  it.each([...around, '{"secret":"abc"}', 'ab****yz', '<secret>', 'undefined', '••••••'])(
-    'is no secret: %j',
-    async (text) => {
-      const { env } = newRow();
-      const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-stdin'];
-      const done = await machine.run(add, { env, stdin: text });
-      expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('the app secret ') });
-      expect(done.stderr).not.toContain(text);
-    },
-  );
 });
 
 describe('a secret', () => {
   it.each<[string, string, readonly string[]]>([
-    ['what may be a name', 'shop=abc', ['warning: the app secret begins with a name']],
+    ['white space around it', ' abc', ['warning: the app secret has white space around it']],
+    ['quotes', '"abc"', ['warning: the app secret is in quotes']],
+    ['nothing filled in', 'undefined', ['warning: the app secret is a placeholder that nothing filled in']],
+    ['what may be a name', 'shop=abc', []],
     ['the app key', 'k7f3c9', ['warning: the app secret is the app key']],
-    ['a letter of a language', 'abcé', ['warning: the app secret has letters that are not ASCII']],
+    ['a letter of a language', 'abcé', []],
     ['the padding of Base64', 'YWJj==', []],
   ])('with %s is stored, and what fixes it is said', async (_, secret, warnings) => {
     const { env } = newRow();
@@ -1020,11 +641,11 @@ describe('a secret', () => {
   });
 });
 
-it('a variable that nothing reads, but is near one of a target, stops a call', async () => {
+it('a variable that nothing reads, but is near one of a target, is warned of', async () => {
   const { env, sent } = newRow();
   const more = { env: { ...env, USERINFO_ENV: 'production' } };
   const { status, stderr } = await machine.run(['passback', 'a=b', '--union-id', 'u001'], more);
-  expect([status, sent()]).toEqual([2, []]);
+  expect([status, sent().length]).toEqual([0, 1]);
   expect(stderr).toContain('nothing reads the variable USERINFO_ENV: did you mean USERINFO_ENVIRONMENT?');
 });
 
@@ -1089,50 +710,34 @@ it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal show
 });
 
 describe('a name that does not exist', () => {
-  it.each<[string, string, string | null]>([
+  it.each<[string, string, string]>([
     ['raed c1', 'unknown command "raed"', 'read'],
     ['passbak a=b --union-id u', 'unknown command "passbak"', 'passback'],
     ['passback a=b --union_id u', 'unknown option "--union_id"', '--union-id'],
-    ['passback a=b -u u001', 'unknown option "-u"', '--union-id'],
-    ['passback a=b --user u001', 'unknown option "--user"', '--union-id'],
-    ['passback a=b --id u001', 'unknown option "--id"', '--union-id'],
-    ['passback a=b --force', 'unknown option "--force"', null],
-    ['read c --insecure', 'unknown option "--insecure"', '--ca-file'],
-    ['read c -k', 'unknown option "-k"', '--ca-file'],
-    ['read -help', 'unknown option "-help"', '--help'],
-    ['sign solve --file f.txt', 'unknown option "--file"', '--sample'],
-    ['admin code issue --tenant acme', 'unknown option "--tenant"', '--tenant-code'],
-    ['passback --data {} --union-id u', 'unknown option "--data"', '--user-info'],
-    ['passback a=b --prod', 'unknown option "--prod"', '--environment'],
-    ['passback a=b --curl', 'unknown option "--curl"', '--print-curl'],
-    ['passback a=b --dry', 'unknown option "--dry"', '--dry-run'],
-    ['passback a=b --unionId u', 'unknown option "--unionId"', '--union-id'],
-    ['bulk read c.csv --types code:text', 'unknown option "--types"', null],
-    ['bulk passback a.csv --restrat', 'unknown option "--restrat"', null],
+    ['passback a=b --union_id=u', 'unknown option "--union_id"', '--union-id'],
     ['passback a=b -q data', 'unknown option "-q"', '--query'],
     ['passback a=b -v', 'unknown option "-v"', '--verbose'],
-    ['profile rm shop', 'unknown command "rm"', 'delete'],
-    ['profile ls', 'unknown command "ls"', 'list'],
-    ['profile current', 'unknown command "current"', 'show'],
-    ['constructor', 'unknown command "constructor"', null],
+    ['read c --endpoint-url https://h.example', 'unknown option "--endpoint-url"', '--base-url'],
   ])('%s', async (line, cause, meant) => {
     const { env, sent } = newRow();
     const { status, stdout, stderr } = await machine.type(`userinfo ${line}`, { env });
     expect([status, stdout, sent()]).toEqual([2, '', []]);
     expect(stderr).toContain(cause);
-    if (meant === null) expect(stderr).not.toContain('Did you mean');
-    else {
-      expect(stderr).toContain(`\nDid you mean "${meant}"?\n`);
-      const [, wrong = ''] = /"(.+)"/.exec(cause) ?? [];
-      const corrected = await machine.type(`userinfo ${line.replace(wrong, meant)}`, { env });
-      expect(corrected.stderr).not.toMatch(/unknown (?:option|command)/);
-    }
-    expect(stderr).not.toMatch(/--yes|--restart|--allow-http|--take-over|--no-|Put --/);
+    expect(stderr).toContain(`\nDid you mean ${meant}?\n`);
+    const [, wrong = ''] = /"(.+)"/.exec(cause) ?? [];
+    const corrected = await machine.type(`userinfo ${line.replace(wrong, meant)}`, { env });
+    expect(corrected.stderr).not.toMatch(/unknown (?:option|command)/);
+  });
+
+  it.each(['--app-secert=s3cret', '--tokn=s3cret'])('is shown without its value: %s', async (option) => {
+    const { stderr } = await machine.run(['passback', 'a=b', option]);
+    expect(stderr).toContain(`unknown option "${option.split('=')[0]}"`);
+    expect(stderr).not.toContain('s3cret');
   });
 
   it('is a short option: the help lists those that exist', async () => {
     const { stderr } = await machine.run(['passback', 'a=b', '-z', 'u001']);
-    expect(stderr).toContain('unknown option "-z"\nThe options are listed by:\n  userinfo passback --help\n');
+    expect(stderr).toContain('The options are listed by:\n  userinfo passback --help\n');
   });
 
   it('is a command of a group: its siblings are listed', async () => {

@@ -51,7 +51,6 @@ describe('an option of a client is refused by name', () => {
     ['an empty secret', { appSecret: '' }, 'appSecret is empty'],
     ['an empty Secret', { appSecret: new Secret('') }, 'appSecret is empty'],
     ['a secret that was shown', { appSecret: '<secret>' }, 'appSecret is <secret>, the placeholder'],
-    ['a secret of a file', { appSecret: 'do-not-show-me\n' }, 'appSecret ends with a line break: trim'],
     ['a base URL with the path', { baseUrl: 'https://x.example/api/v1/' }, 'baseUrl contains /api/v1'],
     ['an empty proxy', { proxy: '' }, 'proxy is not the address of an http proxy'],
     ['a proxy without a host', { proxy: 'http://' }, 'proxy is not the address of an http proxy'],

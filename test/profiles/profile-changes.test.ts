@@ -39,7 +39,7 @@ describe('the list of profiles', () => {
     expect(() => updateProfile(both, 'shop', { base_url: 'nowhere' })).toThrow(InvalidInputError);
     for (const field of ['tenant_code', 'channel', 'app_key', 'key_prefix'])
       expect(() => addProfile(both, sampleProfile({ name: 'new', [field]: ' ' }))).toThrow(
-        `${field} of profile "new" is empty`,
+        `${field} is empty`,
       );
   });
 

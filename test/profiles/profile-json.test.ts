@@ -9,7 +9,6 @@ import { ProfileFileError } from '../../src/profiles/errors.js';
 import type { Profile } from '../../src/profiles/profile.js';
 import { exportProfile, formatProfile, type ProfileList } from '../../src/profiles/profile-json.js';
 import { addProfile, ProfileStore, removeProfile } from '../../src/profiles/profile-store.js';
-import { pasteFault } from '../../src/protocol/pasted-text.js';
 import { Secret } from '../../src/signing/secret.js';
 import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
@@ -32,7 +31,8 @@ function spoil(json: Record<string, unknown>, path: readonly number[], kind: num
 
 describe('any profile', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
-  const identifier = text.filter((value) => value.trim() !== '' && pasteFault(value, 'setting') === null);
+  // White space around one is cut off.
+  const identifier = text.filter((value) => value !== '' && value === value.trim());
   const secretSource: fc.Arbitrary<Profile['secret']> = fc.oneof(
     fc
       .string({ unit: 'binary', minLength: 1 })

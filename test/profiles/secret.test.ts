@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { CredentialError } from '../../src/profiles/errors.js';
-import { readSecret, secretWarnings } from '../../src/profiles/secret.js';
+import { readSecret } from '../../src/profiles/secret.js';
 import { Secret } from '../../src/signing/secret.js';
 import { rejection } from '../support/rejection.js';
 import { secretText, temporaryFolder } from './fixtures.js';
@@ -129,20 +129,5 @@ describe('readSecret', () => {
     expect(
       (await command("process.stdin.on('data', () => {}).on('end', () => console.log('done'))")).reveal(),
     ).toBe('done');
-  });
-});
-
-describe('secretWarnings', () => {
-  it.each([
-    ['abc', []],
-    [' abc', ['the app secret has a space before it']],
-    ['abc\n', ['the app secret has white space after it']],
-    ['a\nb', ['the app secret has a line break inside']],
-    ['\ufeffabc', ['the app secret has white space before it']],
-    ['a\u200bbc', ['the app secret has an invisible character (U+200B)']],
-    ['密钥 with a space', ['the app secret has letters that are not ASCII']],
-    ['APP_SECRET: abc', ['the app secret begins with a name']],
-  ])('of %j', (text, warnings) => {
-    expect(secretWarnings(new Secret(text))).toEqual(warnings);
   });
 });

@@ -257,7 +257,7 @@ describe('fromProfile', () => {
     const warnings: string[] = [];
     const logger = { debug() {}, warn: (_: object, message: string) => void warnings.push(message) };
     await fromProfile('shop', { logger }, { ...env, USERINFO_APP_SECRET: 'copied ' });
-    expect(warnings).toEqual(['the app secret has a space after it']);
+    expect(warnings).toEqual(['the app secret has white space around it']);
   });
 });
 

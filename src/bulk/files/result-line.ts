@@ -17,9 +17,9 @@ const ownKeys: readonly string[] = [
   'primary_key',
 ];
 
-/** Whether the fields of a row are those of a results line: the output of a run is the input of another one. */
-export function isResultLine(fields: ReadonlyMap<string, unknown>): boolean {
-  return fields.has('line') && fields.has('outcome') && (fields.has('code') || fields.has('error'));
+/** Whether rows have the names of results lines: the output of a run is the input of another one. */
+export function isResultLine(names: ReadonlySet<string>): boolean {
+  return names.has('line') && names.has('outcome') && (names.has('code') || names.has('error'));
 }
 
 /** The results line of a row, from the text of `formatOutcome`. */

@@ -1,6 +1,5 @@
 import { InvalidInputError, quoteName } from '../../protocol/errors.js';
 import { mayBeValue } from '../../protocol/masking.js';
-import { pasteFault } from '../../protocol/pasted-text.js';
 import { textFault } from '../../protocol/unsafe-text.js';
 import { type FlatValue, JsonNumber } from '../../protocol/user-info.js';
 import { RunInputError } from './input.js';
@@ -91,20 +90,12 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
   const show = isHeader ? quoteName : () => '****';
   const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
-    if (column.trim() === '')
+    if (column === '')
       throw new InvalidInputError(`line ${line}: column ${index + 1} has an empty name`, {
         hint: 'Name the column, or remove it.',
       });
     const fault = textFault(column);
     if (fault !== null) throw new InvalidInputError(`line ${line}: the name of column ${index + 1} ${fault}`);
-    const isWholeLine = columns.length === 1 && delimiters.some((one) => column.includes(one));
-    const pasted = isWholeLine ? null : pasteFault(column, 'name');
-    if (pasted !== null && !pasted.isDoubt) {
-      throw new InvalidInputError(
-        `line ${line}: the name of column ${index + 1}, ${show(column)}, ${pasted.what}`,
-        { hint: 'Correct it in the header: columns are identified by name.' },
-      );
-    }
     if (seen.has(column))
       throw new InvalidInputError(`line ${line}: two columns are named ${show(column)}`, {
         hint: 'Rename or remove one of the two.',

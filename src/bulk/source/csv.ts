@@ -135,7 +135,7 @@ export class CsvRow implements FileRow {
     const fields = new Map<string, FlatValue>();
     for (const [index, column] of columns.entries()) {
       const cell = cells[index] ?? '';
-      if (column.trim() === '') {
+      if (column === '') {
         if (cell.trim() === '') continue;
         throw new InvalidInputError(
           `the cell of column ${index + 1} has a value, but the column has no name`,
@@ -175,7 +175,6 @@ export async function* parseCsv(
       line = 2;
     }
     const bytes = batch.subarray(named);
-    if (table === null) refuseJson(bytes);
     const { records, error } = parseRecords(bytes, options.delimiter);
     const rows: CsvRow[] = [];
     const size = rowOverhead + Math.ceil(bytes.length / records.length);
@@ -194,18 +193,18 @@ export async function* parseCsv(
       else rows.push(new CsvRow(start, size, cells, table));
     }
     if (rows.length > 0) yield rows;
-    if (error !== null) throw invalidCsv(error, line);
+    if (error !== null) throw table === null ? invalidHeader(error, bytes, line) : invalidCsv(error, line);
   }
 }
 
 /** The length of a first line such as `sep=;`, in bytes; 0 if there is none. */
 function delimiterLine(bytes: Buffer): number {
-  return /^"?sep=.?"?[,;]*(?:\r\n?|\n)/i.exec(bytes.subarray(0, 100).toString('latin1'))?.[0].length ?? 0;
+  return /^sep=.?[,;]*(?:\r\n?|\n)/i.exec(bytes.subarray(0, 100).toString('latin1'))?.[0].length ?? 0;
 }
 
 function tableOf(columns: readonly string[], line: number, options: CsvOptions): Table {
   const { types, checkColumns, note } = options;
-  const named = columns.slice(0, columns.findLastIndex((column) => column.trim() !== '') + 1);
+  const named = columns.slice(0, columns.findLastIndex((column) => column !== '') + 1);
   const unnamed = columns.length - named.length;
   checkColumns(named.length === 0 ? columns : named, line);
   if (unnamed > 0) {
@@ -219,9 +218,10 @@ function tableOf(columns: readonly string[], line: number, options: CsvOptions):
   return { ...options, columns, columnTypes: columns.map((column) => types.get(column)) };
 }
 
-function refuseJson(bytes: Buffer): void {
-  if (bytes.subarray(0, 100).toString().trimStart()[0] !== '{') return;
-  throw new InvalidInputError('line 1 is not a header, but looks like JSON', {
+/** The error of a first line that is not CSV: it may be JSON. */
+function invalidHeader(error: CsvError, bytes: Buffer, line: number): InvalidInputError {
+  if (bytes.subarray(0, 100).toString().trimStart()[0] !== '{') return invalidCsv(error, line);
+  return new InvalidInputError('line 1 is not a header, but looks like JSON', {
     hint: 'Add --format ndjson.',
   });
 }

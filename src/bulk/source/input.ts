@@ -45,7 +45,7 @@ const gzipMagic = Buffer.from([0x1f, 0x8b]);
 const notText: readonly (readonly [magic: Buffer, kind: string])[] = [
   [Buffer.from('PK\u0003\u0004'), 'an Excel workbook or another zip file'],
   [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), 'an Excel workbook'],
-  [Buffer.from('%PDF'), 'a PDF'],
+  [Buffer.from('%PDF-'), 'a PDF'],
 ];
 
 /**

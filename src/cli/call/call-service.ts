@@ -15,10 +15,11 @@ import { maskPersonalData, printData } from '../output/print.js';
 import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
 import { clientOptions, describeProduction, listKeys, resolveDeployment } from './deployment.js';
+import { confirmDoubts, type DoubtfulText } from './doubts.js';
 import { isPreview, printPreview, type RequestOptions } from './preview.js';
 
 /**
- * Makes one call, from options to output: resolves settings, calls `beforeSending` (a warning), asks before a write to
+ * Makes one call, from options to output: resolves settings, asks about the doubts of `judge`, asks before a write to
  * production, sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope
  * whose code is not 200 is printed too, unless there is a query, before its RejectedError is thrown; so is an answer
  * that is not an envelope, with `--json` or `--verbose`: its code may be used up. A preview sends nothing. The
@@ -27,11 +28,12 @@ import { isPreview, printPreview, type RequestOptions } from './preview.js';
 export async function callService(
   call: Call<RequestOptions>,
   request: PlainRequest,
-  beforeSending: (settings: Settings) => Promise<void> = async () => {},
+  judge: (settings: Settings) => Promise<readonly DoubtfulText[]>,
 ): Promise<void> {
   const { context, io, options, style, isTable } = call;
   const settings = await resolveDeployment(context, options);
-  await beforeSending(settings);
+  const isAnswered = options.yes === true || isPreview(options);
+  await confirmDoubts(context, await judge(settings), 'Send it as it is?', isAnswered);
   await confirmWrite(call, request, settings);
   const client = await context.connect(await clientOptions(context, settings, options));
   if (isPreview(options)) return printPreview(call, client.sign(request), settings);

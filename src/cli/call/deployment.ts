@@ -2,11 +2,12 @@ import type { ClientHooks } from '../../client/hooks.js';
 import type { UserInfoClientOptions } from '../../client/options.js';
 import { headerFromVariable } from '../../platform/headers.js';
 import { defaultPlatform, type Platform, parsePlatform } from '../../platform/platform.js';
-import { describeOrigin, misnamedVariables } from '../../profiles/flags-and-environment.js';
+import { describeOrigin } from '../../profiles/flags-and-environment.js';
 import { readHeaders } from '../../profiles/header-source.js';
-import { secretWarnings, settingSecretAgain } from '../../profiles/secret.js';
+import { settingSecretAgain } from '../../profiles/secret.js';
 import { isFileTrusted, lackingHeaders, resolveSettings, type Settings } from '../../profiles/settings.js';
 import { refuseApiPath, refusePlainHttp } from '../../protocol/base-url.js';
+import { secretDoubts } from '../../protocol/doubts.js';
 import { InvalidInputError } from '../../protocol/errors.js';
 import type { SignerPair } from '../../signing/app-signatures.js';
 import type { Secret } from '../../signing/secret.js';
@@ -27,9 +28,6 @@ export async function resolveDeployment(
   options: CommonOptions & ConnectionOptions,
 ): Promise<Settings> {
   const { io } = context;
-  const [misnamed] = misnamedVariables(io.env);
-  if (misnamed !== undefined)
-    throw new InvalidInputError(misnamed, { hint: 'Give it that name, or unset it.' });
   for (const name of withoutVariable) {
     const variable = `USERINFO_${name.slice(2).replaceAll('-', '_').toUpperCase()}`;
     if (io.env[variable]) await warn(io, `nothing reads the variable ${variable}: the option is ${name}`);
@@ -109,7 +107,7 @@ export async function readSecretOf(
   { profile, app_key, secret: { source, read } }: SecretSettings,
 ): Promise<Secret> {
   const secret = await read();
-  const warnings = secretWarnings(secret, app_key?.value);
+  const warnings = secretDoubts(secret, app_key?.value);
   for (const warning of warnings) await warn(io, warning);
   if (warnings.length > 0) await printAdvice(io, settingSecretAgain(profile, source));
   return secret;

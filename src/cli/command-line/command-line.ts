@@ -26,14 +26,12 @@ export interface CommandLine {
   /** With `value` as it is typed, and whether it is an argument of its own. */
   readonly options: readonly { option: Option; value: string | undefined; isApart: boolean }[];
   readonly operands: readonly string[];
-  /** The index of each operand, and of each literal argument, in all arguments. */
+  /** The index of each operand, and of each argument after `--`, in all arguments. */
   readonly places: readonly number[];
   /** Arguments that look like options, but are not options of the command. */
   readonly unknown: readonly string[];
   /** Whether one of these is before the first operand. */
   readonly isUnknownFirst: boolean;
-  /** Arguments after `--`. */
-  readonly literal: readonly string[];
 }
 
 const looksLikeOption = (arg = '') => /^-(?!\d|\.\d)./s.test(arg);
@@ -74,7 +72,22 @@ export function readCommandLine(program: Command, args: readonly string[]): Comm
     }
   }
   places.push(...rest.map((_, index) => args.length - rest.length + index));
-  return { command, options, operands, places, unknown, isUnknownFirst, literal: rest };
+  return { command, options, operands, places, unknown, isUnknownFirst };
+}
+
+/** The flag of an argument, without a value: `--union-id` of `--union-id=u001`. */
+export function flagOf(arg: string): string {
+  return splitFlag(arg)[0];
+}
+
+/**
+ * The arguments without the values of unknown options. Commander refuses the options, and would repeat the values, which
+ * may be mistyped secrets.
+ */
+export function withoutUnknownValues(program: Command, args: readonly string[]): string[] {
+  const { command, unknown } = readCommandLine(program, args);
+  const isUnknown = (arg: string) => unknown.includes(arg) && findOption(command, flagOf(arg)) === undefined;
+  return args.map((arg) => (isUnknown(arg) ? flagOf(arg) : arg));
 }
 
 function splitFlag(arg: string): [flag: string, glued: string | undefined] {
@@ -82,7 +95,8 @@ function splitFlag(arg: string): [flag: string, glued: string | undefined] {
   return [flag, glued];
 }
 
-function findOption(command: Command | null, flag: string): Option | undefined {
+/** The option of a command, or of one around it. */
+export function findOption(command: Command | null, flag: string): Option | undefined {
   if (command === null) return undefined;
   return (
     command.options.find(({ short, long }) => short === flag || long === flag) ??
@@ -95,12 +109,12 @@ const once =
   /^--(?:profile|environment|base-url|tenant-code|channel|app-key|union-id|union-id-column|primary-key|user-info|database)$/;
 
 /**
- * Refuses what commander takes and nobody means: an option as the value of another, one of `once` given twice, an
- * option with another dash, as a chat makes of it, and one after `--`.
+ * Refuses what commander takes and nobody means: an option as the value of another, one of `once` given twice, and an
+ * option with another dash, as a chat makes of it. What follows `--` is never one.
  *
  * @throws UsageError
  */
-export function checkCommandLine({ command, options, operands, literal }: CommandLine): void {
+export function checkCommandLine({ command, options, operands }: CommandLine): void {
   const isOption = (arg: string) => /^(?:--|-h|--help)$/.test(arg) || findOption(command, arg) !== undefined;
   const given = new Set<Option>();
   for (const { option, value, isApart } of options) {
@@ -120,10 +134,4 @@ export function checkCommandLine({ command, options, operands, literal }: Comman
       `Did you mean "${meant}"?`,
     );
   }
-  const misplaced = literal.find(
-    (arg) => looksLikeOption(arg) && findOption(command, splitFlag(arg)[0]) !== undefined,
-  );
-  if (misplaced === undefined) return;
-  const flag = splitFlag(misplaced)[0];
-  throw new UsageError(`${quoteName(flag)} after -- is taken as a name`, 'Put options before the --.');
 }

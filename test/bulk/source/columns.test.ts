@@ -8,7 +8,6 @@ const { columns } = passbackOperation({ by: 'union_id', column: 'union_id' });
 it.each([
   ['a doubled name', 'union_id,a,a\nf1,x,y\n', 'line 1: two columns are named "a"'],
   ['an empty name', 'union_id,,b\nf1,x,y\n', 'line 1: column 2 has an empty name'],
-  ['a blank name', 'union_id, ,b\nf1,x,y\n', 'line 1: column 2 has an empty name'],
   ['a reserved name', 'union_id,channel\nf1,x\n', 'line 1: the column name "channel" is reserved'],
   ['no column of users', 'id,a\nf1,x\n', 'line 1: no column is named "union_id"; found "id", "a"'],
   ['a column of users alone', 'union_id\nf1\n', 'line 1: there is no column to pass back'],

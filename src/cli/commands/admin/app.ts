@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { parseIdentifier } from '../../../profiles/profile.js';
 import { addProfile } from '../../../profiles/profile-store.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { readPlatform } from '../../call/deployment.js';
@@ -46,9 +45,6 @@ const changes = [
   },
 ] as const;
 
-/** What a client cannot send, as it was pasted with quotes or spaces, is not stored. */
-const identifier = (option: string) => (text: string) => parseIdentifier(text, option);
-
 const takesKey = (command: Command) => command.requiredOption('--app-key <key>', 'key of the app');
 
 const declareCreate = storeCommand({
@@ -57,9 +53,9 @@ const declareCreate = storeCommand({
   summary: 'create an app',
   takes: (command) =>
     command
-      .requiredOption('--tenant-code <code>', 'tenant of the app', identifier('--tenant-code'))
-      .requiredOption('--channel <code>', 'channel of the app', identifier('--channel'))
-      .option('--app-key <key>', 'key of the app (default: generated)', identifier('--app-key'))
+      .requiredOption('--tenant-code <code>', 'tenant of the app')
+      .requiredOption('--channel <code>', 'channel of the app')
+      .option('--app-key <key>', 'key of the app (default: generated)')
       .option('--platform <file>', 'platform file with its recipes; - for standard input')
       .option('--base-url <url>', 'with --profile: base URL of the service', defaultUrl),
   run: createApp,
@@ -116,7 +112,7 @@ const declareSet = storeCommand({
   summary: 'change the channel or the recipes of an app',
   takes: (command) =>
     takesKey(command)
-      .option('--channel <code>', 'channel of the app', identifier('--channel'))
+      .option('--channel <code>', 'channel of the app')
       .option('--platform <file>', 'platform file with its recipes; - for standard input'),
   run: setApp,
 });

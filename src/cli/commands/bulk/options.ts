@@ -32,6 +32,8 @@ export interface BulkOptions extends CommonOptions, ConnectionOptions, FormatOpt
   readonly preflight: boolean;
   readonly maxFailures?: number;
   readonly quiet?: true;
+  // Of `bulk read` alone.
+  readonly scope?: string;
   // Of `bulk passback` alone.
   /** `age:number,vip:boolean` */
   readonly types?: string;
@@ -46,10 +48,7 @@ export interface BulkPassbackOptions extends BulkOptions {
 }
 
 /** The options of `userinfo bulk read`. */
-export interface BulkReadOptions extends BulkOptions {
-  readonly anyName?: boolean;
-  readonly scope?: string;
-}
+export type BulkReadOptions = BulkOptions;
 
 const defaultConcurrency = 32;
 

@@ -1,23 +1,28 @@
 import { type InputDigest, preflight } from '../../../bulk/source/checked-input.js';
-import { parseTypes } from '../../../bulk/source/columns.js';
 import { RunInputError } from '../../../bulk/source/input.js';
 import type { FileRow } from '../../../bulk/source/rows.js';
 import type { PlainRequest } from '../../../client/request.js';
-import type { Endpoint } from '../../../protocol/endpoints.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import { type FlatValue, valueFault } from '../../../protocol/user-info.js';
-import { misspeltKey, warnOfKeys } from '../../call/pairs.js';
+import {
+  confirmDoubts,
+  type DoubtfulText,
+  doubtful,
+  nameDoubts,
+  settingDoubts,
+  specialNamesOf,
+} from '../../call/doubts.js';
+import { warnOfKeys } from '../../call/pairs.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
+import { ColumnDoubts } from './column-doubts.js';
 import { withProgress } from './progress.js';
 import type { BulkRun } from './row-source.js';
+import { rowsFileDoubts } from './rows-file.js';
 import { formatRows, noRows } from './run-report.js';
 
 /** Maximum number of invalid rows that are shown, and after which the others are not looked at. */
 const shownFaults = 20;
 const maxFaults = 1_000;
-/** Maximum number of names of values that are looked at. */
-const maxNames = 200;
 
 /** Number of rows that a dry run shows. */
 const sampleSize = 3;
@@ -36,10 +41,9 @@ export interface CheckedFile {
 }
 
 /**
- * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Refuses misspelt
- * special keys, and warns of other names that are probably mistakes.
+ * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Asks about doubts.
  *
- * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed
+ * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed; if the answer is no
  */
 export async function checkRows(run: BulkRun): Promise<CheckedFile> {
   const { context, io, options, operation, settings, source } = run;
@@ -47,19 +51,17 @@ export async function checkRows(run: BulkRun): Promise<CheckedFile> {
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
   let [rows, faultCount] = [0, 0];
   let first: InvalidInputError | undefined;
-  const names = new Set<string>();
   const faults: string[] = [];
   const sample: [number, PlainRequest][] = [];
-  const doubts = collectDoubts(options, operation.endpoint);
+  const doubts = new ColumnDoubts(operation, options.types);
+  const repeats = new Repeats();
   const invalid = () => `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
   const checkRow = (row: FileRow) => {
     try {
       const fields = row.fields();
-      for (const name of fields.keys()) if (names.size < maxNames) names.add(name);
-      if (operation.endpoint.writes) doubts.addValues(fields);
+      doubts.add(row.line, fields);
       const { request, user } = operation.prepare(fields);
-      const once = user ?? request.parameters.get('code');
-      if (once !== undefined) doubts.addOnce(row.line, once);
+      repeats.add(row.line, user ?? request.parameters.get('code') ?? '');
       if (sample.length < sampleSize) sample.push([row.line, request]);
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
@@ -87,73 +89,56 @@ export async function checkRows(run: BulkRun): Promise<CheckedFile> {
   if (faultCount > 0) {
     throw invalidRows(invalid(), first, options.types, options.dryRun === true || faultCount === rows);
   }
-  const keys = operation.userInfoKeys(names);
-  refuseMisspelt(keys, settings.key_prefix, options.types);
+  const keys = operation.userInfoKeys(doubts.names);
   await warnOfKeys(io, keys, settings.key_prefix);
-  doubts.refuseRounded();
-  for (const doubt of doubts.warnings()) await warn(io, doubt);
+  const repeated = repeats.warning(operation.endpoint.writes);
+  if (repeated !== null) await warn(io, repeated);
+  await confirmDoubts(
+    context,
+    [...runDoubts(run), ...doubts.texts(settings.key_prefix)],
+    'Send the rows as they are?',
+    options.yes === true || options.dryRun === true,
+  );
   return { ...checked, rows: options.preflight ? rows : null, keys, sample };
 }
 
-/** `types` with more columns whose values are meant as they are. */
-function withText(types: string | undefined, columns: readonly string[]): string {
-  return [...(types === undefined ? [] : [types]), ...columns.map((column) => `${column}:text`)].join(',');
+/** The doubts about what all rows of a run have in common. */
+export function runDoubts({ infoNames, options, settings }: BulkRun): DoubtfulText[] {
+  const special = specialNamesOf(settings);
+  return [
+    ...settingDoubts(settings),
+    ...doubtful('--scope', options.scope ?? '', 'id'),
+    ...infoNames.flatMap((name) => nameDoubts('name', name, special)),
+    ...infoNames.flatMap((name) => rowsFileDoubts(`the name ${quoteName(name)}`, name)),
+  ];
 }
 
-/** A number of more digits than a spreadsheet keeps, and one whose further digits are all zero. */
-const long = /^\d{16,}$/;
-const rounded = /^\d{15}0+$/;
 /** Maximum number of users or codes among which the same one is looked for. */
-const maxOnce = 100_000;
+const maxUsers = 100_000;
 
-/** Collects doubtful values of rows, by column. */
-function collectDoubts({ types }: BulkRun['options'], { writes }: Endpoint) {
-  const meant = parseTypes(types);
-  const rowsOf = new Map<string, number>();
-  const numbers = new Map<string, { long: number; rounded: number; digits: number }>();
-  /** Users that are written to, or codes. */
-  const once = new Set<string>();
-  const again: number[] = [];
-  return {
-    addValues(fields: ReadonlyMap<string, FlatValue>): void {
-      for (const [column, value] of fields) {
-        if (typeof value !== 'string' || meant.has(column)) continue;
-        const fault = valueFault(column, value, 'cell');
-        if (fault !== null) {
-          const doubt = `${quoteName(column)} ${fault.what}`;
-          rowsOf.set(doubt, (rowsOf.get(doubt) ?? 0) + 1);
-        } else if (value.length > 15 && long.test(value)) {
-          const found = numbers.get(column) ?? { long: 0, rounded: 0, digits: 0 };
-          found.long += 1;
-          if (rounded.test(value)) found.rounded += 1;
-          found.digits = Math.max(found.digits, value.length);
-          numbers.set(column, found);
-        }
-      }
-    },
-    addOnce(line: number, text: string): void {
-      if (once.has(text)) again.push(line);
-      else if (once.size < maxOnce) once.add(text);
-    },
-    /** @throws RunInputError for a column whose long numbers end in zeros, all of them */
-    refuseRounded(): void {
-      for (const [column, { long, rounded, digits }] of numbers) {
-        // One number of 16 digits ends in a zero now and then.
-        if (rounded < long || (long === 1 && digits < 18)) continue;
-        const message = `the numbers of column ${quoteName(column)} were rounded to 15 digits: a spreadsheet does that`;
-        const list = withText(types, [column]);
-        throw new RunInputError(message, 'Export them as text. To send them as they are:', '--types', list);
-      }
-    },
-    *warnings(): Generator<string> {
-      for (const [doubt, rows] of rowsOf) yield `${doubt}, in ${formatRows(rows)}`;
-      if (again.length === 0) return;
-      const lines = `line ${again[0]}${again.length > 1 ? ', …' : ''}`;
-      yield writes
-        ? `${formatRows(again.length)} for a user of an earlier row (${lines}): the last one counts`
-        : `${formatRows(again.length)} with the code of an earlier row (${lines}): a code works once`;
-    },
-  };
+/** Looks for users that are written to more than once, or codes that are used more than once. */
+class Repeats {
+  readonly #users = new Set<string>();
+  #rows = 0;
+  #line = 0;
+
+  add(line: number, userOrCode: string): void {
+    if (!this.#users.has(userOrCode)) {
+      if (this.#users.size < maxUsers) this.#users.add(userOrCode);
+      return;
+    }
+    if (this.#rows === 0) this.#line = line;
+    this.#rows += 1;
+  }
+
+  /** What is said of them; `null` if there are none. */
+  warning(writes: boolean): string | null {
+    if (this.#rows === 0) return null;
+    const lines = `line ${this.#line}${this.#rows > 1 ? ', …' : ''}`;
+    if (writes)
+      return `${formatRows(this.#rows)} for a user of an earlier row (${lines}): the last one counts`;
+    return `${formatRows(this.#rows)} with the code of an earlier row (${lines}): a code works once`;
+  }
 }
 
 /** The error of rows that cannot be sent; its next step is that of the first of them, if it has one. */
@@ -172,24 +157,4 @@ function invalidRows(
     return new InvalidInputError(what, { hint: first.hint, commands: first.commands });
   if (noneLeft) return new InvalidInputError(what, { hint: 'Correct them.' });
   return new RunInputError(what, 'Correct them. To send the others:', '--no-preflight');
-}
-
-/**
- * Refuses keys of many rows that are probably misspelt special keys; `types` are those of the columns.
- *
- * @throws RunInputError with the option that says that a key is meant
- */
-export function refuseMisspelt(
-  keys: Iterable<string>,
-  prefix: string | null,
-  types: string | undefined,
-): void {
-  const typed = parseTypes(types);
-  const slips = [...keys].filter((key) => !typed.has(key) && misspeltKey(key, prefix) !== null);
-  if (slips.length === 0) return;
-  const meant = slips.map((key) => quoteName(misspeltKey(key, prefix)?.meant ?? '')).join(', ');
-  const verb = slips.length === 1 ? 'key has' : 'keys have';
-  const message = `${slips.map(quoteName).join(', ')}: the ${verb} no special meaning; did you mean ${meant}?`;
-  const list = withText(types, slips);
-  throw new RunInputError(message, 'Rename it, or send it as it is:', '--types', list);
 }

@@ -9,7 +9,6 @@ export const declareBulkRead = command({
   takes: (command) =>
     addFile(command)
       .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
-      .option('--any-name', 'send codes and names as they are, also what looks misspelt or pasted')
       .option(
         '--scope <scope>',
         'authorization type (default: not sent, the service applies its own)',

@@ -19,6 +19,8 @@ export interface BulkRun extends Call<BulkOptions> {
   /** The path of the file; - is standard input. */
   readonly file: string;
   readonly operation: RowOperation;
+  /** The names of information that each row requests; none for all of it, and for a passback. */
+  readonly infoNames: readonly string[];
   readonly settings: Settings;
   readonly source: OpenedRows;
 }
@@ -33,7 +35,7 @@ interface OpenedRows extends RowSource {
 export type RowOptions = FormatOptions & Pick<BulkOptions, 'types' | 'empty' | 'part'>;
 
 /**
- * Opens a file; `-` is standard input. `checkKeys` checks the columns of a command that has --types.
+ * Opens a file; `-` is standard input.
  *
  * @throws InvalidInputError
  */
@@ -42,7 +44,6 @@ export async function openRows(
   file: string,
   options: RowOptions,
   columns: ColumnRules,
-  checkKeys?: (names: readonly string[]) => void,
 ): Promise<OpenedRows> {
   const { empty = 'drop', part } = options;
   const name = file.replace(/\.gz$/i, '');
@@ -54,10 +55,7 @@ export async function openRows(
   else {
     const delimiter = delimiterOf(options.delimiter, name);
     const types = parseTypes(options.types);
-    const check = (found: readonly string[], line: number) => {
-      checkColumns(found, columns, line);
-      checkKeys?.(found);
-    };
+    const check = (found: readonly string[], line: number) => checkColumns(found, columns, line);
     const notes = new Set<string>();
     // A file is read twice; a broken stderr ends the command elsewhere.
     const note = (text: string) => {
@@ -82,7 +80,7 @@ export async function openRows(
 /** @throws InvalidInputError for a JSON array, which would have to be in memory as a whole */
 async function* refuseArray(blocks: AsyncIterable<LineBlock>, path: string): AsyncGenerator<LineBlock> {
   for await (const block of blocks) {
-    if (block.firstLine === 1 && /^\s*\[\s*(?:\{|$)/.test(block.bytes.subarray(0, 1000).toString())) {
+    if (block.firstLine === 1 && /^\s*\[\s*(?:\{\s*"|$)/.test(block.bytes.subarray(0, 1000).toString())) {
       const file = path === '-' ? 'rows.json' : path;
       const lines = `${file.replace(/\.(?:json|csv|ndjson|jsonl)$/i, '')}.rows.ndjson`;
       throw new InvalidInputError('the input is a JSON array, not a row on each line', {

@@ -1,19 +1,20 @@
 import { existsSync } from 'node:fs';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
+import type { DoubtfulText } from '../../call/doubts.js';
 
-/** Whether an argument is named like a file of rows. */
+/** Whether an argument is named like a file of rows, and no pair. */
 export function isRowsName(arg: string): boolean {
   return /^[^=]+\.(?:csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.test(arg);
 }
 
-/** Whether an argument is the path of a file of rows that exists. */
-export function isRowsFile(arg: string): boolean {
-  return isRowsName(arg) && existsSync(arg);
+/** The doubt about an argument, called `what`, that is the path of a file of rows. */
+export function rowsFileDoubts(what: string, arg: string): DoubtfulText[] {
+  return isRowsName(arg) && existsSync(arg) ? [{ what, text: arg, why: 'is the path of a file' }] : [];
 }
 
-/** The error of a command for one user, `read` or `passback`, that is given a file of rows. */
-export function rowsFileError(file: string, command: 'read' | 'passback'): InvalidInputError {
-  const bulk = `userinfo bulk ${command} ${quoteWhereNeeded(file)}`;
+/** The error of a passback for one user that is given a file of rows. */
+export function rowsFileError(file: string): InvalidInputError {
+  const bulk = `userinfo bulk passback ${quoteWhereNeeded(file)}`;
   return new InvalidInputError(`${quoteName(file)} is a file: for each of its rows, ${bulk}`);
 }

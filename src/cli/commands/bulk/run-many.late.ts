@@ -15,22 +15,22 @@ import { RunInputError } from '../../../bulk/source/input.js';
 import { partName } from '../../../bulk/source/part.js';
 import { NoAnswerError, RejectedError } from '../../../client/errors.js';
 import { showParameter } from '../../../client/hooks.js';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import { parseInfoNames } from '../../../protocol/info-names.js';
 import { mayBeValue } from '../../../protocol/masking.js';
 import { clientOptions, describeProduction, listKeys, resolveDeployment } from '../../call/deployment.js';
+import { confirmDoubts, warnOfDoubts } from '../../call/doubts.js';
 import { explainFailure } from '../../call/explain-failure.late.js';
 import { revealAdvice } from '../../call/preview.js';
 import type { Call } from '../../command.js';
-import { oneFileEach, UsageError } from '../../command-line/command-line.js';
 import { exitStatus } from '../../exit-status.js';
-import { readNames } from '../../info-names.js';
 import { printMessage } from '../../io.js';
 import { showData } from '../../output/terminal-text.js';
+import { ColumnDoubts } from './column-doubts.js';
 import type { BulkOptions, BulkPassbackOptions, BulkReadOptions } from './options.js';
-import { type CheckedFile, checkRows, refuseMisspelt } from './preflight.js';
+import { type CheckedFile, checkRows, runDoubts } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type BulkRun, openRows } from './row-source.js';
-import { isRowsFile } from './rows-file.js';
 import { formatRows, reportRun, totalOf, withCommand } from './run-report.js';
 
 /** Reads with the code of each row of a file. */
@@ -39,11 +39,8 @@ export async function readMany(
   file: string,
   names: readonly string[],
 ): Promise<void> {
-  const { anyName, scope } = call.options;
-  const extra = names.find(isRowsFile);
-  if (extra !== undefined) throw new UsageError(`${quoteName(extra)} is a second file`, oneFileEach);
-  const requested = names.length === 0 ? [] : readNames(call.context, names, anyName);
-  await runMany(call, file, readOperation(requested, scope, anyName));
+  const infoNames = names.length === 0 ? [] : parseInfoNames(names);
+  await runMany(call, file, readOperation(infoNames, call.options.scope), infoNames);
 }
 
 /** Passes back the values of each row of a file. */
@@ -67,17 +64,15 @@ async function withRows<T>(
   call: Call<BulkOptions>,
   file: string,
   operation: RowOperation,
+  infoNames: readonly string[],
   work: (run: BulkRun) => Promise<T>,
 ): Promise<T> {
   const { context, io, options } = call;
   try {
     const settings = await resolveDeployment(context, options);
-    const checkKeys = (names: Iterable<string>) =>
-      refuseMisspelt(operation.userInfoKeys(names), settings.key_prefix, options.types);
-    const { columns, endpoint } = operation;
-    const source = await openRows(io, file, options, columns, endpoint.writes ? checkKeys : undefined);
+    const source = await openRows(io, file, options, operation.columns);
     try {
-      return await work({ ...call, file, operation, settings, source });
+      return await work({ ...call, file, operation, infoNames, settings, source });
     } finally {
       await source.input.close();
     }
@@ -91,11 +86,16 @@ async function withRows<T>(
  *
  * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
  */
-async function runMany(call: Call<BulkOptions>, file: string, operation: RowOperation): Promise<void> {
+async function runMany(
+  call: Call<BulkOptions>,
+  file: string,
+  operation: RowOperation,
+  infoNames: readonly string[] = [],
+): Promise<void> {
   if (call.options.dryRun && !call.options.preflight) {
     throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
   }
-  await withRows(call, file, operation, async (run) => {
+  await withRows(call, file, operation, infoNames, async (run) => {
     if (call.options.dryRun) await reportDryRun(run, await checkRows(run));
     else if (run.source.input.size === null) await runStream(run);
     else await runFile(run);
@@ -156,6 +156,7 @@ async function runStream(run: BulkRun): Promise<void> {
   try {
     const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };
     if (failed !== null) requireOurs(failed);
+    await confirmDoubts(run.context, runDoubts(run), 'Send the rows as they are?', options.yes === true);
     await confirmWrite(run, 'the rows of a stream');
     // Rows without a line in the results were sent.
     if (io.closed !== undefined) io.closed.status = exitStatus.interrupted;
@@ -241,11 +242,14 @@ async function execute(
   const { concurrency, rate = null, attempts, timeout, maxFailures = null } = options;
   const client = await clientOptions(context, settings, options);
   const sender = await context.connect({ ...client, connections: concurrency });
+  // Checked rows were asked about.
+  const unchecked = total === null ? new ColumnDoubts(operation, options.types) : undefined;
+  const inspect: ColumnDoubts['add'] = (line, fields) => unchecked?.add(line, fields);
   let stop = () => {};
   let report: RunReport;
   try {
     const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs: timeout };
-    const run = runOverFile({ ...record, source, operation, sender, pacing, maxFailures });
+    const run = runOverFile({ ...record, source, operation, sender, pacing, maxFailures, inspect });
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
       run.stop();
@@ -266,6 +270,7 @@ async function execute(
     await sender.drop();
   }
   context.hasSent = report.done > 0;
+  if (unchecked !== undefined) await warnOfDoubts(io, unchecked.texts(settings.key_prefix));
   const error = await reportRun({ ...bulkRun, report, paths, total });
   if (error === null) return;
   const isCall = error instanceof RejectedError || error instanceof NoAnswerError;

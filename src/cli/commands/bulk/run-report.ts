@@ -13,7 +13,7 @@ import {
 import { describeMissing } from '../../../protocol/info-names.js';
 import { formatCount } from '../../../support/count.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
-import { withFlags } from '../../call/refuse-pasted.js';
+import { withFlags } from '../../call/command-text.js';
 import { readCommandLine } from '../../command-line/command-line.js';
 import { rootOf } from '../../command-line/help-layout.js';
 import { printAdvice, printMessage } from '../../io.js';

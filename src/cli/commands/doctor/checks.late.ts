@@ -9,9 +9,10 @@ import { readRequest } from '../../../client/request.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { selecting } from '../../../profiles/profile-store.js';
-import { describeSecretSource, secretWarnings, settingSecretAgain } from '../../../profiles/secret.js';
+import { describeSecretSource, settingSecretAgain } from '../../../profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { isLoopback } from '../../../protocol/base-url.js';
+import { secretDoubts } from '../../../protocol/doubts.js';
 import { quoteName } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
 import type { Secret } from '../../../signing/secret.js';
@@ -118,7 +119,7 @@ function checkBaseUrl(settings: Settings): Finding {
 /** The app secret can be read. */
 function describeSecret(value: Secret, { profile, app_key, secret: { source } }: Settings): Finding {
   const detail = `found in ${describeSecretSource(source)}`;
-  const { next } = adviceOf(secretWarnings(value, app_key.value));
+  const { next } = adviceOf(secretDoubts(value, app_key.value));
   if (next === undefined) return { detail };
   const { hint, commands } = settingSecretAgain(profile, source);
   return { detail, next: `${next} ${hint}`, commands };

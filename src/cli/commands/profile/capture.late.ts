@@ -8,11 +8,11 @@ import {
   describeProfile,
   type Profile,
   type ProfilePatch,
-  parseIdentifier,
   requestFields,
 } from '../../../profiles/profile.js';
-import { readSecret, secretWarnings } from '../../../profiles/secret.js';
+import { readSecret } from '../../../profiles/secret.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
+import { secretDoubts } from '../../../protocol/doubts.js';
 import { endpoints } from '../../../protocol/endpoints.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { compileRecipes, forAppSign, forSign } from '../../../signing/app-signatures.js';
@@ -23,8 +23,8 @@ import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
 import { addedHeaders } from '../../../solve/signed-headers.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
+import { commandOf, withFlags } from '../../call/command-text.js';
 import { headerCommand } from '../../call/deployment.js';
-import { commandOf, withFlags } from '../../call/refuse-pasted.js';
 import type { Call, CliContext } from '../../command.js';
 import { inputName, printAdvice, printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
@@ -92,7 +92,7 @@ function valuesOf(sample: Sample, path: string): Values {
   if (/^https?:/i.test(base)) values.base_url = parseBaseUrl(base, 'the address of the request');
   for (const field of requestFields) {
     const value = paramOf(sample, field);
-    if (value !== undefined) values[field] = parseIdentifier(value, `the parameter ${field} of the request`);
+    if (value !== undefined) values[field] = value;
   }
   return values;
 }
@@ -150,7 +150,7 @@ export async function completeProfile(
     : null;
   const fault = report && solveFault(kept.app_sign === undefined ? report : { ...report, appSign: null });
   if (fault) {
-    for (const warning of secretWarnings(secret, profile.app_key)) await warn(io, warning);
+    for (const warning of secretDoubts(secret, profile.app_key)) await warn(io, warning);
     throw notFound(context.args, fault.message, capture, profile);
   }
   const rules = { ...(report && likeliest(report)), ...kept };

@@ -20,13 +20,15 @@ import { isLoopback, parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
 import { readPlatform } from '../../call/deployment.js';
+import { confirmDoubts, doubtful } from '../../call/doubts.js';
 import { parseOpenProxy } from '../../call/network.js';
-import { retyped } from '../../call/refuse-pasted.js';
 import { requirePreset } from '../../call/resolve-signing.js';
 import { type Call, type CliContext, command } from '../../command.js';
 import { addText, parseDuration } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
+import { cutSpaceAround } from '../../command-line/space-around.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { answerFault, confirm } from '../../prompt.js';
@@ -88,8 +90,11 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   const known = { ...capture?.values, ...given };
   if (known.base_url !== undefined) checkBaseUrl(known.base_url, options.allowHttp);
   if (!prompt.possible) refuseMissing(known);
-  const ask = async (field: (typeof requestFields)[number]) =>
-    known[field] ?? promptFor(context, field, options);
+  const ask = async (field: (typeof requestFields)[number]) => {
+    const value = known[field];
+    if (value === undefined) return promptFor(context, field, options);
+    return cutSpaceAround(io, `the ${settingNames[field].title}`, value);
+  };
   const required: Profile = {
     name,
     environment:
@@ -101,6 +106,7 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
     app_key: await ask('app_key'),
     secret: given.secret ?? (await promptForSecret(context)),
   };
+  await confirmIdentifiers(context, { ...given, ...required }, options.yes);
   await confirmAddress(context, required, options.yes);
   const found = tool && capture && (await tool.completeProfile(call, capture, required, given));
   const patch = { ...given, ...found };
@@ -133,20 +139,39 @@ export async function confirmAddress(
   );
 }
 
-/** Validates the answer at its prompt, before the next one. White space around it was pasted. */
+/**
+ * Asks whether doubtful identifiers are meant before a profile has them.
+ *
+ * @throws InvalidInputError if the answer is no
+ */
+export function confirmIdentifiers(
+  context: CliContext,
+  values: Pick<ProfilePatch, 'tenant_code' | 'channel' | 'app_key' | 'key_prefix'>,
+  yes = false,
+): Promise<void> {
+  const { tenant_code = '', channel = '', app_key = '', key_prefix } = values;
+  const doubts = [
+    ...doubtful('the tenant code', tenant_code, 'id'),
+    ...doubtful('the channel', channel, 'id'),
+    ...doubtful('the app key', app_key, 'id'),
+    ...doubtful('the key prefix', key_prefix ?? '', 'id'),
+  ];
+  return confirmDoubts(context, doubts, 'Store it as it is?', yes);
+}
+
+/** Validates the answer at its prompt, before the next one. */
 async function promptFor(
-  { prompt }: CliContext,
+  { io, prompt }: CliContext,
   field: (typeof requestFields)[number],
   { allowHttp }: EditOptions,
 ): Promise<string> {
   const { title } = settingNames[field];
-  const answer = await prompt.text(title[0]?.toUpperCase() + title.slice(1), (given) => {
-    const text = given.trim();
-    return answerFault(() =>
+  const answer = await prompt.text(title[0]?.toUpperCase() + title.slice(1), (text) =>
+    answerFault(() =>
       field === 'base_url' ? checkBaseUrl(text, allowHttp) : parseIdentifier(text, `the ${title}`),
-    );
-  });
-  return answer.trim();
+    ),
+  );
+  return cutSpaceAround(io, `the ${title}`, answer);
 }
 
 /** @throws InvalidInputError for one to which no command could send */
@@ -187,6 +212,7 @@ export const declareSet = command({
         commands: ['userinfo profile set --help'],
       });
     }
+    await confirmIdentifiers(context, patch, options.yes);
     const { environment = current.environment, base_url = current.base_url } = patch;
     if (environment !== current.environment || base_url !== current.base_url)
       await confirmAddress(context, { name, environment, base_url }, options.yes);
@@ -247,7 +273,7 @@ async function patchOf(
     secret: await secretSourceOf(options, context),
     platform: await platformOf(context, options, current?.platform ?? defaultPlatform),
     ...moduleOf(options),
-    headers: header && headersOf(context.args, header, current?.headers),
+    headers: header && headersOf(header, current?.headers),
     key_prefix: removable(options.keyPrefix),
     ca_file: file(options.caFile),
     client_cert: file(options.clientCert),
@@ -286,17 +312,12 @@ function moduleOf({
   throw new InvalidInputError(`--signing-module: ${quoteName(signingModule)} is not a file`);
 }
 
-function headersOf(
-  args: readonly string[],
-  given: readonly string[],
-  current: HeaderSources = {},
-): HeaderSources | null {
+function headersOf(given: readonly string[], current: HeaderSources = {}): HeaderSources | null {
   for (const header of given) {
     const [, name = '', value = ''] = /^([^=:]+)[=:]\s*(?!\s|env:|command[:,])(.+)$/s.exec(header) ?? [];
     if (seemsPrivate(name, value) !== 'secret') continue;
     throw new InvalidInputError(`--header ${name}: the profile file does not store a secret in plain text`, {
-      hint: 'Name a variable that has it, or a command that prints it:',
-      commands: retyped(args, header, headerFromVariable(name)),
+      hint: `Name a variable that has it, such as --header ${quoteWhereNeeded(headerFromVariable(name))}, or a command that prints it.`,
     });
   }
   const headers = editHeaders(current, given);

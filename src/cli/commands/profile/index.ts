@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ownMembers, parsePlatform, refuseOwnMember } from '../../../platform/platform.js';
-import { describeProfile, type Profile } from '../../../profiles/profile.js';
+import { cutIdentifiers, describeProfile, type Profile } from '../../../profiles/profile.js';
 import { exportProfile, parseProfile, sharedFields } from '../../../profiles/profile-json.js';
 import {
   activateProfile,
@@ -17,7 +17,7 @@ import { type Call, command } from '../../command.js';
 import { inputName, printAdvice, printMessage, readJson, write, writeStyled } from '../../io.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
-import { confirmAddress, declareAdd, declareSet } from './edit.js';
+import { confirmAddress, confirmIdentifiers, declareAdd, declareSet } from './edit.js';
 import {
   addSecretOptions,
   promptForSecret,
@@ -74,8 +74,11 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
   checkNewName(await profiles.load(), name);
   // The file is checked before anything is asked; the secret follows.
   if (fields.platform !== undefined) parsePlatform(fields.platform, `${label}: platform`);
-  const read = parseProfile(name, { ...fields, secret: { kind: 'file', value: 'x' } });
+  const parsed = parseProfile(name, { ...fields, secret: { kind: 'file', value: 'x' } });
+  const { profile: read, notes } = cutIdentifiers(parsed);
+  for (const note of notes) await printMessage(io, note);
   refuseApiPath(read.base_url);
+  await confirmIdentifiers(context, read, options.yes);
   await confirmAddress(context, read, options.yes);
   const chosen = await secretSourceOf(options, context);
   if (chosen === undefined && !prompt.possible)

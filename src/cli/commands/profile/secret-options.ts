@@ -2,14 +2,14 @@ import { type Command, Option } from 'commander';
 import { CredentialError } from '../../../profiles/errors.js';
 import type { Profile } from '../../../profiles/profile.js';
 import { parseVariableName } from '../../../profiles/profile-json.js';
-import { parseSecret, readSecret, type SecretSource } from '../../../profiles/secret.js';
+import { readSecret, type SecretSource } from '../../../profiles/secret.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
+import { Secret } from '../../../signing/secret.js';
 import { readSecretOf } from '../../call/deployment.js';
 import type { CliContext } from '../../command.js';
 import { printMessage, readValue } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
-import { answerFault } from '../../prompt.js';
 
 /** The source of the app secret: at most one of these options. */
 export interface SecretOptions {
@@ -68,14 +68,13 @@ export async function secretSourceOf(
       hint: 'Pipe the secret in; or leave out --no-input, and keep stderr on the terminal, for a prompt that hides it.',
     });
   }
-  return { kind: 'file', value: parseSecret(await readValue(context, 'app secret')) };
+  return { kind: 'file', value: new Secret(await readValue(context, 'app secret')) };
 }
 
 /** Asks for the secret, which the profile file then stores. */
 export async function promptForSecret({ prompt }: CliContext): Promise<SecretSource> {
   const message = 'App secret (stored in plain text in the profile file)';
-  const value = await prompt.secret(message, (answer) => answerFault(() => parseSecret(answer)));
-  return { kind: 'file', value: parseSecret(value) };
+  return { kind: 'file', value: new Secret(await prompt.secret(message)) };
 }
 
 /**

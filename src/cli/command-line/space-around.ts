@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { InvalidInputError } from '../../protocol/errors.js';
+import { cutNote } from '../../protocol/unsafe-text.js';
+import { type Io, printMessage } from '../io.js';
+
+/** The options, by their attributes, and the arguments that are a code, an ID or a setting. */
+const idOptions = [
+  'profile',
+  'baseUrl',
+  'tenantCode',
+  'channel',
+  'appKey',
+  'keyPrefix',
+  'unionId',
+  'scope',
+  'code',
+];
+const idArguments = ['code'];
+
+/**
+ * A text without white space around it, which nobody types on purpose around a code, an ID or a setting. Says so.
+ *
+ * @throws InvalidInputError if nothing is left
+ */
+export async function cutSpaceAround(io: Io, what: string, text: string): Promise<string> {
+  const rest = text.trim();
+  if (rest === text) return text;
+  if (rest === '') throw new InvalidInputError(`${what} is white space alone`);
+  await printMessage(io, cutNote(what));
+  return rest;
+}
+
+/** Cuts the white space around codes, IDs and settings of a command line. */
+export async function cutInCommandLine(io: Io, command: Command): Promise<void> {
+  for (const name of idOptions) {
+    const owner = ownerOf(command, name);
+    const given: unknown = owner?.getOptionValue(name);
+    const option = owner?.options.find((known) => known.attributeName() === name);
+    if (owner === undefined || option?.long == null) continue;
+    const what = option.long;
+    if (typeof given === 'string') owner.setOptionValue(name, await cutSpaceAround(io, what, given));
+    if (Array.isArray(given))
+      owner.setOptionValue(name, await Promise.all(given.map((text) => cutSpaceAround(io, what, text))));
+  }
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const given: unknown = command.processedArgs[index];
+    if (idArguments.includes(argument.name()) && typeof given === 'string')
+      command.processedArgs[index] = await cutSpaceAround(io, `the ${argument.name()}`, given);
+  }
+}
+
+/** The command, or one around it, that has a value of the option. */
+function ownerOf(command: Command | null, name: string): Command | undefined {
+  if (command === null) return undefined;
+  return command.getOptionValue(name) === undefined ? ownerOf(command.parent, name) : command;
+}

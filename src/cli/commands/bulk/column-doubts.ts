@@ -1,0 +1,79 @@
+import { isResultLine } from '../../../bulk/files/result-line.js';
+import type { RowOperation } from '../../../bulk/operations.js';
+import { type CellType, parseTypes } from '../../../bulk/source/columns.js';
+import { doubtsAbout } from '../../../protocol/doubts.js';
+import { quoteName } from '../../../protocol/errors.js';
+import { identifyingText } from '../../../protocol/passback.js';
+import type { FlatValue } from '../../../protocol/user-info.js';
+import { formatCount } from '../../../support/count.js';
+import { type DoubtfulText, keyDoubts } from '../../call/doubts.js';
+
+/** Maximum number of names, and of doubts, that are kept: each row of NDJSON may have names of its own. */
+const maxNames = 200;
+
+/** Counts the doubts about the rows of a file by column, with the line of the first. */
+export class ColumnDoubts {
+  /** The names of the values that rows have. */
+  readonly names = new Set<string>();
+  readonly #operation: RowOperation;
+  /** Columns whose values are meant as they are. */
+  readonly #meant: ReadonlyMap<string, CellType>;
+  readonly #doubts = new Map<string, DoubtCount>();
+
+  /** `types` are those of `--types`. */
+  constructor(operation: RowOperation, types: string | undefined) {
+    this.#operation = operation;
+    this.#meant = parseTypes(types);
+  }
+
+  add(line: number, fields: ReadonlyMap<string, FlatValue>): void {
+    for (const [column, value] of fields) {
+      if (this.names.size < maxNames) this.names.add(column);
+      if (!this.#meant.has(column)) this.#addValue(line, column, value);
+    }
+  }
+
+  #addValue(line: number, column: string, value: FlatValue): void {
+    const isId = this.#operation.ids.includes(column);
+    // The other columns of a read are not sent.
+    if (!isId && !this.#operation.endpoint.writes) return;
+    const text = isId ? identifyingText(value) : value;
+    if (typeof text !== 'string') return;
+    const doubts = isId ? doubtsAbout(text, 'id', [column]) : doubtsAbout(text, 'value');
+    for (const doubt of doubts) this.#count(column, doubt, line);
+  }
+
+  #count(column: string, doubt: string, line: number): void {
+    const key = `${column}\0${doubt}`;
+    const count = this.#doubts.get(key);
+    if (count !== undefined) count.rows += 1;
+    else if (this.#doubts.size < maxNames) this.#doubts.set(key, { column, doubt, line, rows: 1 });
+  }
+
+  /** The doubts about the rows, about keys, and about values; `prefix` is that of the tenant's own keys. */
+  texts(prefix: string | null): DoubtfulText[] {
+    const keys = this.#operation.userInfoKeys(this.names).filter((key) => !this.#meant.has(key));
+    const rows = isResultLine(this.names)
+      ? [{ what: 'the rows', why: 'are the outcomes of another run' }]
+      : [];
+    return [
+      ...rows,
+      ...keys.flatMap((key) => keyDoubts('key', key, prefix)),
+      ...[...this.#doubts.values()].map(describeCount),
+    ];
+  }
+}
+
+/** A doubt about values of a column. */
+interface DoubtCount {
+  readonly column: string;
+  readonly doubt: string;
+  /** The line of the first row. */
+  readonly line: number;
+  rows: number;
+}
+
+function describeCount({ column, doubt, line, rows }: DoubtCount): DoubtfulText {
+  const where = rows === 1 ? `in line ${line}` : `in ${formatCount(rows)} rows, first in line ${line}`;
+  return { what: quoteName(column), why: `${doubt}, ${where}` };
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectedOf, type Given, Giver, plainPlatform, ways } from '../support/ways.js';
+
+let platform: Awaited<ReturnType<typeof plainPlatform>>;
+let giver: Giver;
+beforeAll(async () => {
+  platform = await plainPlatform();
+  giver = new Giver(platform);
+});
+afterAll(async () => {
+  giver[Symbol.dispose]();
+  await platform.close();
+});
+
+/** Signs of the syntax of shells, files, URLs, templates and languages. */
+const signs = fc.constantFrom(
+  ...' "\'`$%&+=:;,@#\\/?()[]{}<>|*-_.~^!\ufffd\u3000，。：“”',
+  '${',
+  '{{',
+  '}}',
+  '--',
+  ':=',
+);
+/** A text of printable characters of all of Unicode, often with such signs. */
+const text = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', maxLength: 12 }),
+    fc
+      .array(fc.oneof(signs, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 })), { maxLength: 8 })
+      .map((parts) => parts.join('')),
+  )
+  .filter((text) => text.trim() !== '');
+const settings = { tenant_code: text, channel: text, app_key: text };
+const key = text.filter((key) => !['union_id', 'channel'].includes(key));
+
+const shortened = /^\d\.\d+E\+\d+$/;
+const read: fc.Arbitrary<Given> = fc.record(
+  { ...settings, code: text, scope: text },
+  { requiredKeys: ['code'] },
+);
+const passback: fc.Arbitrary<Given> = fc.record({
+  ...settings,
+  union_id: text.filter((id) => !shortened.test(id)),
+  user_info: fc.uniqueArray(fc.tuple(key, text), { minLength: 1, maxLength: 4, selector: ([name]) => name }),
+});
+const byPrimaryKey = passback.map(
+  ({ union_id, user_info = [], ...rest }): Given => ({
+    ...rest,
+    primary_key: user_info[0]?.[0] ?? '',
+    user_info,
+  }),
+);
+
+it.each(ways)('the platform receives the bytes that were given, by way of %s', async (way) => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(read, passback, byPrimaryKey), async (given) => {
+      const { received, refused } = await giver.give(way, given);
+      expect(refused).toBe(null);
+      expect(received).toEqual([expectedOf(way, given)]);
+    }),
+    { numRuns: 60 },
+  );
+});
