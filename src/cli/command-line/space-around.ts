@@ -37,10 +37,11 @@ export async function cutInCommandLine(io: Io, command: Command): Promise<void> 
     const given: unknown = owner?.getOptionValue(name);
     const option = owner?.options.find((known) => known.attributeName() === name);
     if (owner === undefined || option?.long == null) continue;
-    const what = option.long;
-    if (typeof given === 'string') owner.setOptionValue(name, await cutSpaceAround(io, what, given));
-    if (Array.isArray(given))
-      owner.setOptionValue(name, await Promise.all(given.map((text) => cutSpaceAround(io, what, text))));
+    const cut = (text: string) => cutSpaceAround(io, option.long ?? name, text);
+    const texts: readonly string[] = Array.isArray(given) ? given : [String(given)];
+    if (texts.every((text) => text === text.trim())) continue;
+    const value = Array.isArray(given) ? await Promise.all(given.map(cut)) : await cut(String(given));
+    owner.setOptionValueWithSource(name, value, owner.getOptionValueSource(name));
   }
   for (const [index, argument] of command.registeredArguments.entries()) {
     const given: unknown = command.processedArgs[index];
