@@ -5,7 +5,6 @@ import { folderOf } from './source-files.mjs';
 /** Texts of others, which have nothing but the text to tell them apart. */
 const foreignTexts = {
   'src/database/postgres-errors.ts': 'pg, of a lost connection',
-  'src/probe/answer.ts': 'the platform, which may number its answers',
   'src/protocol/masking.ts': 'a refusal, whose quoted names are masked for the log',
   'src/support/json-fault.ts': "V8 and lossless-json, of a fault's position",
 };

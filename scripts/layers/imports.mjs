@@ -51,7 +51,7 @@ const entryPoints = {
   profiles: `errors flags-and-environment header-source load-signers production-guard profile-file profile-json profile-name profile-store profile secret
     settings`,
   sdk: `client`,
-  probe: `answer breaks gather learn refusals`,
+  probe: `answer breaks evidence exchange gather learn learned-codes left-behind refusals`,
   bulk: `file-run files/failed-file files/recorder files/result-line files/run-files files/run-locks files/run-state operations
     outcome send-all source/checked-input source/columns source/csv source/input source/lines source/ndjson
     source/part source/rows source/text`,

@@ -2,7 +2,7 @@ import { isObject } from '../protocol/fields.js';
 import { type ResultCodeName, resultCode } from '../protocol/result-codes.js';
 import type { ProbeRequest } from './requests.js';
 
-/** An answer as far as the probe keeps it: no values of a user, no code, no secret. */
+/** An answer as far as the probe keeps it: no code, no secret. */
 export interface Observation {
   readonly asked: ProbeRequest;
   readonly httpStatus: number;
@@ -10,12 +10,19 @@ export interface Observation {
   readonly code: number | null;
   /** The meaning of the code to the profile in use. */
   readonly known: ResultCodeName | undefined;
-  /** Masked; empty for a request that names a user. */
-  readonly msg: string;
-  /** Whether something in `msg` was masked. */
+  /**
+   * The text without what was sent. It is only compared, as it may name a user: `msg` of a `ConstantAnswer` is shown
+   * and saved.
+   */
+  readonly text: string;
+  /** Whether something in the text was masked. */
   readonly isMasked: boolean;
   /** The members of the answer, if it is a JSON object. Their values are only looked at. */
   readonly members: Readonly<Record<string, unknown>>;
+  /** Whether HTTP says that there were too many requests: by status 429, or by `Retry-After` of no server error. */
+  readonly saysTooMany: boolean;
+  /** Number of times that the request was sent before without an answer: each may have been carried out. */
+  readonly unanswered: number;
   /** The lead of the platform's clock over the probe's, in seconds, by its `Date` header. */
   readonly aheadBy: number | null;
   /** Time from the request to the answer, in seconds. */
@@ -26,9 +33,13 @@ export interface Observation {
 export interface ConstantAnswer {
   readonly httpStatus: number;
   readonly code: number | null;
-  /** The words of the text, with a mark for what differs between the answers or has a digit; `null` if none is alike. */
+  /**
+   * The words of the text, with a mark for what differs between the answers or has a digit; `null` if none is alike.
+   */
   readonly words: readonly string[] | null;
-  /** The text, if it is the same in all of them and nothing in it is an ID, a time or a counter. */
+  /** The text, if it is the same in all answers and nothing in it is an ID, a time or a counter. Only compared. */
+  readonly text: string | null;
+  /** The same to show and to save: `null` also if the requests name a user. */
   readonly msg: string | null;
   readonly seen: readonly [Observation, ...Observation[]];
 }
@@ -37,22 +48,29 @@ const mark = '…';
 /** Maximum length of a text of the platform that is shown, in characters. */
 const maxText = 100;
 
-/** The constant part of some answers; `null` if they have several codes or HTTP statuses, or there is none. */
+/** The constant part of some answers; `null` if their codes or HTTP statuses differ, or there is none. */
 export function alikeOf(seen: readonly Observation[]): ConstantAnswer | null {
   const [first, ...others] = seen;
   if (first === undefined) return null;
   const { httpStatus, code } = first;
-  if (others.some((other) => other.httpStatus !== httpStatus || other.code !== code)) return null;
-  const texts = seen.map(({ msg }) => wordsOf(msg));
-  const words = texts.reduce<string[] | null>((alike, text) => {
-    if (alike === null || alike.length !== text.length) return null;
-    return alike.map((word, index) => (word === text[index] ? word : mark));
-  }, texts[0] ?? null);
-  const { msg, isMasked } = first;
+  if (others.some((other) => !hasSameCode(other, first))) return null;
+  const words = seen
+    .map(({ text }) => wordsOf(text))
+    .reduce<string[] | null>((alike, words) => {
+      if (alike === null || alike.length !== words.length) return null;
+      return alike.map((word, index) => (word === words[index] ? word : mark));
+    }, wordsOf(first.text));
+  const text = constantText(seen);
+  const msg = seen.some(({ asked }) => asked.isPersonal) ? null : text;
+  return { httpStatus, code, words, text, msg, seen: [first, ...others] };
+}
+
+function constantText(seen: readonly Observation[]): string | null {
+  const [first] = seen;
+  if (first === undefined || seen.length < 2 || first.isMasked || first.text === '') return null;
   // Numbers of one or two digits are limits, such as those of §8.
-  const isConstant = !/\d{3}|\d[:./-]\d|[a-z]\d|\d[a-z]/i.test(msg) && seen.length > 1;
-  const isSame = seen.every((one) => one.msg === msg) && !isMasked && isConstant && msg !== '';
-  return { httpStatus, code, words, msg: isSame ? msg : null, seen: [first, ...others] };
+  if (/\d{3}|\d[:./-]\d|[a-z]\d|\d[a-z]/i.test(first.text)) return null;
+  return seen.every(({ text }) => text === first.text) ? first.text : null;
 }
 
 function wordsOf(text: string): string[] {
@@ -63,10 +81,17 @@ function wordsOf(text: string): string[] {
 
 type Answered = ConstantAnswer | Observation | null | undefined;
 
+/** Whether there are two answers with the same code and HTTP status, whatever their texts. */
+export function hasSameCode(answer: Answered, other: Answered): boolean {
+  if (!answer || !other) return false;
+  return answer.httpStatus === other.httpStatus && answer.code === other.code;
+}
+
 /** Whether there are two answers that say the same; also if only their texts could tell, and do not. */
-export function saysTheSame(one: Answered, other: ConstantAnswer): boolean {
-  if (!one || one.httpStatus !== other.httpStatus || one.code !== other.code) return false;
-  const [words, others] = ['seen' in one ? one.words : wordsOf(one.msg), other.words];
+export function saysTheSame(answer: Answered, other: ConstantAnswer): boolean {
+  if (!answer || !hasSameCode(answer, other)) return false;
+  const words = 'seen' in answer ? answer.words : wordsOf(answer.text);
+  const others = other.words;
   if (words === null || others === null) return true;
   if (words.length !== others.length) return false;
   return words.every((word, index) => [others[index], mark].includes(word) || others[index] === mark);
@@ -77,9 +102,14 @@ export function isCarriedOut(answer: Answered): boolean {
   if (!answer) return false;
   if (answer.code === resultCode.ok) return true;
   const { union_id } = dataOf('seen' in answer ? answer.seen[0] : answer);
-  return (
-    answer.code !== null && (typeof union_id === 'string' || typeof union_id === 'number') && union_id !== ''
-  );
+  const isId = typeof union_id === 'string' || typeof union_id === 'number';
+  return answer.code !== null && isId && union_id !== '';
+}
+
+/** Whether a request was certainly not carried out: an envelope refuses it, and does not report a server error. */
+export function isRefused(answer: Observation): boolean {
+  const { code, httpStatus, unanswered } = answer;
+  return code !== null && httpStatus < 500 && unanswered === 0 && !isCarriedOut(answer);
 }
 
 /** `data` of an answer; empty if it is not an object, or there is no answer. */

@@ -3,8 +3,8 @@ import { isObject, kindOf } from '../protocol/fields.js';
 import { readDataWarnings } from '../protocol/read-data.js';
 import { resultCode } from '../protocol/result-codes.js';
 import { dataOf, isCarriedOut, type Observation, saysTheSame } from './answer.js';
-import type { Evidence } from './gather.js';
-import { tellsApart } from './refusals.js';
+import type { Evidence } from './evidence.js';
+import { doubtOfControl } from './refusals.js';
 import { type FaultName, faults } from './requests.js';
 
 /** A fixed rule of the spec that answers break: its section, and the number of answers. */
@@ -68,14 +68,14 @@ const sections: Partial<Record<FaultName, string>> = {
   unknownApp: '§5',
   wrongAppSign: '§5',
   wrongSign: '§5',
-  otherMethod: '§4.2',
+  otherMethod: '§4.1',
 };
 
 /** §4, §5, §8: what has to be refused. */
 function parameterBreaks(evidence: Evidence): Found[] {
   const { control, faulty, issued, passbacks } = evidence;
   // Not by a gateway or a limit, which answers all alike.
-  const isTold = tellsApart(evidence) && !saysTheSame(faulty.get('otherPath'), control);
+  const isTold = doubtOfControl(evidence) === null && !saysTheSame(faulty.get('otherPath'), control);
   const ofReads = [...faulty].flatMap(([name, answer]): Found[] => {
     const section = sections[name];
     const last = issued.get(name) ?? answer;
@@ -87,8 +87,8 @@ function parameterBreaks(evidence: Evidence): Found[] {
   return [
     ...(isCarriedOut(control) ? [['§4.1', `${control.seen[0].asked.title} is accepted`] as const] : []),
     ...ofReads,
-    ...passbacks.flatMap(([{ title }, answer]): Found[] =>
-      isCarriedOut(answer) ? [['§4.2', `${title} is accepted`]] : [],
+    ...passbacks.flatMap(({ asked, answer }): Found[] =>
+      isCarriedOut(answer) ? [['§4.2', `${asked.title} is accepted`]] : [],
     ),
   ];
 }

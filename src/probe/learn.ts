@@ -4,10 +4,22 @@ import { isObject } from '../protocol/fields.js';
 import { type ChatPrefix, neutralChatPrefix } from '../protocol/info-names.js';
 import { maxClockWindowSeconds } from '../protocol/limits.js';
 import { basicInfoFields } from '../protocol/user-record.js';
-import { dataOf, isCarriedOut, saysTheSame } from './answer.js';
-import { type Evidence, maxCodeReads, usualWindows } from './gather.js';
-import { clearOf, codesOf, type Refusal, refusalsOf, tellsApart } from './refusals.js';
-import { absentName, type FaultName } from './requests.js';
+import { dataOf, hasSameCode, isCarriedOut, saysTheSame } from './answer.js';
+import { type Limit, usualWindows } from './clock-window.js';
+import type { Evidence } from './evidence.js';
+import { codesOf } from './learned-codes.js';
+import {
+  areSignaturesAccepted,
+  type ClearRefusal,
+  clearOf,
+  doubtOfClock,
+  isSignAccepted,
+  notAsked,
+  type Refusal,
+  refusalsOf,
+} from './refusals.js';
+import { absentName, type FaultName, type Meaning } from './requests.js';
+import { maxCodeReads } from './test-user.js';
 
 /** The value of a field, and how it shows; `undefined` if it is not known: why, and what would settle it. */
 interface Finding<T> {
@@ -29,27 +41,19 @@ export interface Learned {
   readonly fields: Partial<Platform>;
   readonly points: readonly Point[];
   readonly refusals: readonly Refusal[];
-  /** Whether the platform accepted the signatures. */
-  readonly isSigned: boolean;
 }
 
-const found = <T>(value: T, detail: string): Finding<T> => ({ value, detail });
-const open = (detail: string): Finding<never> => ({ value: undefined, detail });
-
-const needsCode = 'needs --code';
-const needsMoreCodes = 'needs a further --code';
-const needsUser = 'needs --union-id';
+const settled = <T>(value: T, detail: string): Finding<T> => ({ value, detail });
+const unsettled = (detail: string): Finding<never> => ({ value: undefined, detail });
 
 type Findings = { readonly [Name in keyof Platform]?: Finding<Platform[Name]> };
 
 /** Concludes from the answers how the platform does what the spec leaves open. */
 export function learn(evidence: Evidence): Learned {
-  const { whole, written } = evidence;
-  const isSigned = tellsApart(evidence) || whole !== null || isCarriedOut(written);
-  const refusals = refusalsOf(evidence, isSigned);
+  const refusals = refusalsOf(evidence);
   const http_status = findStatus(refusals);
   const findings: Findings = {
-    signing: open(isSigned ? 'accepted as the profile has them' : 'the recipes or the secret may be wrong'),
+    signing: findSigning(evidence),
     result_codes: findCodes(refusals, http_status.value ?? 'by-code'),
     http_status,
     absent: findAbsent(evidence),
@@ -61,33 +65,65 @@ export function learn(evidence: Evidence): Learned {
     ...findWindows(evidence),
     replay: findReplay(evidence, refusals),
     code_uses: findUses(evidence),
-    code_ttl_seconds: open('it would take waiting'),
-    unknown_user: open('asking could create a user'),
+    code_ttl_seconds: unsettled('it would take waiting'),
+    unknown_user: unsettled('asking could create a user'),
     passback_union_id: findPassbackId(evidence),
     chat_prefix: findPrefix(evidence),
   };
-  const entries = Object.entries(findings).map(
-    ([name, finding]) => [name as keyof Platform, finding] as const,
-  );
-  return {
-    fields: Object.fromEntries(
-      entries.flatMap(([field, { value }]) => (value === undefined ? [] : [[field, value]])),
-    ),
-    points: entries.map(([field, { value, detail }]) => ({
-      field,
-      isFound: value !== undefined || (field === 'signing' && isSigned),
-      detail,
-    })),
-    refusals,
-    isSigned,
-  };
+  const fields: Record<string, unknown> = {};
+  const points: Point[] = [];
+  for (const [name, { value, detail }] of Object.entries(findings)) {
+    const field = name as keyof Platform;
+    if (value !== undefined) fields[field] = value;
+    const isFound = value !== undefined || (field === 'signing' && areSignaturesAccepted(evidence));
+    points.push({ field, isFound, detail });
+  }
+  return { fields: fields as Partial<Platform>, points, refusals };
+}
+
+/** Why no read with a code was carried out. */
+function whyNoRead({ user, refusedCodes }: Evidence): string {
+  if (user.codes.length === 0) return 'needs --code';
+  return refusedCodes.length > 0 ? 'each --code was refused' : 'not asked';
+}
+
+/** Why no read by names was carried out. */
+function whyNotNamed(evidence: Evidence): string {
+  if (evidence.whole === null) return whyNoRead(evidence);
+  if (evidence.areNamesRefused) return 'a read by names was refused';
+  return evidence.stopped === null ? 'needs a further --code' : 'not asked';
+}
+
+/** Why no passback was carried out. */
+function whyNoPassback({ user, written }: Evidence): string {
+  if (user.unionId === undefined) return 'needs --union-id';
+  return written === null ? 'not asked' : 'the passback was refused';
+}
+
+/** What would show how a fault is treated that is not refused before the code is looked up. */
+function whyLate(evidence: Evidence): string {
+  return `not refused before the code is looked up: ${whyNotNamed(evidence)}`;
+}
+
+function findSigning(evidence: Evidence): Finding<never> {
+  if (areSignaturesAccepted(evidence)) return unsettled('accepted as the profile has them');
+  if (isSignAccepted(evidence))
+    return unsettled('sign is accepted; app_sign may be wrong, or is not checked before the code');
+  if ((evidence.faulty.get('wrongSign') ?? null) === null) return unsettled(notAsked);
+  return unsettled('the recipes or the secret may be wrong');
+}
+
+/** Refusals that do not often come from a gateway. */
+function ofPlatform(refusals: readonly Refusal[]): ClearRefusal[] {
+  const ofGateway: readonly Meaning[] = ['noSuchPath', 'wrongMethod', 'tooManyRequests'];
+  return clearOf(refusals).filter(({ means }) => !ofGateway.includes(means));
 }
 
 function findStatus(refusals: readonly Refusal[]): Finding<Platform['http_status']> {
-  const statuses = clearOf(refusals).map(({ answer }) => answer.httpStatus);
-  if (statuses.length === 0) return open('no refusal shows its meaning');
+  const statuses = ofPlatform(refusals).map(({ answer }) => answer.httpStatus);
+  if (statuses.length === 0) return unsettled('no refusal shows its meaning');
   const isUsually200 = 2 * statuses.filter((status) => status === 200).length > statuses.length;
-  return found(isUsually200 ? 200 : 'by-code', [...new Set(statuses)].toSorted().join(', '));
+  return settled(isUsually200 ? 200 : 'by-code', [...new Set(statuses)].toSorted().join(', '));
 }
 
 function findCodes(
@@ -95,12 +131,13 @@ function findCodes(
   httpStatus: Platform['http_status'],
 ): Finding<Platform['result_codes']> {
   const clear = clearOf(refusals);
-  if (clear.length === 0) return open('no refusal shows its meaning');
-  const { table, left } = codesOf(refusals, httpStatus);
-  const count = (values: readonly unknown[]) => new Set(values).size;
-  const meanings = `${count(clear.map(({ means }) => means))} meanings, ${count(clear.map(({ code }) => code))} codes`;
-  const unsaid = left.length === 0 ? '' : `; left out, as no file can say them: ${left.join(', ')}`;
-  return found(table, meanings + unsaid);
+  if (clear.length === 0) return unsettled('no refusal shows its meaning');
+  const { table, leftOut } = codesOf(refusals, httpStatus);
+  const meanings = new Set(clear.map(({ means }) => means)).size;
+  const codes = new Set(clear.map(({ code }) => code)).size;
+  const detail = `${meanings} meanings, ${codes} codes`;
+  if (leftOut.length === 0) return settled(table, detail);
+  return settled(table, `${detail}; left out, as no file can say them: ${leftOut.join(', ')}`);
 }
 
 const emptyKinds = { object: '{}', list: '[]', null: 'null', omit: 'left out' } as const;
@@ -111,159 +148,177 @@ function emptyKind(value: unknown): 'object' | 'list' | 'null' | undefined {
   return Array.isArray(value) ? 'list' : 'object';
 }
 
-function findEmptyObject({ whole }: Evidence): Finding<Platform['empty_object']> {
+function findEmptyObject(evidence: Evidence): Finding<Platform['empty_object']> {
+  const { whole } = evidence;
+  if (whole === null) return unsettled(whyNoRead(evidence));
   const { extension_info, basic_info } = dataOf(whole);
   const kinds = [...new Set([extension_info, basic_info].flatMap((value) => emptyKind(value) ?? []))];
   const [kind] = kinds;
-  if (kind === undefined)
-    return open(whole === null ? needsCode : 'no object of that user is empty: needs a --code of another');
-  if (kinds.length > 1) return open(`several: ${kinds.map((one) => emptyKinds[one]).join(', ')}`);
-  return found(kind, `${emptyKinds[kind]} in a read`);
+  if (kind === undefined) return unsettled('no object of that user is empty: needs a --code of another');
+  if (kinds.length > 1) return unsettled(`several: ${kinds.map((other) => emptyKinds[other]).join(', ')}`);
+  return settled(kind, `${emptyKinds[kind]} in a read`);
 }
 
-/** Refusals of paths and methods are left out: they often come from a gateway. */
 function findRefusalData(refusals: readonly Refusal[]): Finding<Platform['refusal_data']> {
-  const kinds = clearOf(refusals)
-    .filter(({ means }) => means !== 'noSuchPath' && means !== 'wrongMethod')
-    .map(({ answer: { seen } }) => {
-      const { members } = seen[0];
-      return Object.hasOwn(members, 'data') ? emptyKind(members.data) : ('omit' as const);
-    });
+  const kinds = ofPlatform(refusals).map(({ answer: { seen } }) => {
+    const { members } = seen[0];
+    return Object.hasOwn(members, 'data') ? emptyKind(members.data) : ('omit' as const);
+  });
   const [kind] = kinds;
-  if (kind === undefined) return open('no refusal shows it');
-  if (kinds.some((other) => other !== kind)) return open('not the same in all refusals');
-  return found(kind, emptyKinds[kind]);
+  if (kind === undefined) return unsettled('no refusal shows it');
+  if (kinds.some((other) => other !== kind)) return unsettled('not the same in all refusals');
+  return settled(kind, emptyKinds[kind]);
 }
 
 const absentWords = { omit: 'left out', null: 'null', empty: 'empty text' } as const;
 
-function findAbsent({ whole, named }: Evidence): Finding<Platform['absent']> {
-  if (named !== null) {
-    const value = Object.hasOwn(dataOf(named), absentName) ? dataOf(named)[absentName] : undefined;
-    const kind = value === undefined ? 'omit' : value === null ? 'null' : value === '' ? 'empty' : null;
-    if (kind === null) return open('a name that nobody has came with a value');
-    return found(kind, `${absentWords[kind]} in a read by names`);
-  }
+function findAbsent(evidence: Evidence): Finding<Platform['absent']> {
+  const { whole, named } = evidence;
   const { basic_info } = dataOf(whole);
   // Empty text may be a value, and a field may be left out because the platform does not have it.
-  if (isObject(basic_info) && Object.values(basic_info).includes(null))
-    return found('null', 'null in basic_info');
-  return open(whole === null ? needsCode : needsMoreCodes);
+  const isNull = isObject(basic_info) && Object.values(basic_info).includes(null);
+  if (named === null)
+    return isNull ? settled('null', 'null in basic_info') : unsettled(whyNotNamed(evidence));
+  const kind = absentKind(dataOf(named));
+  if (kind === null) return unsettled('a name that nobody has came with a value');
+  if (isNull && kind !== 'null')
+    return unsettled(`${absentWords[kind]} in a read by names, null in basic_info`);
+  return settled(kind, `${absentWords[kind]} in a read by names`);
 }
 
-function findValues({ whole, named, written }: Evidence): Finding<Platform['values']> {
-  const { extension_info } = dataOf(whole);
-  const all = isObject(extension_info) ? extension_info : {};
-  const isLiteral = (value: unknown) => typeof value === 'number' || typeof value === 'boolean';
-  if (written !== null && isCarriedOut(written)) {
-    const [key = ''] = writtenKeys(written);
-    const value = [dataOf(named)[key], all[key]].find((one) => one !== undefined);
-    if (typeof value === 'string') return found('text', 'a number was read back as text');
-    if (isLiteral(value)) return found('as-written', 'a number was read back as a number');
-    return open(whole === null ? needsCode : needsMoreCodes);
-  }
-  return open(written === null ? `${needsUser} and --code` : 'the passback was refused');
+/** How a name that nobody has shows in `data`. */
+function absentKind(data: Readonly<Record<string, unknown>>): Platform['absent'] | null {
+  if (!Object.hasOwn(data, absentName)) return 'omit';
+  const value = data[absentName];
+  if (value === null) return 'null';
+  return value === '' ? 'empty' : null;
 }
 
-function writtenKeys({ asked }: NonNullable<Evidence['written']>): string[] {
-  return Object.keys(JSON.parse(asked.request.parameters.get('user_info') ?? '{}'));
+function findValues(evidence: Evidence): Finding<Platform['values']> {
+  const { whole, named, written, all, user } = evidence;
+  if (written === null || !isCarriedOut(written)) return unsettled(whyNoPassback(evidence));
+  if (whole === null) return unsettled(whyNoRead(evidence));
+  const isReadBack = all.indexOf(whole) > all.indexOf(written);
+  const { extension_info } = dataOf(isReadBack ? whole : null);
+  const values = { ...(isObject(extension_info) ? extension_info : {}), ...dataOf(named) };
+  const value = values[user.key];
+  if (typeof value === 'string') return settled('text', 'a number was read back as text');
+  if (typeof value === 'number' || typeof value === 'boolean')
+    return settled('as-written', 'a number was read back as a number');
+  return unsettled(named === null ? whyNotNamed(evidence) : 'the key was not read back');
 }
 
 /** How something is treated that a platform may take: only what was carried out shows that it is taken. */
 function findTaken<Refused, Taken>(
-  { issued, faulty, control }: Evidence,
+  evidence: Evidence,
   refusals: readonly Refusal[],
   name: FaultName,
   refused: Refused,
   taken: Taken,
 ): Finding<Refused | Taken> {
-  const late = issued.get(name) ?? null;
-  if (isCarriedOut(late)) return found(taken, 'one was accepted');
-  const answer = late ?? faulty.get(name) ?? null;
-  if (answer === null) return open('not asked, or not answered alike');
-  const why = refusals.find((refusal) => refusal.answer === answer)?.unclear;
-  if (why === null) return found(refused, 'one was refused');
-  if (saysTheSame(answer, control))
-    return open(`not refused before the code is looked up: ${needsMoreCodes}`);
-  return open(why ?? 'not clear');
+  const late = evidence.issued.get(name) ?? null;
+  if (isCarriedOut(late)) return settled(taken, 'one was accepted');
+  const answer = late ?? evidence.faulty.get(name) ?? null;
+  if (answer === null) return unsettled(notAsked);
+  const refusal = refusals.find((known) => known.answer === answer);
+  if (refusal?.unclear === null) return settled(refused, 'one was refused');
+  if (saysTheSame(answer, evidence.control)) return unsettled(whyLate(evidence));
+  return unsettled(refusal?.unclear ?? 'not clear');
 }
 
 function findScopes(evidence: Evidence, refusals: readonly Refusal[]): Finding<Platform['scopes']> {
-  if (!saysTheSame(evidence.faulty.get('usualScope'), evidence.control))
-    return open(`${defaultScope} is refused: ask the operator which it takes`);
-  return findTaken(evidence, refusals, 'otherScope', [defaultScope], 'any' as const);
+  const { faulty, control } = evidence;
+  const usual = faulty.get('usualScope') ?? null;
+  if (usual === null) return unsettled(notAsked);
+  if (saysTheSame(usual, control))
+    return findTaken(evidence, refusals, 'otherScope', [defaultScope], 'any' as const);
+  if (hasSameCode(usual, faulty.get('wrongSign')))
+    return unsettled('a scope is answered like a wrong sign: the rule of sign may not cover it');
+  return unsettled(`${defaultScope} is not answered as without a scope: ask which the platform takes`);
 }
 
 function findWindows(evidence: Evidence): Pick<Findings, 'clock_window_seconds' | 'clock_ahead_seconds'> {
   const old = findLimit(evidence, 'oldTimestamp', evidence.window?.old);
   const ahead = findLimit(evidence, 'futureTimestamp', evidence.window?.ahead);
-  const [one, other] = [old.value, ahead.value];
-  if (typeof one !== 'number' || typeof other !== 'number')
-    return {
-      clock_window_seconds: old,
-      clock_ahead_seconds: other === 'unlimited' && one === other ? found('same', ahead.detail) : ahead,
-    };
-  if (Math.abs(one - other) <= 2)
-    return { clock_window_seconds: old, clock_ahead_seconds: found('same', ahead.detail) };
-  const middle = (one + other) / 2;
-  if (!usualWindows.some((seconds) => Math.abs(seconds - middle) <= 1.5))
-    return { clock_window_seconds: old, clock_ahead_seconds: ahead };
-  const clock = open(`${one} s back, ${other} s ahead: or its clock is wrong by ${Math.abs(one - middle)} s`);
-  return { clock_window_seconds: clock, clock_ahead_seconds: clock };
+  const [back, forth] = [old.value, ahead.value];
+  const isSame = back !== undefined && (back === forth || Math.abs(Number(back) - Number(forth)) <= 2);
+  if (isSame) return { clock_window_seconds: old, clock_ahead_seconds: settled('same', ahead.detail) };
+  if (typeof back === 'number' && typeof forth === 'number' && isUsualWindow((back + forth) / 2, 1.5)) {
+    const seconds = Math.abs(back - forth) / 2;
+    const clock = unsettled(`${back} s back, ${forth} s ahead: or its clock is wrong by ${seconds} s`);
+    return { clock_window_seconds: clock, clock_ahead_seconds: clock };
+  }
+  return { clock_window_seconds: unlessClock(old), clock_ahead_seconds: unlessClock(ahead) };
+}
+
+/** A window on one side alone may be that of a clock that is wrong, unless it is one that deployments have. */
+function unlessClock(limit: Finding<number | 'unlimited'>): Finding<number | 'unlimited'> {
+  const { value } = limit;
+  if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return limit;
+  return unsettled(`${value} s, not the same in both directions: or its clock is wrong`);
+}
+
+function isUsualWindow(value: number, error: number): boolean {
+  return usualWindows.some((seconds) => Math.abs(seconds - value) <= error);
 }
 
 function findLimit(
-  { issued, faulty, control }: Evidence,
+  evidence: Evidence,
   name: 'oldTimestamp' | 'futureTimestamp',
-  limit: { readonly accepted: number; readonly refused: number } | null | undefined,
+  limit: Limit | null | undefined,
 ): Finding<number | 'unlimited'> {
-  const late = issued.get(name) ?? null;
-  if (isCarriedOut(late)) return found('unlimited', 'an hour was accepted');
-  if (late !== null) return open('looked at after the code: it would take many codes');
-  if (saysTheSame(faulty.get(name), control))
-    return open(`not refused before the code is looked up: ${needsMoreCodes}`);
-  if (limit === null || limit === undefined) return open('not asked, or not answered alike');
+  const late = evidence.issued.get(name) ?? null;
+  if (isCarriedOut(late)) return settled('unlimited', 'an hour was accepted');
+  if (late !== null) return unsettled('looked at after the code: it would take many codes');
+  if (saysTheSame(evidence.faulty.get(name), evidence.control)) return unsettled(whyLate(evidence));
+  if (limit === null || limit === undefined) return unsettled(notAsked);
+  const doubt = doubtOfClock(evidence, name);
+  if (doubt !== null) return unsettled(doubt);
   const { accepted, refused } = limit;
   if (accepted > maxClockWindowSeconds)
-    return open(`more than ${maxClockWindowSeconds} s, which no file can say`);
+    return unsettled(`more than ${maxClockWindowSeconds} s, which no file can say`);
   const usual = usualWindows.filter((seconds) => seconds >= accepted && seconds <= refused);
   if (usual.length === 1 && usual[0] !== undefined)
-    return found(usual[0], `${usual[0]} s, to about a second`);
-  if (refused - accepted > 2.5)
-    return open(`between ${Math.floor(accepted)} and ${Math.ceil(refused)} s: the answers are slow`);
-  return found(Math.round(accepted), `${Math.round(accepted)} s, to about a second`);
+    return settled(usual[0], `${usual[0]} s, to about a second`);
+  if (refused - accepted > 2.5) {
+    const bounds = `between ${Math.floor(accepted)} and ${Math.ceil(refused)} s`;
+    return unsettled(`${bounds}: the answers are slow`);
+  }
+  return settled(Math.round(accepted), `${Math.round(accepted)} s, to about a second`);
 }
 
-function findReplay(
-  { copies, control, removedCopies, removed }: Evidence,
-  refusals: readonly Refusal[],
-): Finding<Platform['replay']> {
-  if (isCarriedOut(removedCopies)) return found('allow', 'the copy of a passback was carried out');
+function findReplay(evidence: Evidence, refusals: readonly Refusal[]): Finding<Platform['replay']> {
+  const { copies, control, removedCopies, written } = evidence;
+  if (isCarriedOut(removedCopies)) return settled('allow', 'the copy of a passback was carried out');
   const refused = refusals.find(({ means, unclear }) => means === 'randomReplayed' && unclear === null);
-  if (refused !== undefined) return found('refuse', `${refused.request} was refused`);
-  if (saysTheSame(copies, control))
-    return open(
-      removed === null
-        ? `not refused before the code is looked up: ${needsUser}`
-        : 'no passback could be repeated',
-    );
-  return open('not asked, or not answered alike');
+  if (refused !== undefined) return settled('refuse', `${refused.request} was refused`);
+  if (!saysTheSame(copies, control)) return unsettled(notAsked);
+  const why = isCarriedOut(written) ? 'no passback could be repeated' : whyNoPassback(evidence);
+  return unsettled(`not refused before the code is looked up: ${why}`);
 }
 
-function findUses({ uses }: Evidence): Finding<Platform['code_uses']> {
-  if (uses === null) return open(needsCode);
-  const { count, isUsedUp } = uses;
-  if (!isUsedUp) return found('unlimited', `at least ${maxCodeReads}, taken as unlimited`);
-  return found(count, `${count === 1 ? '1 read' : `${count} reads`}, if the code was fresh`);
+function findUses(evidence: Evidence): Finding<Platform['code_uses']> {
+  const { uses, control, codesRead, areNamesRefused } = evidence;
+  if (uses === null) return unsettled(whyNoRead(evidence));
+  if (isCarriedOut(control)) return unsettled('a code that was never issued is accepted, too');
+  const { count, refusal, isCertain } = uses;
+  if (areNamesRefused) return unsettled('a read by names was refused');
+  if (!isCertain) return unsettled('an answer was lost, or came in place of another');
+  if (refusal === null && count < maxCodeReads) return unsettled('not asked');
+  if (refusal === null) return settled('unlimited', `at least ${maxCodeReads}, taken as unlimited`);
+  // Another answer may be that of a limit for the user, unless another code is read after it.
+  if (!saysTheSame(refusal, control) && codesRead < 2)
+    return unsettled('refused unlike a code that was never issued: needs a further --code');
+  return settled(count, `${count === 1 ? '1 read' : `${count} reads`}, if the code was fresh`);
 }
 
-function findPassbackId({ written }: Evidence): Finding<Platform['passback_union_id']> {
-  if (written === null) return open(needsUser);
-  if (!isCarriedOut(written)) return open('the passback was refused');
+function findPassbackId(evidence: Evidence): Finding<Platform['passback_union_id']> {
+  const { written, user } = evidence;
+  if (!isCarriedOut(written)) return unsettled(whyNoPassback(evidence));
   const { union_id } = dataOf(written);
-  return String(union_id) === written.asked.request.parameters.get('union_id')
-    ? found('same', 'the same for that user')
-    : found('any', 'another one for that user');
+  return String(union_id) === user.unionId
+    ? settled('same', 'the same for that user')
+    : settled('any', 'another one for that user');
 }
 
 /** The names of the chat platform with any prefix, in `basic_info`. */
@@ -274,12 +329,13 @@ const chatField = new RegExp(
     .join('|')})$`,
 );
 
-function findPrefix({ whole }: Evidence): Finding<ChatPrefix> {
-  if (whole === null) return open(needsCode);
+function findPrefix(evidence: Evidence): Finding<ChatPrefix> {
+  const { whole } = evidence;
+  if (whole === null) return unsettled(whyNoRead(evidence));
   const { basic_info } = dataOf(whole);
   const fields = Object.keys(isObject(basic_info) ? basic_info : {});
   const [prefix, ...others] = new Set(fields.flatMap((name) => chatField.exec(name)?.[1] ?? []));
-  if (prefix === undefined) return open('basic_info of that user has none of the names');
-  if (others.length > 0) return open('the names have several prefixes');
-  return found(prefix as ChatPrefix, 'in basic_info');
+  if (prefix === undefined) return unsettled('basic_info of that user has none of the names');
+  if (others.length > 0) return unsettled('the names have several prefixes');
+  return settled(prefix as ChatPrefix, 'in basic_info');
 }

@@ -1,21 +1,8 @@
-import type { Platform } from '../platform/platform.js';
-import {
-  type PlatformResultCode,
-  type PlatformResultCodes,
-  parseResultCodes,
-  platformRefusal,
-} from '../protocol/result-code-table.js';
-import {
-  entryOf,
-  httpStatusOf,
-  messageOf,
-  type ResultCode,
-  type ResultCodeName,
-  resultCode,
-} from '../protocol/result-codes.js';
-import { alikeOf, type ConstantAnswer, isCarriedOut, saysTheSame } from './answer.js';
-import type { Evidence } from './gather.js';
-import { controlRead, type FaultName, faults, type Meaning } from './requests.js';
+import type { ResultCodeName } from '../protocol/result-codes.js';
+import { type ResultCode, resultCode } from '../protocol/result-codes.js';
+import { alikeOf, type ConstantAnswer, hasSameCode, isCarriedOut, saysTheSame } from './answer.js';
+import type { Evidence } from './evidence.js';
+import { canImitate, type FaultName, faults, type Meaning } from './requests.js';
 
 /** A request that a correct platform refuses, and how it is answered. */
 export interface Refusal {
@@ -27,10 +14,13 @@ export interface Refusal {
   readonly unclear: string | null;
 }
 
+/** Why an answer is missing. */
+export const notAsked = 'not asked, or not answered alike';
+
 /** The code of this project with a meaning. */
 export function ownCode(means: Meaning): ResultCode {
-  const name = means === 'unknownParameter' || means === 'scopeNotAccepted' ? 'malformedParameter' : means;
-  return resultCode[name];
+  const isDetail = means === 'unknownParameter' || means === 'scopeNotAccepted';
+  return resultCode[isDetail ? 'malformedParameter' : (means satisfies ResultCodeName)];
 }
 
 /** Unrelated requests: a code that they have in common may mean something else. */
@@ -50,185 +40,219 @@ const subjects: readonly (readonly Meaning[])[] = [
   ['codeNotValid'],
 ];
 
-/** Whether an unknown code is answered unlike a wrong sign: then answers show how far a request came. */
-export function tellsApart({ control, faulty }: Evidence): boolean {
-  const wrongSign = faulty.get('wrongSign') ?? null;
-  return !isCarriedOut(control) && wrongSign !== null && !saysTheSame(wrongSign, control);
+/** Faults that a platform may take for another one: by the code of that answer nothing is shown. */
+const lookalikes: Partial<Record<FaultName, readonly FaultName[]>> = {
+  shortTimestamp: ['oldTimestamp', 'futureTimestamp'],
+  otherMethod: ['noCode', 'noChannel'],
+  unknownParameter: ['wrongSign'],
+  otherScope: ['wrongSign', 'usualScope'],
+};
+
+/** Whether a fault is answered unlike the control: then the control came further. */
+function isToldApart({ control, faulty }: Evidence, name: FaultName): boolean {
+  const answer = faulty.get(name) ?? null;
+  return answer !== null && !saysTheSame(answer, control);
 }
 
-/** The refusals of a probe; `isSigned` is whether the platform accepted the signatures. */
-export function refusalsOf(evidence: Evidence, isSigned: boolean): Refusal[] {
-  const { control, copies, faulty, issued, removedCopies, passbacks, throttled } = evidence;
-  const passes = (answer: ConstantAnswer | null) => saysTheSame(answer, control);
-  /** Answers of requests that a platform may take for another fault. */
-  const lookalikes: Partial<Record<FaultName, readonly FaultName[]>> = {
-    shortTimestamp: ['oldTimestamp', 'futureTimestamp'],
-    otherMethod: ['noCode', 'noChannel'],
-    unknownParameter: ['wrongSign'],
-    otherScope: ['wrongSign', 'usualScope'],
-  };
-  const unclearOf = (means: Meaning, answer: ConstantAnswer | null, name?: FaultName): string | null => {
-    if (answer === null) return 'not asked, or not answered alike';
-    if (isCarriedOut(answer)) return 'carried out';
-    if (answer.code === null) return 'no envelope';
-    if (throttled.some((one) => saysTheSame(one, answer))) return 'answered as where it throttles';
-    if (means === 'codeNotValid') return isSigned ? null : 'the signatures may be wrong';
-    if (passes(answer))
-      return isSigned ? 'not refused before the code is looked up' : 'the signatures may be wrong';
-    const other = (name === undefined ? [] : (lookalikes[name] ?? [])).find((like) => {
-      const one = faulty.get(like) ?? null;
-      return !passes(one) && saysTheSame(one, answer);
-    });
-    return other === undefined ? null : `answered like ${faults[other].title}`;
-  };
-  const refusal = (
-    request: string,
-    means: Meaning | undefined,
-    answer: ConstantAnswer | null,
-    name?: FaultName,
-  ) => (means === undefined ? [] : [{ request, means, answer, unclear: unclearOf(means, answer, name) }]);
-  const isThrottle = throttled.length > 1 || throttled.some(({ httpStatus }) => httpStatus === 429);
-  const throttle = isThrottle ? alikeOf(throttled) : null;
-  const found: Refusal[] = [
-    ...refusal(controlRead().title, 'codeNotValid', control),
-    ...[...faulty].flatMap(([name, answer]) => {
-      const { title, ...fault } = faults[name];
-      const means = 'means' in fault ? fault.means : undefined;
-      const late = issued.get(name);
-      if (late !== undefined) {
-        // What a platform may take is refused only where it does not.
-        if (isCarriedOut(late) && 'isOptional' in fault) return [];
-        return refusal(`${title}, with a code`, means, late, name);
-      }
-      return 'isOptional' in fault && passes(answer) ? [] : refusal(title, means, answer, name);
-    }),
-    ...(passes(copies) ? [] : refusal('a random twice', 'randomReplayed', copies)),
-    ...(removedCopies === null || isCarriedOut(removedCopies)
-      ? []
-      : refusal('a random twice, in a passback', 'randomReplayed', removedCopies)),
-    ...passbacks.flatMap(([{ title, means }, answer]) => refusal(title, means, answer)),
-    ...(throttle === null ||
-    throttle.code === null ||
-    (throttle.code === control.code && throttle.httpStatus === control.httpStatus)
-      ? []
-      : [
-          {
-            request: 'requests too close to each other',
-            means: 'tooManyRequests' as const,
-            answer: throttle,
-            unclear: null,
-          },
-        ]),
-  ];
-  return found.map((one) =>
-    isDoubtful(one, found) ? { ...one, unclear: 'one code for unrelated faults' } : one,
-  );
+/** Whether a request was carried out: then the signatures are right, and all else that names the caller. */
+export function isAnyCarriedOut({ control, whole, written }: Evidence): boolean {
+  return isCarriedOut(control) || isCarriedOut(whole) || isCarriedOut(written);
 }
 
-/** Whether three requests that have nothing to do with each other are answered alike. */
-function isDoubtful({ answer, unclear }: Refusal, all: readonly Refusal[]): boolean {
-  if (answer === null || unclear !== null) return false;
-  const alike = all.filter((other) => other.unclear === null && saysTheSame(other.answer, answer));
-  return subjects.filter((meanings) => alike.some(({ means }) => meanings.includes(means))).length > 2;
+/** Whether the platform accepted `sign` (§5.6), or carries requests out without it. */
+export function isSignAccepted(evidence: Evidence): boolean {
+  return isAnyCarriedOut(evidence) || isToldApart(evidence, 'wrongSign');
 }
 
-/** The status that the service sends for a meaning without a status of its own. */
-function usualStatus(means: Meaning, httpStatus: Platform['http_status']): number {
-  return httpStatus === 200 ? 200 : httpStatusOf(ownCode(means));
+/** Whether the platform accepted both signatures. */
+export function areSignaturesAccepted(evidence: Evidence): boolean {
+  if (isAnyCarriedOut(evidence)) return true;
+  return isToldApart(evidence, 'wrongSign') && isToldApart(evidence, 'wrongAppSign');
 }
 
-/** Refusals that show their meaning. */
-export function clearOf(
-  refusals: readonly Refusal[],
-): (Refusal & { readonly answer: ConstantAnswer; readonly code: number })[] {
-  return refusals.flatMap((refusal) => {
-    const { answer, unclear } = refusal;
-    return answer === null || answer.code === null || unclear !== null
-      ? []
-      : [{ ...refusal, answer, code: answer.code }];
+/**
+ * The parameters of §4.1 with which a read is answered like one with a wrong `sign`: the rule of `sign` may not cover
+ * them.
+ */
+export function unsignedParameters({ control, faulty }: Evidence): string[] {
+  const wrongSign = faulty.get('wrongSign');
+  const optional = { scope: 'usualScope', info_name: 'oneName' } as const;
+  return Object.entries(optional).flatMap(([parameter, name]) => {
+    const answer = faulty.get(name);
+    const isUnsigned = hasSameCode(answer, wrongSign) && !saysTheSame(answer, control);
+    return isUnsigned ? [parameter] : [];
   });
 }
 
 /**
- * The table of the result codes that were seen; `null` if it is that of this project. A code that cannot be written in
- * a platform file is left out.
+ * Why the answer to a code that was never issued does not show how such codes are refused; `null` if it does. Something
+ * else may be refused in each request: only a read that was carried out shows that it is the code.
  */
-export function codesOf(
-  refusals: readonly Refusal[],
-  httpStatus: Platform['http_status'],
-): { readonly table: PlatformResultCodes | null; readonly left: readonly number[] } {
-  const clear = clearOf(refusals);
-  const codes = [...new Set(clear.map(({ code }) => code))];
-  const entries = codes.map((code) => {
-    const of = clear.filter((refusal) => refusal.code === code);
-    return [code, entryFor(code, of, httpStatus)] as const;
-  });
-  const isRead = ([code, entry]: (typeof entries)[number]) => {
-    try {
-      parseResultCodes({ [code]: entry }, '');
-      return true;
-    } catch {
-      return false;
+export function doubtOfControl(evidence: Evidence): string | null {
+  const { control, whole, user, uses, refusedCodes } = evidence;
+  if (!areSignaturesAccepted(evidence)) return 'the signatures may be wrong';
+  if (user.codes.length === 0) return 'needs --code: something else may be refused';
+  if (!isCarriedOut(whole))
+    return refusedCodes.length === 0 ? notAsked : 'each --code was refused: something else may be refused';
+  if (canImitate(user.codes[0])) return null;
+  const refusals = [uses?.refusal ?? null, ...refusedCodes];
+  const isOfForm = refusals.some((refusal) => saysTheSame(refusal, control));
+  return isOfForm ? null : 'its form may be refused: the code is too short to make up another one';
+}
+
+/**
+ * Why another answer to a timestamp does not show that it is refused: all others may be, where the clock of the platform is
+ * wrong by about an hour. `null` if it does, or the fault has nothing to do with timestamps.
+ */
+export function doubtOfClock(evidence: Evidence, name: FaultName): string | null {
+  const opposites: Partial<Record<FaultName, FaultName>> = {
+    oldTimestamp: 'futureTimestamp',
+    futureTimestamp: 'oldTimestamp',
+  };
+  const opposite = opposites[name];
+  if (opposite === undefined || isAnyCarriedOut(evidence) || isToldApart(evidence, opposite)) return null;
+  return `${faults[opposite].title} is not refused: the clock of the platform may be wrong`;
+}
+
+/** Collects the refusals of a probe. */
+class RefusalList {
+  readonly #evidence: Evidence;
+  readonly #refusals: Refusal[] = [];
+
+  constructor(evidence: Evidence) {
+    this.#evidence = evidence;
+  }
+
+  addControl(): void {
+    const { control } = this.#evidence;
+    const unclear = this.#doubtOf(control) ?? doubtOfControl(this.#evidence);
+    const request = control.seen[0].asked.title;
+    this.#refusals.push({ request, means: 'codeNotValid', answer: control, unclear });
+  }
+
+  addReads(): void {
+    for (const [name, answer] of this.#evidence.faulty) {
+      const fault = faults[name];
+      if (!('means' in fault)) continue;
+      const { title, means } = fault;
+      // What a platform may take is refused only where it does not.
+      const isOptional = 'isOptional' in fault;
+      const late = this.#evidence.issued.get(name);
+      if (late !== undefined) {
+        if (isOptional && isCarriedOut(late)) continue;
+        const unclear = this.#doubtOf(late) ?? this.#doubtOfPlace(late);
+        this.#refusals.push({ request: `${title}, with a code`, means, answer: late, unclear });
+        continue;
+      }
+      if (isOptional && saysTheSame(answer, this.#evidence.control)) continue;
+      const unclear =
+        this.#doubtOf(answer) ??
+        this.#doubtOfPlace(answer) ??
+        this.#doubtOfLookalike(name, answer) ??
+        doubtOfClock(this.#evidence, name);
+      this.#refusals.push({ request: title, means, answer, unclear });
     }
-  };
-  const written = entries.filter(isRead);
-  const isOwn = written.every(
-    ([code, entry]) => typeof entry === 'string' && resultCode[entry as ResultCodeName] === code,
-  );
-  return {
-    table: isOwn ? null : Object.fromEntries(written),
-    left: codes.filter((code) => !written.some(([known]) => known === code)),
-  };
+  }
+
+  addReplays(): void {
+    const { copies, removedCopies, control } = this.#evidence;
+    const means = 'randomReplayed';
+    if (!saysTheSame(copies, control)) {
+      const unclear = this.#doubtOf(copies);
+      this.#refusals.push({ request: 'a random twice', means, answer: copies, unclear });
+    }
+    if (removedCopies === null || isCarriedOut(removedCopies)) return;
+    const unclear = this.#doubtOf(removedCopies);
+    const request = 'a random twice, in a passback';
+    this.#refusals.push({ request, means, answer: removedCopies, unclear });
+  }
+
+  addPassbacks(): void {
+    const isControlled = isCarriedOut(this.#evidence.writtenAgain);
+    for (const { asked, answer } of this.#evidence.passbacks) {
+      if (asked.means === undefined) continue;
+      const uncontrolled = isControlled ? null : 'a right passback after it was not carried out';
+      const unclear = this.#doubtOf(answer) ?? uncontrolled;
+      this.#refusals.push({ request: asked.title, means: asked.means, answer, unclear });
+    }
+  }
+
+  /** HTTP has to say that there were too many requests: a fault of the platform comes and goes, too. */
+  addThrottle(): void {
+    const { throttled, control } = this.#evidence;
+    const answer = alikeOf(throttled.filter(({ saysTooMany, code }) => saysTooMany && code !== null));
+    if (answer === null || hasSameCode(answer, control)) return;
+    const request = 'requests too close to each other';
+    this.#refusals.push({ request, means: 'tooManyRequests', answer, unclear: null });
+  }
+
+  /** All of them; one code for unrelated faults is unclear. */
+  get all(): Refusal[] {
+    return this.#refusals.map((refusal) => {
+      if (!isForUnrelated(refusal, this.#refusals)) return refusal;
+      return { ...refusal, unclear: 'one code for unrelated faults' };
+    });
+  }
+
+  /** Why an answer is no refusal of the request. */
+  #doubtOf(answer: ConstantAnswer | null): string | null {
+    if (answer === null) return notAsked;
+    if (isCarriedOut(answer)) return 'carried out';
+    if (answer.code === null) return 'no envelope';
+    const isInstead = this.#evidence.throttled.some((instead) => saysTheSame(instead, answer));
+    return isInstead ? 'answered as where it throttles' : null;
+  }
+
+  /** Why it may not be the fault of a read that was refused. */
+  #doubtOfPlace(answer: ConstantAnswer | null): string | null {
+    if (!saysTheSame(answer, this.#evidence.control)) return null;
+    if (!areSignaturesAccepted(this.#evidence)) return 'the signatures may be wrong';
+    return 'not refused before the code is looked up';
+  }
+
+  #doubtOfLookalike(name: FaultName, answer: ConstantAnswer | null): string | null {
+    const { faulty, control } = this.#evidence;
+    for (const other of lookalikes[name] ?? []) {
+      const { title } = faults[other];
+      const compared = faulty.get(other) ?? null;
+      if (compared === null) return `not known whether it is answered like ${title}`;
+      if (saysTheSame(compared, control)) continue;
+      if (hasSameCode(compared, answer)) return `answered like ${title}`;
+    }
+    return null;
+  }
 }
 
-function entryFor(
-  code: number,
-  refusals: ReturnType<typeof clearOf>,
-  httpStatus: Platform['http_status'],
-): Meaning | PlatformResultCode {
-  const isCaller = (name: Meaning) => Number(entryOf(ownCode(name)).refuses === 'caller');
-  const all = [...new Set(refusals.map(({ means }) => means))];
-  // A code of malformed parameters needs no further name for some of them.
-  const names = all
-    .filter(
-      (name) => ownCode(name) === resultCode[name as ResultCodeName] || !all.includes('malformedParameter'),
-    )
-    // The client takes the first: the one that does not end a bulk run.
-    .toSorted((a, b) => isCaller(a) - isCaller(b));
-  const [name] = names as [Meaning];
-  const isOwn = names.length === 1 && ownCode(name) === code;
-  const other = refusals.find(({ means, answer }) => answer.httpStatus !== usualStatus(means, httpStatus));
-  const texts = refusals
-    .filter(({ answer }) => !answer.seen[0].asked.isPersonal)
-    .map(({ answer }) => answer.msg);
-  const [msg = null] = texts;
-  const isFixed = msg !== null && texts.every((text) => text === msg);
-  const entry: PlatformResultCode = {
-    means: names.length === 1 ? name : names,
-    ...(isFixed && !(isOwn && msg === messageOf(code as ResultCode)) && { msg }),
-    ...(other && { http_status: other.answer.httpStatus }),
-  };
-  if (isOwn && ownCode(name) !== resultCode[name as ResultCodeName])
-    return { ...entry, means: 'malformedParameter' };
-  return Object.keys(entry).length === 1 && names.length === 1 ? name : entry;
+/** The refusals of a probe. */
+export function refusalsOf(evidence: Evidence): Refusal[] {
+  const refusals = new RefusalList(evidence);
+  refusals.addControl();
+  refusals.addReads();
+  refusals.addReplays();
+  refusals.addPassbacks();
+  refusals.addThrottle();
+  return refusals.all;
 }
 
-/** Requests that a service with this platform file would answer differently from the platform. */
-export function differencesOf(refusals: readonly Refusal[], platform: Platform): string[] {
-  return clearOf(refusals).flatMap(({ request, means, answer, code }) => {
-    const detail = means === 'unknownParameter' || means === 'scopeNotAccepted' ? means : undefined;
-    const { result_codes, http_status } = platform;
-    const own = platformRefusal(ownCode(means), result_codes, http_status, detail);
-    return own.code === code && own.httpStatus === answer.httpStatus
-      ? []
-      : [`${request}: ${own.code}, HTTP ${own.httpStatus}, not ${code}, HTTP ${answer.httpStatus}`];
+/** Whether three requests that have nothing to do with each other are answered alike. */
+function isForUnrelated({ answer, unclear }: Refusal, all: readonly Refusal[]): boolean {
+  if (answer === null || unclear !== null) return false;
+  const alike = all.filter((other) => other.unclear === null && saysTheSame(other.answer, answer));
+  const touched = subjects.filter((meanings) => alike.some(({ means }) => meanings.includes(means)));
+  return touched.length > 2;
+}
+
+/** A refusal that shows its meaning. */
+export interface ClearRefusal extends Refusal {
+  readonly answer: ConstantAnswer;
+  readonly code: number;
+}
+
+/** Refusals that show their meaning. */
+export function clearOf(refusals: readonly Refusal[]): ClearRefusal[] {
+  return refusals.flatMap((refusal) => {
+    const { answer, unclear } = refusal;
+    if (answer === null || answer.code === null || unclear !== null) return [];
+    return [{ ...refusal, answer, code: answer.code }];
   });
-}
-
-/** Meanings of refusals that were not seen: a service with the file answers them with the codes of this project. */
-export function unseenMeanings(refusals: readonly Refusal[]): Exclude<ResultCodeName, 'ok'>[] {
-  const seen = clearOf(refusals).map(({ means }) => ownCode(means));
-  return (Object.keys(resultCode) as ResultCodeName[]).filter(
-    (name): name is Exclude<ResultCodeName, 'ok'> => name !== 'ok' && !seen.includes(resultCode[name]),
-  );
 }

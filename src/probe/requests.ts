@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { PlainRequest } from '../client/request.js';
-import { endpointNamed, type Parameter } from '../protocol/endpoints.js';
+import { defaultScope, endpointNamed, type Parameter } from '../protocol/endpoints.js';
 import type { RefusalDetail } from '../protocol/errors.js';
 import type { ResultCodeName } from '../protocol/result-codes.js';
 import type { Signers } from '../signing/app-signatures.js';
@@ -23,8 +23,10 @@ export interface ProbeRequest {
   readonly age?: number;
   /** The parameter that is shorter than §8 allows. */
   readonly short?: 'random' | 'timestamp';
-  /** Whether it names a user: nothing of its answer but codes and types is kept. */
+  /** Whether it names a user: the text of its answer is neither shown nor saved. */
   readonly isPersonal?: true;
+  /** What it does to a record if it is carried out. */
+  readonly effect?: 'writes key' | 'removes key' | 'writes key of another user' | 'writes reserved key';
 }
 
 /** A value that the probe makes up: no platform has it. */
@@ -36,6 +38,9 @@ export const oldSeconds = 3600;
 /** A name that nobody has. */
 export const absentName = `${invented}_absent`;
 
+/** The reserved key that is passed back (§4.2), with the ID of the user as its value: a platform that takes it changes nothing else. */
+export const reservedKey = 'union_id';
+
 /** The text of the number that is passed back: its last digit is lost where it is read as a number. */
 const probeNumber = '1.50';
 
@@ -43,16 +48,37 @@ function readOf(values: Readonly<Record<string, string>>, infoNames: readonly st
   return { endpoint: endpointNamed.read, parameters: new Map(Object.entries(values)), infoNames };
 }
 
+/** Minimum length of a code that is imitated: another one of that form is not issued by chance. */
+const imitatedLength = 16;
+
+/** Whether a code can be made up that has the form of this one. */
+export function canImitate(code: string | undefined): code is string {
+  return code !== undefined && code.length >= imitatedLength;
+}
+
+/** A code that was never issued, of the form of one that was, where that is long enough. */
+export function inventCode(issued: string | undefined): string {
+  if (!canImitate(issued)) return randomUUID().replaceAll('-', '');
+  const isHex = /^[0-9a-f-]+$/i.test(issued);
+  const alphabets = isHex
+    ? ['0123456789', 'abcdef', 'ABCDEF']
+    : ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  return issued.replace(/[0-9A-Za-z]/g, (character) => {
+    const alphabet = alphabets.find((letters) => letters.includes(character)) ?? character;
+    return alphabet[randomInt(alphabet.length)] ?? character;
+  });
+}
+
 /** The control, to compare faults with: a read that is correct except for its code, which was never issued. */
-export const controlRead = (): ProbeRequest => ({
+export const controlRead = (code: string): ProbeRequest => ({
   title: 'a code that was never issued',
   means: 'codeNotValid',
-  request: readOf({ code: randomUUID().replaceAll('-', '') }),
+  request: readOf({ code }),
 });
 
 /** The control with a timestamp of this age, in seconds. */
-export const agedRead = (age: number): ProbeRequest => ({
-  ...controlRead(),
+export const agedRead = (code: string, age: number): ProbeRequest => ({
+  ...controlRead(code),
   title: `a timestamp ${age} s old`,
   means: 'timestampOutsideWindow',
   age,
@@ -99,7 +125,8 @@ const withParameter = (name: string, value: string) => (request: PlainRequest) =
 
 /**
  * The faults of a read, by their names, in the order in which they are asked: the first tells whether the signatures are
- * right, the last show again what others did.
+ * right, the last show again what others did. A usual scope and a name are no faults: they show whether the rule of the
+ * signatures covers what a read may have.
  */
 export const faults = {
   wrongSign: {
@@ -134,17 +161,10 @@ export const faults = {
     change: () => ({ age: oldSeconds }),
   },
   otherMethod: {
-    title: 'GET where a passback is a PUT',
+    title: 'PUT where a read is a GET',
     means: 'wrongMethod',
-    change: () => ({
-      request: {
-        ...readOf({}),
-        endpoint: {
-          ...endpointNamed.passback,
-          method: 'GET',
-          parameters: endpointNamed.passback.parameters.filter((parameter) => parameter.in === 'query'),
-        },
-      },
+    change: (request) => ({
+      request: { ...request, endpoint: { ...endpointNamed.read, method: 'PUT' } },
     }),
   },
   otherPath: {
@@ -166,7 +186,11 @@ export const faults = {
     isOptional: true,
     change: withParameter('scope', invented),
   },
-  usualScope: { title: 'the scope get_user_info', change: withParameter('scope', 'get_user_info') },
+  usualScope: {
+    title: `the scope ${defaultScope}`,
+    change: withParameter('scope', defaultScope),
+  },
+  oneName: { title: 'the info_name mobile', change: withParameter('info_name', 'mobile') },
   noChannel: { title: 'no channel', means: 'missingParameter', change: without('channel') },
   shortTimestamp: {
     title: 'a timestamp of 9 digits',
@@ -214,40 +238,60 @@ export function issuedRead(code: string, infoNames: readonly string[] = []): Pro
   return { title, request: readOf({ code, ...names }, infoNames), isPersonal: true };
 }
 
+/** The passback of these values. */
 function passback(
   title: string,
   values: Readonly<Record<string, string>>,
-  means?: ResultCodeName,
+  effect: NonNullable<ProbeRequest['effect']>,
 ): ProbeRequest {
   const request = {
     endpoint: endpointNamed.passback,
     parameters: new Map(Object.entries(values)),
     infoNames: [],
   };
-  return { title, request, isPersonal: true, ...(means === undefined ? {} : { means }) };
+  return { title, request, isPersonal: true, effect };
 }
 
-/** The passback of the probe's own key: a number, or `null`, which removes it. */
-export function keyPassback(unionId: string, key: string, isRemoved = false): ProbeRequest {
-  const user_info = `{${JSON.stringify(key)}:${isRemoved ? 'null' : probeNumber}}`;
-  return passback(isRemoved ? 'a passback of null' : 'a passback', { union_id: unionId, user_info });
+/** The passback of the probe's own key, a number: it is right, and the control of the passbacks below. */
+export function keyPassback(unionId: string, key: string): ProbeRequest {
+  const user_info = `{${JSON.stringify(key)}:${probeNumber}}`;
+  return passback('a passback', { union_id: unionId, user_info }, 'writes key');
+}
+
+/** The passback that removes the probe's key. */
+export function keyRemoval(unionId: string, key: string): ProbeRequest {
+  const user_info = JSON.stringify({ [key]: null });
+  return passback('a passback of null', { union_id: unionId, user_info }, 'removes key');
 }
 
 /** The passbacks that a correct platform refuses. Those that name the user would write the probe's key, or the ID. */
 export function faultyPassbacks(unionId: string, key: string): ProbeRequest[] {
   const own = (value: unknown) => JSON.stringify({ [key]: value });
+  const reserved = JSON.stringify({ [reservedKey]: unionId });
   return [
-    passback('a passback without a user', { user_info: own('1') }, 'userNotNamed'),
-    passback(
-      'a primary_key that is not in user_info',
-      { primary_key: absentName, user_info: own('1') },
-      'primaryKeyNotInUserInfo',
-    ),
-    passback('a user_info of two levels', { union_id: unionId, user_info: own({ a: 1 }) }, 'userInfoNotFlat'),
-    passback(
-      'a reserved key in user_info',
-      { union_id: unionId, user_info: JSON.stringify({ union_id: unionId }) },
-      'reservedKey',
-    ),
+    {
+      ...passback('a passback without a user', { user_info: own('1') }, 'writes key of another user'),
+      means: 'userNotNamed',
+    },
+    {
+      ...passback(
+        'a primary_key that is not in user_info',
+        { primary_key: absentName, user_info: own('1') },
+        'writes key of another user',
+      ),
+      means: 'primaryKeyNotInUserInfo',
+    },
+    {
+      ...passback('a user_info of two levels', { union_id: unionId, user_info: own({ a: 1 }) }, 'writes key'),
+      means: 'userInfoNotFlat',
+    },
+    {
+      ...passback(
+        'a reserved key in user_info',
+        { union_id: unionId, user_info: reserved },
+        'writes reserved key',
+      ),
+      means: 'reservedKey',
+    },
   ];
 }

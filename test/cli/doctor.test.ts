@@ -195,7 +195,7 @@ describe('doctor reports a service', () => {
     expect(found.checks.acceptance).toMatchObject({
       status: 'skipped',
       detail: expect.stringContaining('1001'),
-      commands: ['userinfo probe -p local --save-profile'],
+      commands: ['userinfo probe -p local --code "$code" --save-profile'],
     });
   });
 

@@ -30,8 +30,8 @@ it("the platform's result codes come from --platform or the profile, and decide 
   codes.push(1001);
   const plain = await machine.run(['read', 'c1']);
   expect(plain).toMatchObject({ status: 4 });
-  expect(plain.stderr).toContain("To learn what the platform's codes mean:");
-  expect(plain.stderr).toContain('  userinfo probe -p shop --save-profile\n');
+  expect(plain.stderr).toContain("To learn what the platform's codes mean, with a code of a test user:");
+  expect(plain.stderr).toContain('  userinfo probe -p shop --code "$code" --save-profile\n');
   codes.push(1001);
   const production = await machine.run(['read', 'c1', '--environment', 'production']);
   expect(production.stderr).toContain('The code is not in the table: ask the operator.');

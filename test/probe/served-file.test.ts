@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CallClient } from '../../src/client/client.js';
 import { formatPlatform, type PlatformFile, parsePlatform } from '../../src/platform/platform.js';
+import { Exchange } from '../../src/probe/exchange.js';
 import { gather, maxRequestsOf } from '../../src/probe/gather.js';
 import { type Learned, learn } from '../../src/probe/learn.js';
-import { differencesOf, unseenMeanings } from '../../src/probe/refusals.js';
+import { differencesOf, unseenMeanings } from '../../src/probe/learned-codes.js';
 import type { ResultCodeName } from '../../src/protocol/result-codes.js';
 import { createTestService, type TestService } from '../../src/service/index.js';
 import { compileRecipes } from '../../src/signing/app-signatures.js';
@@ -110,7 +111,7 @@ async function learnFrom(service: TestService): Promise<Learned> {
     pauseMs: 0,
     maxRequests: maxRequestsOf(user),
   };
-  return learn(await gather(connection, user));
+  return learn(await gather(new Exchange(connection, user)));
 }
 
 it('the file that is learned of a service is the file that it was given', { timeout: 600_000 }, async () => {

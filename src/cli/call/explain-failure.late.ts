@@ -52,8 +52,8 @@ function refusedSignature({ means }: RejectedError, settings: Settings, operatio
 function unknownCode({ resultCode }: RejectedError, { profile, environment }: Settings) {
   if (environment.value === 'production' || profile === null) return {};
   return {
-    hint: `The table of the profile does not have the code ${resultCode}. To learn what the platform's codes mean:`,
-    commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --save-profile`],
+    hint: `The table of the profile does not have the code ${resultCode}. To learn what the platform's codes mean, with a code of a test user:`,
+    commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --code "$code" --save-profile`],
   };
 }
 

@@ -224,8 +224,8 @@ function learningCodes({ environment, profile }: Settings): Pick<Finding, 'next'
   if (environment.value === 'production' || profile === null)
     return { next: 'Ask the operator what it means, and name it under result_codes of the platform file.' };
   return {
-    next: "To learn what the platform's codes mean:",
-    commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --save-profile`],
+    next: "To learn what the platform's codes mean, with a code of a test user:",
+    commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --code "$code" --save-profile`],
   };
 }
 

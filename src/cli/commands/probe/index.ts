@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { parsePlatform } from '../../../platform/platform.js';
-import type { ProbedUser } from '../../../probe/gather.js';
+import type { ProbedUser } from '../../../probe/exchange.js';
 import { updateProfile } from '../../../profiles/profile-store.js';
 import type { Settings } from '../../../profiles/settings.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
@@ -65,7 +65,10 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   // Check everything that can fail before a code is used up.
   if (saveProfile) await context.profiles.change((list) => list);
   const user = { codes, unionId, key: `${settings.key_prefix ?? ''}userinfo_probe` };
+  const { Exchange } = await import('../../../probe/exchange.js');
   const { gather, maxRequestsOf } = await import('../../../probe/gather.js');
+  const { leftBehind } = await import('../../../probe/left-behind.js');
+  const { conclude, describeLeft, probeRecord, probeTables, verdictOf } = await import('./report.late.js');
   const maxRequests = maxRequestsOf(user);
   await announce(call, settings, user, maxRequests);
   const secret = await readSecretOf(context, settings);
@@ -83,20 +86,19 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     return { doing: 'probing', unit: 'requests', rows: sent, share, total: maxRequests };
   };
   const connection = { client, signers, secret, signal, pauseMs: pause, maxRequests, onSent };
+  const exchange = new Exchange(connection, user);
+  const left = () => leftBehind(exchange).map((key) => describeLeft(key, profile));
   try {
-    const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () =>
-      gather(connection, user),
-    );
-    const { conclude, probeRecord, probeTables, verdictOf } = await import('./report.late.js');
-    const result = conclude(evidence, used.value, user.key);
+    const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () => gather(exchange));
+    const result = conclude(evidence, used.value, left());
     parsePlatform(JSON.parse(JSON.stringify(result.file)), 'what was found');
     if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
     await print(isTable ? probeTables(result, options.verbose === true) : probeRecord(result));
     for (const doubt of result.doubts) await warn(io, doubt);
     await saveFound(call, settings, result);
   } catch (error) {
-    const left = unionId === undefined ? '' : `; ${user.key} may be left with the user`;
-    if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved${left}`);
+    if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved`);
+    for (const key of left()) await warn(io, key);
     throw error;
   } finally {
     await client.close({ force: true });
@@ -125,7 +127,7 @@ async function announce(
     ...(unionId === undefined
       ? []
       : [
-          `- a passback of ${key}=1.50 to the user of --union-id, and its removal, with copies`,
+          `- two passbacks of ${key}=1.50 to the user of --union-id, and its removal, with copies`,
           '- four passbacks that a correct platform refuses',
         ]),
   ];

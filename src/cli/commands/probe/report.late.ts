@@ -5,12 +5,28 @@ import {
   type PlatformFile,
   platformFields,
 } from '../../../platform/platform.js';
-import { isCarriedOut, type Observation } from '../../../probe/answer.js';
+import {
+  type ConstantAnswer,
+  hasSameCode,
+  isCarriedOut,
+  type Observation,
+  saysTheSame,
+} from '../../../probe/answer.js';
 import { type Break, findBreaks } from '../../../probe/breaks.js';
-import type { Evidence } from '../../../probe/gather.js';
+import type { Evidence } from '../../../probe/evidence.js';
 import { type Learned, learn, type Point } from '../../../probe/learn.js';
-import { clearOf, differencesOf, ownCode, type Refusal, unseenMeanings } from '../../../probe/refusals.js';
+import { differencesOf, unseenMeanings, withUnseen } from '../../../probe/learned-codes.js';
+import type { LeftKey } from '../../../probe/left-behind.js';
+import {
+  areSignaturesAccepted,
+  clearOf,
+  isSignAccepted,
+  ownCode,
+  type Refusal,
+  unsignedParameters,
+} from '../../../probe/refusals.js';
 import { httpStatusOf } from '../../../protocol/result-codes.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
 
 /** The findings of a probe, and which of them may be wrong. */
 export interface ProbeResult {
@@ -25,14 +41,22 @@ export interface ProbeResult {
   readonly file: PlatformFile;
 }
 
-/** Concludes from the answers; `used` is the platform of the profile, `key` that of the passback. */
-export function conclude(evidence: Evidence, used: Platform, key: string): ProbeResult {
+/** Concludes from the answers; `used` is the platform of the profile, `left` says what stays with users. */
+export function conclude(evidence: Evidence, used: Platform, left: readonly string[]): ProbeResult {
   const learned = learn(evidence);
-  const found = { ...used, ...learned.fields };
+  const found = platformOf(learned, used);
   const breaks = findBreaks(evidence, found);
-  const doubts = doubtsOf(evidence, learned, key);
+  const doubts = [...doubtsOf(evidence), ...left];
   const differences = differencesOf(learned.refusals, found);
   return { learned, breaks, doubts, differences, found, file: formatPlatform(found) };
+}
+
+/** The platform as it was found, and the rest as it was. */
+function platformOf({ fields }: Learned, used: Platform): Platform {
+  const found = { ...used, ...fields };
+  const { result_codes } = found;
+  if (result_codes === null || used.result_codes === null) return found;
+  return { ...found, result_codes: withUnseen(result_codes, used.result_codes) };
 }
 
 /** `2 of 15 refusals differ from this project; 9 of 17 points are known` */
@@ -43,39 +67,94 @@ export function verdictOf({ learned: { refusals, points } }: ProbeResult): strin
   return `${other} of ${clear.length} refusals differ from this project; ${known} of ${points.length} points are known`;
 }
 
-/** Reasons why not all was asked, or something is left behind. */
-function doubtsOf(evidence: Evidence, { isSigned }: Learned, key: string): string[] {
-  const { control, stopped, throttled, aheadBy, written, removed } = evidence;
-  const { known } = control.seen[0];
-  const said = ({ code, httpStatus }: Observation) => code ?? `HTTP ${httpStatus}`;
-  const isLeft = isCarriedOut(written) && !isCarriedOut(removed);
-  const doubts: readonly (readonly [applies: boolean, doubt: string])[] = [
-    [
-      !isSigned,
-      'an unknown code is answered like a wrong sign: the recipes or the secret may be wrong. ' +
-        'Correct that first ("userinfo doctor", "userinfo sign solve"), or give a --code',
-    ],
-    [
-      isSigned && known !== undefined && known !== 'codeNotValid',
-      `a right request with an unknown code is answered ${control.code}, which means ${known} to the profile: see "userinfo doctor"`,
-    ],
-    [
-      Math.abs(aheadBy) >= 30,
-      `the clocks differ by ${Math.abs(aheadBy)} s: timestamps were sent by that of the platform`,
-    ],
-    [
-      throttled.length > 0,
-      `the platform throttles (${[...new Set(throttled.map(said))].join(', ')}): a longer --pause avoids it`,
-    ],
-    [
-      stopped !== null,
-      stopped?.instead
-        ? `stopped: the platform throttles or blocks: it answers all with ${said(stopped.instead)} now, which may mean tooManyRequests. What was not asked is not known: probe again later, with a longer --pause`
-        : 'stopped: the announced number of requests is used up. What was not asked is not known',
-    ],
-    [isLeft, `${key} is left with the user: the platform did not take null for it`],
+/** Reasons why something may be wrong, or was not asked. */
+function doubtsOf(evidence: Evidence): string[] {
+  const doubts = [
+    doubtOfSignatures(evidence),
+    doubtOfRule(evidence),
+    doubtOfTable(evidence),
+    doubtOfClock(evidence),
+    doubtOfPassbacks(evidence),
+    doubtOfPace(evidence),
+    doubtOfEnd(evidence),
   ];
-  return doubts.flatMap(([applies, doubt]) => (applies ? [doubt] : []));
+  return doubts.filter((doubt) => doubt !== null);
+}
+
+/** `1006`; `HTTP 503` for an answer without an envelope. */
+function nameAnswer({ code, httpStatus }: Pick<Observation, 'code' | 'httpStatus'>): string {
+  return code === null ? `HTTP ${httpStatus}` : String(code);
+}
+
+function doubtOfSignatures(evidence: Evidence): string | null {
+  if (areSignaturesAccepted(evidence)) return null;
+  const advice = 'Correct that first ("userinfo doctor", "userinfo sign solve"), or give a --code';
+  if (isSignAccepted(evidence))
+    return `an unknown code is answered like a wrong app_sign: its recipe may be wrong, or it is checked after the code. ${advice}`;
+  if ((evidence.faulty.get('wrongSign') ?? null) === null) return null;
+  return `an unknown code is answered like a wrong sign: the recipes or the secret may be wrong. ${advice}`;
+}
+
+function doubtOfRule(evidence: Evidence): string | null {
+  const parameters = unsignedParameters(evidence);
+  if (parameters.length < 2) return null;
+  return `${parameters.join(' and ')} are answered like a wrong sign: the rule of sign misses parameters that a read may have. Find it by a request that has them ("userinfo sign solve --sample")`;
+}
+
+function doubtOfTable(evidence: Evidence): string | null {
+  const { code, seen } = evidence.control;
+  const { known } = seen[0];
+  if (known === undefined || known === 'codeNotValid' || !isSignAccepted(evidence)) return null;
+  return `a right request with an unknown code is answered ${code}, which means ${known} to the profile: see "userinfo doctor"`;
+}
+
+function doubtOfClock({ aheadBy }: Evidence): string | null {
+  if (Math.abs(aheadBy) < 30) return null;
+  return `the clocks differ by ${Math.abs(aheadBy)} s: timestamps were sent by that of the platform`;
+}
+
+function doubtOfPassbacks({ written, faulty, control }: Evidence): string | null {
+  if (written === null || isCarriedOut(written)) return null;
+  const refused = `the passback was refused (${nameAnswer(written)}), so nothing is known of passbacks`;
+  const wrongSign = faulty.get('wrongSign') ?? null;
+  if (hasSameCode(written, wrongSign) && !saysTheSame(wrongSign, control))
+    return `${refused}. It is answered like a wrong sign: the rule of sign may not fit a passback`;
+  return `${refused}: see whether --union-id is right, and the app may pass back`;
+}
+
+function doubtOfPace({ throttled }: Evidence): string | null {
+  if (throttled.length === 0) return null;
+  const names = (answers: readonly Observation[]) => [...new Set(answers.map(nameAnswer))].join(', ');
+  const limited = throttled.filter(({ saysTooMany }) => saysTooMany);
+  if (limited.length > 0) return `the platform throttles (${names(limited)}): a longer --pause avoids it`;
+  return `some requests were answered by ${names(throttled)} for a time, without HTTP 429 or Retry-After: a limit of the rate, which a longer --pause avoids, or a fault of the platform`;
+}
+
+function doubtOfEnd({ stopped }: Evidence): string | null {
+  if (stopped === null) return null;
+  if (stopped.instead === null)
+    return 'stopped: the announced number of requests is used up. What was not asked is not known';
+  return `stopped: the platform throttles or blocks: it answers all with ${nameAnswer(stopped.instead)} now, which may mean tooManyRequests. What was not asked is not known: probe again later, with a longer --pause`;
+}
+
+/** What stays, or may stay, with a user, and what removes it. */
+export function describeLeft({ key, state, refusal }: LeftKey, profile: string | null): string {
+  const flag = profile === null ? '' : ` -p ${quoteWhereNeeded(profile)}`;
+  const command = `userinfo passback ${quoteWhereNeeded(`${key}:=null`)} --union-id ID${flag}`;
+  switch (state) {
+    case 'not removed':
+      return `${key} is left with the user, or may be: its removal was not carried out. Remove it: ${command}`;
+    case 'null refused':
+      return `${key} is left with the user: the platform refused null for it (${refusal === null ? '' : nameAnswer(refusal)}). Ask the operator to remove it`;
+    case 'still read':
+      return `${key} is left with the user: the platform accepted null for it, and keeps it. Ask the operator to remove it`;
+    case 'not read back':
+      return `${key} may be left with the user: the platform accepted null for it, but no read shows that it is gone. A further --code would`;
+    case 'reserved':
+      return `${key} may be left in the user's record: the platform did not refuse the reserved key. Ask the operator to remove it`;
+    case 'with another user':
+      return `${key} may be left with another user: the platform did not refuse a passback that names none. Ask the operator which user it was`;
+  }
 }
 
 /** A report for programs. */
@@ -138,14 +217,19 @@ function isUsual(field: keyof Platform, fields: Partial<Platform>): boolean {
 
 function refusalRow({ request, means, answer, unclear }: Refusal) {
   const usual = ownCode(means);
-  const text = answer?.msg ?? answer?.seen[0].msg ?? '';
-  const shown = [answer?.code, text && `"${text}"`].filter(Boolean).join(' ');
-  const parts = [shown, answer && `HTTP ${answer.httpStatus}`, unclear];
+  const parts = [answer === null ? null : showAnswer(answer), unclear];
   return {
     request,
     default: `${usual}, HTTP ${httpStatusOf(usual)}`,
-    platform: parts.filter(Boolean).join(', '),
+    platform: parts.filter((part) => part !== null).join(', '),
   };
+}
+
+/** `1006 "code error", HTTP 200` */
+function showAnswer({ code, msg, httpStatus, seen: [first] }: ConstantAnswer): string {
+  const text = first.asked.isPersonal ? null : (msg ?? first.text);
+  const shown = text ? `${code ?? ''} "${text}"`.trimStart() : code;
+  return shown === null ? `HTTP ${httpStatus}` : `${shown}, HTTP ${httpStatus}`;
 }
 
 function pointRow({ field, isFound, detail }: Point, fields: Partial<Platform>) {

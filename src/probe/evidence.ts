@@ -1,0 +1,68 @@
+import type { ConstantAnswer, Observation } from './answer.js';
+import type { ClockWindow } from './clock-window.js';
+import type { Exchange, ProbedUser, StoppedError } from './exchange.js';
+import type { FaultName, ProbeRequest } from './requests.js';
+
+/** A passback that a correct platform refuses, and its answer; `null` if it was not answered alike. */
+export interface FaultyPassback {
+  readonly asked: ProbeRequest;
+  readonly answer: ConstantAnswer | null;
+}
+
+/** The answers to the requests of a probe; what was not asked, or not answered alike twice, is missing. */
+export class Evidence {
+  readonly user: ProbedUser;
+  /** A read that is correct except for its code, to compare faults with. */
+  control: ConstantAnswer;
+  /** Copies of it. */
+  copies: ConstantAnswer | null = null;
+  /** Reads of codes that were never issued; `null`: not answered alike. */
+  readonly faulty = new Map<FaultName, ConstantAnswer | null>();
+  /**
+   * The same with a code that was issued, where the control hides what comes after the code. A right read with that
+   * code was carried out after those that were refused.
+   */
+  readonly issued = new Map<FaultName, ConstantAnswer | null>();
+  window: ClockWindow | null = null;
+  /** The passback of the probe's own key: before the faulty passbacks, and after them. */
+  written: Observation | null = null;
+  writtenAgain: Observation | null = null;
+  readonly passbacks: FaultyPassback[] = [];
+  /** The removal of the key, and copies of it, if what they copy was carried out. */
+  removed: Observation | null = null;
+  removedCopies: ConstantAnswer | null = null;
+  /** Reads with a code that was issued; `null` if there was none, or all were refused. */
+  whole: Observation | null = null;
+  /** A read by names; `null` as above. */
+  named: Observation | null = null;
+  /** Answers to codes of the user that were not valid at their first read. */
+  readonly refusedCodes: Observation[] = [];
+  /** Whether reads by names are refused, where the same read of the whole record is carried out. */
+  areNamesRefused = false;
+  uses: CodeUses | null = null;
+  /** Number of codes with which a read was carried out. */
+  codesRead = 0;
+  /** Answers that came in place of others for a time. */
+  readonly throttled: readonly Observation[];
+  /** Why the rest was not asked; `null` if all was. */
+  stopped: StoppedError | null = null;
+  /** The lead of the platform's clock over ours, in seconds. */
+  aheadBy = 0;
+  readonly all: readonly Observation[];
+
+  constructor({ control, throttled, observations, user }: Exchange) {
+    this.control = control;
+    this.throttled = throttled;
+    this.all = observations;
+    this.user = user;
+  }
+}
+
+/** The reads that the first code allowed. */
+export interface CodeUses {
+  readonly count: number;
+  /** The refusal of one more read; `null` if none was refused. */
+  readonly refusal: Observation | null;
+  /** Whether each answer was certain: an answer that is lost may have used the code. */
+  readonly isCertain: boolean;
+}
