@@ -41,6 +41,9 @@ export class StoreUnavailableError extends UserInfoError {
   readonly resultCode = resultCode.storeUnavailable;
 }
 
+/** Why a statement that should show whether one can write shows nothing. */
+export const nothingWritten = 'the row is missing that shows whether the database can be written to';
+
 /**
  * The database is well, but this unit of work got no turn: a row that it needs stays locked, or too many wait. Nothing of
  * it was stored.

@@ -4,26 +4,7 @@ import { parseIntoClientConfig } from 'pg-connection-string';
 import pgpass from 'pgpass';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
 import { StartError } from './errors.js';
-import { ConnectionLostError } from './postgres-errors.js';
-
-/**
- * Whatever uses a connection that breaks gets the error, so the event needs no more than a listener; that of the pool
- * comes a turn after the server is ready, and it may end the connection in the same segment. pg leaves a socket open
- * where it has no password to send.
- */
-class PostgresClient extends Client {
-  constructor(config?: string | ClientConfig) {
-    super(config);
-    this.on('error', () => {});
-    this.connection.on('error', () => this.connection.stream.destroy());
-  }
-}
-
-/** Refuses a server that cannot be written to, such as a standby. */
-async function refuseStandby(client: ClientBase): Promise<void> {
-  const { rows } = await client.query('SHOW transaction_read_only');
-  if (rows[0]?.transaction_read_only !== 'off') throw new ConnectionLostError('the database is read-only');
-}
+import { type PostgresClient, refuseStandby } from './postgres-connection.js';
 
 /** A server of the database. */
 export type PostgresHost = Readonly<Pick<Client, 'host' | 'port'>>;
@@ -36,6 +17,10 @@ export interface PostgresConfig extends PoolConfig {
    * nothing may be prepared or set in one.
    */
   readonly isPooled: boolean;
+  /** Maximum wait for the answer to a statement, in milliseconds. */
+  readonly answerMs: number;
+  /** Maximum duration of a unit of work with all its waits, in milliseconds. */
+  readonly workMs: number;
   /** Checks a new connection. The types of pg-pool do not have this option yet. */
   readonly onConnect?: (client: ClientBase) => Promise<void>;
 }
@@ -45,6 +30,9 @@ const defaultStatementTimeoutMs = 5000;
 
 /** Time for the answer to a statement to arrive, in milliseconds, after its maximum duration. */
 const answerGraceMs = 1000;
+
+/** Time that a unit of work has, in milliseconds, beside the longest statement, or the longest wait for a connection. */
+const workGraceMs = 500;
 
 /** Maximum wait for a connection, free or new, in milliseconds, unless the URL sets another. */
 const connectTimeoutMs = 3000;
@@ -59,7 +47,13 @@ const idleTimeoutMs = 60_000;
 const maxLifetimeSeconds = 60;
 
 /** Maximum wait for a locked row, in milliseconds: longer, work waits without keeping a connection. */
-const lockTimeoutMs = 100;
+export const lockTimeoutMs = 100;
+
+/**
+ * Time after which the system asks whether the other side of an idle connection is still there, in milliseconds: once a
+ * second from then on, ten times. Its default is two hours.
+ */
+const keepAliveInitialDelayMillis = 5000;
 
 const integerTypes = new Set([20, 21, 23]);
 
@@ -75,25 +69,28 @@ export function postgresConfig(url: string): PostgresConfig {
   const hosts = clients.map(({ host, port }) => ({ host, port }));
   const isPooled = pgbouncer === 'true';
   const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
+  const connectTimeout = connect_timeout === undefined ? connectTimeoutMs : Number(connect_timeout) * 1000;
   return {
     application_name: 'userinfo',
     ...settings,
     ...passwordFrom(clients),
     ...verifiedTls(settings, hosts),
-    ...(target_session_attrs === 'read-write' ? { onConnect: refuseStandby } : {}),
-    Client: PostgresClient,
+    ...(target_session_attrs === 'read-write' && {
+      onConnect: (client) => refuseStandby(client as PostgresClient, connectTimeout),
+    }),
     hosts,
     isPooled,
+    answerMs: statementTimeoutMs + answerGraceMs,
+    workMs: Math.max(statementTimeoutMs, connectTimeout) + workGraceMs,
     types: valueTypes,
     // BEGIN is sent together with the first statement.
     pipeline: true,
     keepAlive: true,
-    connectionTimeoutMillis:
-      connect_timeout === undefined ? connectTimeoutMs : Number(connect_timeout) * 1000,
+    keepAliveInitialDelayMillis,
+    connectionTimeoutMillis: connectTimeout,
     idleTimeoutMillis: idleTimeoutMs,
     maxLifetimeSeconds,
     ...(isPooled ? {} : sessionTimeouts(statementTimeoutMs)),
-    query_timeout: statementTimeoutMs + answerGraceMs,
   };
 }
 

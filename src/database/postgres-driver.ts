@@ -1,13 +1,10 @@
+import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ClientBase, QueryConfig, QueryResult } from 'pg';
-import { StartError, StoreUnavailableError } from './errors.js';
-import { postgresConfig } from './postgres-config.js';
-import {
-  ConflictError,
-  ConnectionLostError,
-  LockTimeoutError,
-  translatePostgresError,
-} from './postgres-errors.js';
+import type { QueryConfig, QueryResult } from 'pg';
+import { StartError } from './errors.js';
+import { lockTimeoutMs, postgresConfig } from './postgres-config.js';
+import type { PostgresConnection } from './postgres-connection.js';
+import { ConflictError, ConnectionLostError, LockTimeoutError } from './postgres-errors.js';
 import { openPool } from './postgres-pool.js';
 import { checkValues, type Sql, type SqlDriver, type SqlParameter } from './sql-driver.js';
 
@@ -16,6 +13,8 @@ export { describePostgres } from './postgres-config.js';
 export interface PostgresOptions {
   /** Maximum number of connections. Default: 10. */
   readonly poolSize?: number;
+  /** A statement that changes a row: once it has done so, durably, a lost database is back. */
+  readonly probe: string;
 }
 
 /** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
@@ -27,8 +26,8 @@ const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
 /** Maximum number of rows in one statement, whose duration is limited. */
 const maxRows = 1000;
 
-/** Maximum number of runs of a unit of work that the database aborts. */
-const maxRuns = 5;
+/** Maximum number of runs of a unit of work that the database aborts, and of one that loses its connection. */
+const [maxConflicts, maxConnections] = [5, 2];
 
 /** Each pause before another run is this much longer, in milliseconds. */
 const pauseStepMs = 5;
@@ -42,64 +41,69 @@ const [firstLockPauseMs, maxLockPauseMs] = [50, 400];
 /**
  * Opens a database by URL: PostgreSQL, or one that speaks its protocol. Transactions are READ COMMITTED: the statements
  * lock what they change. A transaction that the database aborts, because of a deadlock or a connection lost before its
- * COMMIT, is run again.
+ * COMMIT, is run again, until its deadline.
  *
  * @throws StartError if it cannot be used
  * @throws StoreUnavailableError if it does not answer
  */
 export async function openPostgresDriver(
   url: string,
-  { poolSize = 10 }: PostgresOptions = {},
+  { poolSize = 10, probe }: PostgresOptions,
 ): Promise<SqlDriver> {
-  const { isPooled, ...config } = postgresConfig(url);
-  const pool = openPool(config, poolSize);
+  const { isPooled, workMs, ...config } = postgresConfig(url);
+  const pool = openPool(config, poolSize, isPooled ? limitLockWait + probe : probe);
   /** The statements as PostgreSQL understands them, with the names under which they are prepared. */
   const known = new Map<string, QueryConfig>();
 
-  async function run<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
-    const lockedUntil = performance.now() + maxLockedMs;
+  async function run<T>(
+    deadline = Number.POSITIVE_INFINITY,
+    work: (connection: PostgresConnection) => Promise<T>,
+  ): Promise<T> {
+    const lockedUntil = Math.min(performance.now() + maxLockedMs, deadline);
     let lockPauseMs = firstLockPauseMs;
     for (let runs = 1; ; runs++) {
       try {
-        return await pool.use(work);
+        return await pool.use(work, deadline);
       } catch (error) {
         if (error instanceof LockTimeoutError) {
-          if (performance.now() > lockedUntil) throw error;
+          if (performance.now() + lockPauseMs > lockedUntil) throw error;
           await wait(lockPauseMs);
           lockPauseMs = Math.min(2 * lockPauseMs, maxLockPauseMs);
           continue;
         }
-        const brokenOff = error instanceof ConflictError || error instanceof ConnectionLostError;
-        if (!brokenOff || runs >= maxRuns) throw error;
+        if (runs >= maxRunsOf(error)) throw error;
       }
       await wait(runs * pauseStepMs);
     }
   }
 
-  function sqlOver(client: ClientBase): Sql {
+  function sqlOver(connection: PostgresConnection): Sql {
+    const query = async (statement: string, values: readonly SqlParameter[] = []) =>
+      await connection.query(prepared(statement, values));
     return {
-      run: async (statement, values = []) => (await query(client, statement, values)).rowCount ?? 0,
-      all: async (statement, values = []) => (await query(client, statement, values)).rows,
+      run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
+      all: async (statement, values) => (await query(statement, values)).rows,
       each: async (statement, rows) => {
         const results: Promise<QueryResult>[] = [];
         for (let from = 0; from < rows.length; from += maxRows) {
           const columns = columnsOf(rows.slice(from, from + maxRows));
-          results.push(query(client, forArrays(statement), columns));
+          results.push(query(forArrays(statement), columns));
         }
         return (await Promise.all(results)).flatMap((result) => result.rows);
       },
     };
   }
 
-  function query(client: ClientBase, statement: string, values: readonly SqlParameter[]) {
+  /** A statement with its values, as PostgreSQL understands it. */
+  function prepared(statement: string, values: readonly SqlParameter[]): string | QueryConfig {
     checkValues(values);
-    const prepared = known.get(statement) ?? learn(statement);
-    return send(client, values.length === 0 ? prepared.text : { ...prepared, values: [...values] });
+    const config = known.get(statement) ?? learn(statement);
+    return values.length === 0 ? config.text : { ...config, values: [...values] };
   }
 
   function learn(statement: string): QueryConfig {
     const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
-    const learnt = { text, ...(!isPooled && { name: `userinfo_${known.size + 1}` }) };
+    const learnt = { text, ...(!isPooled && { name: nameOf(text) }) };
     known.set(statement, learnt);
     return learnt;
   }
@@ -107,11 +111,13 @@ export async function openPostgresDriver(
   const driver: SqlDriver = {
     engine: 'postgres',
     purgeRows: 5000,
-    read: (work) => run((client) => work(sqlOver(client))),
-    write: (work) => run((client) => inTransaction(client, () => work(sqlOver(client)))),
+    newDeadline: () => performance.now() + workMs,
+    read: (work, deadline) => run(deadline, (connection) => work(sqlOver(connection))),
+    write: (work, deadline) =>
+      run(deadline, (connection) => inTransaction(connection, () => work(sqlOver(connection)))),
     /** Without BEGIN and COMMIT, which cost two round trips. */
-    writeOnce: (statement, values) =>
-      run(async (client) => (await notTwice(query(client, statement, values))).rows),
+    writeOnce: (statement, values, deadline) =>
+      run(deadline, async (connection) => (await connection.commit(prepared(statement, values))).rows),
     /** PostgreSQL does this itself. */
     checkpoint: async () => {},
     connections: pool.usage,
@@ -124,6 +130,22 @@ export async function openPostgresDriver(
     await driver.close();
     throw error;
   }
+}
+
+/** For a pooler's session, in which no limit can be set at its start. */
+const limitLockWait = `SET LOCAL lock_timeout = ${lockTimeoutMs}; `;
+
+function maxRunsOf(error: unknown): number {
+  if (error instanceof ConflictError) return maxConflicts;
+  return error instanceof ConnectionLostError ? maxConnections : 1;
+}
+
+/**
+ * The name under which a statement is prepared. It is never that of another one: a pooler may give a session to a
+ * process that has not prepared it.
+ */
+function nameOf(text: string): string {
+  return `userinfo_${hash('sha256', text).slice(0, 24)}`;
 }
 
 /** The oldest version of PostgreSQL that the tests run. */
@@ -157,41 +179,20 @@ function columnsOf(rows: readonly (readonly string[])[]): string[][] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
 }
 
-async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(connection: PostgresConnection, work: () => Promise<T>): Promise<T> {
   // Sent together with the first statement, which fails if it does.
-  const begun = send(client, 'BEGIN ISOLATION LEVEL READ COMMITTED');
+  const begun = connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
   begun.catch(() => {});
   let result: T;
   try {
     result = await work();
     await begun;
   } catch (error) {
-    // If this fails, the connection is lost, and the transaction with it. Statements that still run end before it.
-    await send(client, 'ROLLBACK').catch(() => {});
+    // Statements that still run end before it. A lost connection ends its transaction itself.
+    if (!(error instanceof ConnectionLostError)) await connection.rollBack();
     throw error;
   }
-  const { command } = await notTwice(send(client, 'COMMIT'));
+  const { command } = await connection.commit('COMMIT');
   if (command !== 'COMMIT') throw new Error('a transaction ignored a statement that failed');
   return result;
-}
-
-/** Work that may be stored if its connection is lost, and is not run again then. */
-async function notTwice<T>(committing: Promise<T>): Promise<T> {
-  try {
-    return await committing;
-  } catch (error) {
-    if (!(error instanceof ConnectionLostError)) throw error;
-    throw new StoreUnavailableError(
-      'the connection to the database was lost during a commit: the work may be stored',
-      { cause: error },
-    );
-  }
-}
-
-async function send(client: ClientBase, query: string | QueryConfig): Promise<QueryResult> {
-  try {
-    return await client.query(query);
-  } catch (error) {
-    throw translatePostgresError(error);
-  }
 }

@@ -33,15 +33,25 @@ export interface PoolUsage {
 
 /**
  * A database, with as thin an interface as possible. A unit of work awaits only its own statements, and may be run
- * again from its start. Errors of the database, not of a statement, are StoreUnavailableErrors.
+ * again from its start. Errors of the database, not of a statement, are StoreUnavailableErrors; so is the one at a
+ * deadline, after which nothing more is sent.
  */
 export interface SqlDriver {
   /** Reads committed data. */
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  read<T>(work: (sql: Sql) => Promise<T>, deadline?: number): Promise<T>;
   /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>, deadline?: number): Promise<T>;
   /** Runs one statement as a transaction, and returns its rows when it is durable. */
-  writeOnce<Row = SqlRow>(statement: string, values: readonly SqlParameter[]): Promise<readonly Row[]>;
+  writeOnce<Row = SqlRow>(
+    statement: string,
+    values: readonly SqlParameter[],
+    deadline?: number,
+  ): Promise<readonly Row[]>;
+  /**
+   * The deadline of a request that comes now, by `performance.now()`, for all its units of work. SQLite has none: each of
+   * its waits is limited.
+   */
+  newDeadline(): number;
   /** The SQL that it understands besides what both have in common. */
   readonly engine: 'sqlite' | 'postgres';
   /** Maximum number of rows that one statement may delete, so that others wait only some milliseconds. */

@@ -139,6 +139,7 @@ function driverOver(opened: SqliteConnection, busyTimeoutMs: number): SqlDriver 
     engine: 'sqlite',
     /** A statement blocks the event loop. */
     purgeRows: 128,
+    newDeadline: () => Number.POSITIVE_INFINITY,
     read: (work) =>
       whenFree(busyTimeoutMs, async () => {
         // The connection is shared: inside another's transaction, its uncommitted rows would be visible.

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseBusyError } from '../database/errors.js';
 import { isLoopback, urlHost } from '../protocol/base-url.js';
+import { atMost } from '../support/at-most.js';
 import { limitConnections, requestLimits, watchRequests } from './http/connections.js';
 import type { HttpAnswer } from './http/exchange.js';
 import { listen } from './http/listen.js';
@@ -80,9 +81,12 @@ const probeLastsMs = 1000;
 /** Time for which the result of a probe is believed while no other one ends, in milliseconds. */
 const believedMs = 10_000;
 
+/** Maximum wait for a probe once that time is over, in milliseconds: who asks is answered within a second. */
+const maxWaitMs = 900;
+
 /**
  * Tells whether the store is writable, by the last probe. Whoever asks later than a second after it starts the next one,
- * and waits for it only if the last one is too old to be believed. A probe that takes long, or finds its row locked or
+ * and waits for it, for a moment, only if the last one is too old to be believed. A probe that takes long, or finds its row locked or
  * no connection free, is not a failure: the processes share one database, and a slow one must not take out all of them. A
  * probe also compares `unixSeconds`, the clock of this process, with the database's, and logs if they are more than
  * `windowSeconds` apart. `now` returns milliseconds of a monotonic clock.
@@ -102,7 +106,7 @@ export function probeStore(
     log({ event: 'clock', problem });
   };
   let last = { isWell: true, endedAt: Number.NEGATIVE_INFINITY };
-  let probe: { readonly startedAt: number; readonly ended: Promise<void> } | null = null;
+  let probe: Promise<void> | null = null;
   const run = async () => {
     const wasInTime = isInTime();
     try {
@@ -118,10 +122,9 @@ export function probeStore(
   };
   const isWritable = async () => {
     const isOver = (since: number, ms: number) => now() - since > ms;
-    if (probe === null && isOver(last.endedAt, probeLastsMs)) probe = { startedAt: now(), ended: run() };
+    if (probe === null && isOver(last.endedAt, probeLastsMs)) probe = run();
     if (probe !== null && isOver(last.endedAt, believedMs)) {
-      if (isOver(probe.startedAt, believedMs)) return false;
-      await probe.ended;
+      await atMost(maxWaitMs, probe);
       if (isOver(last.endedAt, believedMs)) return false;
     }
     return last.isWell;

@@ -38,7 +38,7 @@ const nextSchema: Schema = {
 const to = nextSchema.steps.length;
 
 const upgrade = async (option = '') => {
-  const driver = await openPostgresDriver(schema.url + option);
+  const driver = await openPostgresDriver(schema.url + option, { probe: 'SELECT 1' });
   return await migrate(driver, nextSchema).finally(() => driver.close());
 };
 

@@ -55,7 +55,9 @@ describe('the PostgreSQL driver', () => {
     expect(await counts()).toEqual([2, 2]);
   });
 
-  const [repeated, final] = ['40001 40P01 23505 08006 25006 57P01', '40003 42501 53100 57014'];
+  // Those with a Z, and XX000, are known by their class alone.
+  const repeated = '40001 40P01 23505 08006 25006 25P04 57P01 57P0Z 08P0Z';
+  const final = '26000 40003 42501 42P05 53100 57014 25P0Z 53Z99 58P0Z XX000';
   it.each([
     ...repeated.split(' ').map((state) => [state, 2] as const),
     ...final.split(' ').map((state) => [state, 1] as const),
@@ -70,15 +72,69 @@ describe('the PostgreSQL driver', () => {
     expect([runs, await counts()]).toEqual([most, [most - 1, 0]]);
   });
 
-  it('retries a transaction whose connection was lost before its commit', async () => {
+  it('retries a transaction once whose connection was lost before its commit', async () => {
     let runs = 0;
-    await driver.write(async (sql) => {
-      runs += 1;
-      await count(sql, 'a');
-      if (runs === 1) await sql.all(endConnection);
-    });
+    const losing = (most: number) =>
+      driver.write(async (sql) => {
+        runs += 1;
+        await count(sql, 'a');
+        if (runs <= most) await sql.all(endConnection);
+      });
+    await losing(1);
+    expect(runs).toBe(2);
+    runs = 0;
+    await expect(losing(9)).rejects.toBeInstanceOf(StoreUnavailableError);
     expect(runs).toBe(2);
     expect(await counts()).toEqual([1, 0]);
+  });
+
+  it('ends a unit of work at its deadline, sends nothing more, and keeps its connection until it is answered', async () => {
+    const single = await database.open({ poolSize: 1 });
+    const order: string[] = [];
+    const late = single.write(async (sql) => {
+      await sql.all('SELECT pg_sleep(0.5)');
+      order.push('answered');
+      await count(sql, 'a');
+    }, performance.now() + 100);
+    await expect(late).rejects.toThrow('the database did not answer in time');
+    order.push('refused');
+    await single.write((sql) => count(sql, 'b'));
+    order.push('next');
+    expect(order).toEqual(['refused', 'answered', 'next']);
+    expect(await counts()).toEqual([0, 1]);
+    await expect(single.read(async () => '', performance.now())).rejects.toThrow('in time');
+  });
+
+  it('says that work may be stored whose COMMIT is not answered at its deadline', async () => {
+    await execute(
+      database.url,
+      `CREATE FUNCTION wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$;
+       CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ON things DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION wait_at_commit()`,
+    );
+    const unanswered = 'did not confirm a commit: the work may be stored';
+    await expect(driver.write((sql) => count(sql, 'a'), performance.now() + 300)).rejects.toThrow(unanswered);
+    const alone = driver.writeOnce(
+      "UPDATE things SET n = n + 1 WHERE name = 'b'",
+      [],
+      performance.now() + 300,
+    );
+    await expect(alone).rejects.toThrow(unanswered);
+    await expect.poll(counts).toEqual([1, 1]);
+  });
+
+  it('gives a statement the same name in every process: a session of a pooler may be of another', async () => {
+    const named = async (statements: readonly string[]) => {
+      const one = await database.open({ poolSize: 1 });
+      for (const statement of statements) await one.read((sql) => sql.all(statement, [1]));
+      const rows = await one.read((sql) => sql.all('SELECT name, statement FROM pg_prepared_statements'));
+      return new Map(rows.map(({ name, statement }) => [name, statement]));
+    };
+    const statements = ['SELECT CAST($1 AS INT) AS a', 'SELECT CAST($1 AS INT) AS b'];
+    const names = await named(statements);
+    expect(names.size).toBe(2);
+    expect(await named(statements.toReversed())).toEqual(names);
   });
 
   it('says why the database is lost as it is now, not as it was at first', async () => {
@@ -87,11 +143,14 @@ describe('the PostgreSQL driver', () => {
     answer.writeInt32BE(answer.length - 1, 1);
     const ending = createServer((socket) => void socket.once('data', () => socket.end(answer)));
     await once(ending.listen(0, '127.0.0.1'), 'listening');
-    const { isPooled: _, ...config } = postgresConfig(
-      `postgres://u@127.0.0.1:${(ending.address() as AddressInfo).port}/d`,
-    );
-    const lost = openPool(config, 1);
-    const reason = () => lost.use(async () => '').catch((error: Error) => error.message);
+    const {
+      isPooled: _,
+      workMs: __,
+      ...config
+    } = postgresConfig(`postgres://u@127.0.0.1:${(ending.address() as AddressInfo).port}/d`);
+    const lost = openPool(config, 1, 'SELECT 1');
+    const reason = () =>
+      lost.use(async () => '', Number.POSITIVE_INFINITY).catch((error: Error) => error.message);
     expect(await reason()).toBe('the database starts or shuts down');
     ending.close();
     await expect.poll(reason).toBe('the database cannot be reached: nothing listens there');
@@ -117,11 +176,11 @@ describe('the PostgreSQL driver', () => {
       runs += 1;
       await count(sql, 'a');
     });
-    await expect(lost).rejects.toThrow('lost during a commit: the work may be stored');
+    await expect(lost).rejects.toThrow('did not confirm a commit: the work may be stored');
     await expect(lost).rejects.toBeInstanceOf(StoreUnavailableError);
     expect(runs).toBe(1);
     const alone = driver.writeOnce("UPDATE things SET n = n + 1 WHERE name = 'a'", []);
-    await expect(alone).rejects.toThrow('lost during a commit: the work may be stored');
+    await expect(alone).rejects.toThrow('did not confirm a commit: the work may be stored');
     expect(await counts()).toEqual([0, 0]);
   });
 
@@ -167,7 +226,7 @@ describe('the PostgreSQL driver', () => {
     const few = new URL(database.url);
     few.username = role;
     few.password = 'x';
-    const scarce = await openPostgresDriver(few.href, { poolSize: 10 });
+    const scarce = await openPostgresDriver(few.href, { poolSize: 10, probe: 'SELECT 1' });
     const sleep = () => scarce.read((sql) => sql.all('SELECT pg_sleep(0.02)'));
     for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 30 }, sleep));
     await scarce.close();

@@ -119,13 +119,14 @@ it('creates other users, and is ready, while a process is stopped that creates o
     log: () => {},
   });
   const create = async (unionId: string) => (await send(creating.url, passback(unionId))).envelope.code;
+  const ready = async () => (await fetchAnswer(`${creating.url}/readyz`)).status;
+  expect(await ready()).toBe(200);
   // What a process holds that is stopped in the middle, and the row that each probe writes.
   const named = JSON.stringify([tenant, { by: 'union_id', unionId: 'new0' }]);
   await lock('service_state', 'true');
   await program.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [named]);
   await program.query("INSERT INTO users VALUES ($1, 'new0', '{}', 1)", [tenant]);
   const stopped = create('new0');
-  const ready = async () => (await fetchAnswer(`${creating.url}/readyz`)).status;
   for (let round = 0; round < 3; round++) {
     const others = Array.from({ length: 20 }, (_, index) => create(`new${round} ${index}`));
     expect(await Promise.all(others)).toEqual(Array(20).fill(200));

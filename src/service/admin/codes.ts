@@ -95,7 +95,7 @@ export function codeOperations(context: AdminContext): CodeOperations {
       const count = issued.filter((code) => code !== null).length;
       if (count > 0) await note(audit, count);
       return issued;
-    });
+    }, store.newDeadline());
   };
   return {
     async issueCode({ unionId, ...options }) {

@@ -31,19 +31,20 @@ export async function handle(
   exchange.parameters = parameters;
   const unionId = parameters.get('union_id');
   if (unionId) exchange.user = { by: 'union_id', unionId };
+  const deadline = context.store.newDeadline();
   try {
     const checked = received.check();
-    let app = await identify(checked, exchange, context);
+    let app = await identify(checked, exchange, context, deadline);
     // Its client is gone.
     if (exchange.request.socket.destroyed) return;
     admit(app, parameters, context);
     for (;;) {
-      const data = await operations[endpoint.operation](exchange, parameters, app, context);
+      const data = await operations[endpoint.operation](exchange, parameters, app, context, deadline);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') return responder.sendData(exchange, data);
       exchange.app = null;
       exchange.isAuthenticated = false;
-      app = await identify(checked, exchange, context);
+      app = await identify(checked, exchange, context, deadline);
     }
   } catch (error) {
     responder.sendError(exchange, error);
@@ -59,6 +60,7 @@ async function identify(
   request: ReceivedRequest,
   exchange: HttpExchange,
   { store, settings, unixSeconds }: ServiceContext,
+  deadline: number,
 ): Promise<App> {
   const check = (app: App | null) => {
     exchange.app = app;
@@ -71,7 +73,7 @@ async function identify(
   } catch (error) {
     if (!(error instanceof UserInfoError)) throw error;
   }
-  return check(await store.findApp(parameterText(request.parameters, 'app_key')));
+  return check(await store.findApp(parameterText(request.parameters, 'app_key'), deadline));
 }
 
 /** @throws RefusedError (42901) */
@@ -92,13 +94,14 @@ type Operation = (
   parameters: Parameters,
   app: App,
   context: ServiceContext,
+  deadline: number,
 ) => Promise<object | Obstacle>;
 
 /** §4.1. Throws a RefusedError (40106). */
-const read: Operation = async (exchange, parameters, app, context) => {
+const read: Operation = async (exchange, parameters, app, context, deadline) => {
   const { platform } = context.settings;
   const [random, code] = [randomOf(parameters, context), parameterText(parameters, 'code')];
-  const outcome = await context.store.readUser({ app, random, code });
+  const outcome = await context.store.readUser({ app, random, code, deadline });
   if (typeof outcome === 'string') return outcome;
   const { unionId } = outcome;
   if (unionId !== null) exchange.user = { by: 'union_id', unionId };
@@ -115,7 +118,7 @@ function randomOf(parameters: Parameters, context: ServiceContext): string {
 }
 
 /** §4.2. Throws an InvalidInputError (40003 to 40006, 41301) or a RefusedError (40401, 40901). */
-const passback: Operation = async (exchange, parameters, app, context) => {
+const passback: Operation = async (exchange, parameters, app, context, deadline) => {
   const { store } = context;
   const { values, chat_prefix, unknown_user } = context.settings.platform;
   const random = randomOf(parameters, context);
@@ -127,7 +130,7 @@ const passback: Operation = async (exchange, parameters, app, context) => {
     );
   } catch (error) {
     // A refused request uses up its random.
-    const obstacle = await store.write(({ apps }) => apps.useRandom(app, random));
+    const obstacle = await store.write(({ apps }) => apps.useRandom(app, random), deadline);
     if (obstacle !== null) return obstacle;
     throw error;
   }
@@ -138,6 +141,7 @@ const passback: Operation = async (exchange, parameters, app, context) => {
   const outcome = await store.passBack({
     app,
     random,
+    deadline,
     user: user.by === 'union_id' ? user : { ...user, name: storedName(user.name) },
     change: (record) => checkRecordSize(applyPassback(record, userInfo, values)),
     ...(unknown_user === 'create' && { newUnionId: randomHex(idBytes) }),

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isLoopback, urlHost } from '../../protocol/base-url.js';
 import { maxTimerMs } from '../../protocol/limits.js';
+import { atMost } from '../../support/at-most.js';
 import type { ServiceContext } from '../context.js';
 import { faultDrawer, injectFaults } from '../faults.js';
 import type { Monitoring } from '../monitoring.js';
@@ -88,11 +89,4 @@ async function acceptWaiting(inFlight: InFlight, end: number): Promise<void> {
     await nextTurn();
     await nextTurn();
   }
-}
-
-/** Waits for something, at most `ms`. */
-async function atMost(ms: number, something: Promise<unknown>): Promise<void> {
-  const ended = new AbortController();
-  await Promise.race([something, wait(Math.max(0, ms), undefined, { signal: ended.signal })]);
-  ended.abort();
 }

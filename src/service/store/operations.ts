@@ -21,6 +21,8 @@ export interface AppRequest {
   /** As it was when the request was authenticated. */
   readonly app: App;
   readonly random: string;
+  /** When it has to be answered, as of `SqlDriver.newDeadline`. Default: none. */
+  readonly deadline?: number | undefined;
 }
 
 /** A read (§4.1): it uses up its code, too. */
@@ -66,16 +68,16 @@ export async function readInTransaction(records: Records, request: ReadRequest):
 /** The same as one statement, for PostgreSQL; `read` reads why it refuses a request. */
 export async function readOnce(
   driver: SqlDriver,
-  { app, random, code }: ReadRequest,
-  read: <T>(work: (records: Records) => Promise<T>) => Promise<T>,
+  { app, random, code, deadline }: ReadRequest,
+  read: <T>(work: (records: Records) => Promise<T>, deadline?: number) => Promise<T>,
 ): Promise<ReadResult> {
   const values = [app.app_key, app.tenant_code, app.channel, app.revision, random, code];
   type Found = Record<'record' | 'info_names' | 'union_id', string | null>;
-  const [row] = await driver.writeOnce<Found>(onceStatements.readUser, values);
-  if (row === undefined) return read(({ apps }) => apps.obstacleOf(app));
+  const [row] = await driver.writeOnce<Found>(onceStatements.readUser, values, deadline);
+  if (row === undefined) return read(({ apps }) => apps.obstacleOf(app), deadline);
   const { record, union_id } = row;
   if (record !== null) return { record: toRecord(record), infoNames: namesOf(row), unionId: union_id };
-  const unionId = await read(({ codes }) => codes.userOf(app.tenant_code, code));
+  const unionId = await read(({ codes }) => codes.userOf(app.tenant_code, code), deadline);
   return { record: null, infoNames: null, unionId };
 }
 
@@ -93,13 +95,15 @@ export async function passBackInTransaction(
  */
 export async function passBackOnce(
   driver: SqlDriver,
-  { app, random, user, change }: PassbackRequest,
+  { app, random, user, change, deadline }: PassbackRequest,
 ): Promise<UserRecord | null> {
   const { app_key, tenant_code, channel, revision } = app;
   const [id, digest] =
     user.by === 'union_id' ? [user.unionId, ''] : [null, valueDigest(user.name, user.value)];
-  const [found, another] = await driver.read((sql) =>
-    sql.all<Record<'record' | 'version', string>>(onceStatements.findVersion, [tenant_code, digest, id]),
+  const [found, another] = await driver.read(
+    (sql) =>
+      sql.all<Record<'record' | 'version', string>>(onceStatements.findVersion, [tenant_code, digest, id]),
+    deadline,
   );
   if (found === undefined || another !== undefined) return null;
   const old = toRecord(found.record);
@@ -108,5 +112,6 @@ export async function passBackOnce(
   const { removed, added } = changedValues(old, changed);
   const stored = [changed.union_id, found.version, JSON.stringify(changed), removed, added];
   const values = [app_key, tenant_code, channel, revision, random, ...stored];
-  return (await driver.writeOnce(onceStatements.passBackUser, values)).length === 1 ? changed : null;
+  const rows = await driver.writeOnce(onceStatements.passBackUser, values, deadline);
+  return rows.length === 1 ? changed : null;
 }

@@ -54,7 +54,10 @@ export function startPurge(
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      await purgeAll().catch(onFault);
+      await purgeAll().catch((error: unknown) => {
+        // The database may be closed already.
+        if (!signal.aborted) onFault(error);
+      });
       await pause(intervalMs);
     }
   }

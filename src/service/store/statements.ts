@@ -165,10 +165,8 @@ export const statements = {
   expiredAudit: firstExpired('audit', 'at', ' - $1'),
   purgeAudit: purge('audit', 'at, id', 'at', ' - $3'),
 
-  /** Changes a page each time, but never the size of the database; no row if another transaction has locked it. */
-  probe:
-    'UPDATE service_state SET value = value + 1 WHERE name IN' +
-    " (SELECT name FROM service_state WHERE name = 'health' FOR UPDATE SKIP LOCKED) RETURNING name",
+  /** Changes a page each time, but never the size of the database. */
+  probe: "UPDATE service_state SET value = value + 1 WHERE name = 'health'",
   now: 'SELECT unixepoch() AS now',
 } as const;
 

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { DatabaseBusyError, StartError, StoreUnavailableError } from '../../database/errors.js';
+import {
+  DatabaseBusyError,
+  nothingWritten,
+  StartError,
+  StoreUnavailableError,
+} from '../../database/errors.js';
 import { type Migration, migrate } from '../../database/migrations.js';
 import type { Sql, SqlDriver } from '../../database/sql-driver.js';
 import { quoteName } from '../../protocol/errors.js';
@@ -71,13 +76,13 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
   });
 
   /** Reads committed data. */
-  function read<T>(work: (records: Records) => Promise<T>): Promise<T> {
-    return driver.read((sql) => work(recordsOf(sql)));
+  function read<T>(work: (records: Records) => Promise<T>, deadline?: number): Promise<T> {
+    return driver.read((sql) => work(recordsOf(sql)), deadline);
   }
 
   /** Runs work in a transaction: if it throws, nothing is stored. Resolves when it is durable. */
-  function write<T>(work: (records: Records) => Promise<T>): Promise<T> {
-    return noting(driver.write((sql) => work(recordsOf(sql))));
+  function write<T>(work: (records: Records) => Promise<T>, deadline?: number): Promise<T> {
+    return noting(driver.write((sql) => work(recordsOf(sql)), deadline));
   }
 
   /** Keeps the failure of a write for `check`. */
@@ -97,16 +102,18 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
     migration,
     read,
     write,
+    /** The deadline of a request that comes now, by `performance.now()`. */
+    newDeadline: () => driver.newDeadline(),
     /** An app as last read; `undefined` if it was not. It may have changed. */
     knownApp: (appKey: string) => knownApps.get(appKey),
     /** Reads an app from the database. */
-    async findApp(appKey: string): Promise<App | null> {
+    async findApp(appKey: string, deadline?: number): Promise<App | null> {
       if (lookUps >= maxLookUps) {
         throw new DatabaseBusyError('too many requests name apps that are not known, or are signed wrongly');
       }
       lookUps += 1;
       try {
-        const app = await read(({ apps }) => apps.find(appKey));
+        const app = await read(({ apps }) => apps.find(appKey), deadline);
         if (app === null) knownApps.delete(appKey);
         else knownApps.set(appKey, app);
         return app;
@@ -118,14 +125,14 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
     readUser: (request: ReadRequest): Promise<ReadResult> =>
       driver.engine === 'postgres'
         ? noting(readOnce(driver, request, read))
-        : write((records) => readInTransaction(records, request)),
+        : write((records) => readInTransaction(records, request), request.deadline),
     /** Carries out a passback (§4.2). Resolves when it is durable. */
     async passBack(request: PassbackRequest): Promise<PassbackResult> {
-      const { app, user, change, newUnionId } = request;
+      const { app, user, change, newUnionId, deadline } = request;
       const stored = driver.engine === 'postgres' ? await noting(passBackOnce(driver, request)) : null;
-      const outcome = stored ?? (await write((records) => passBackInTransaction(records, request)));
+      const outcome = stored ?? (await write((records) => passBackInTransaction(records, request), deadline));
       if (outcome !== 'no user' || newUnionId === undefined) return outcome;
-      return write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId));
+      return write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId), deadline);
     },
     /** The keyed digest that names a user of a tenant in the log and in the audit; all its users for `null`. */
     digestOf: (tenantCode: string, user: PassbackUser | null) => digestUser(digestKey, tenantCode, user),
@@ -138,13 +145,13 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
     async check(unixSeconds = () => Date.now() / 1000): Promise<void> {
       // Without a transaction: a process that is stopped in the middle holds no lock.
       await driver.read(async (sql) => {
-        await sql.all(statements.probe);
+        if ((await sql.run(statements.probe)) === 0) throw new StoreUnavailableError(nothingWritten);
         // SQLite has the clock of the machine.
         if (driver.engine === 'sqlite') return;
         const before = unixSeconds();
         const [row] = await sql.all(statements.now);
         clockDifference = differenceTo(Number(row?.now), before, unixSeconds());
-      });
+      }, driver.newDeadline());
       const last = fault;
       fault = null;
       if (last !== null) throw last;
@@ -173,8 +180,7 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
       });
     },
     async close(): Promise<void> {
-      await stopPurge();
-      await driver.close();
+      await Promise.all([stopPurge(), driver.close()]);
     },
   };
 }
@@ -222,7 +228,8 @@ export async function openStore(database: string, options: StoreOptions = {}): P
     if (isPostgres) {
       const postgres = await import('../../database/postgres-driver.js');
       name = postgres.describePostgres(database);
-      return await createStore(await postgres.openPostgresDriver(database, options), options);
+      const { probe } = statements;
+      return await createStore(await postgres.openPostgresDriver(database, { ...options, probe }), options);
     }
     const sqlite = await import('../../database/sqlite-driver.js');
     return await createStore(await sqlite.openSqliteDriver(database, options), options);

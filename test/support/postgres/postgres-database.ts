@@ -7,7 +7,7 @@ import { createSchema } from './test-schema.js';
 export interface PostgresDatabase extends TestDatabase {
   readonly url: string;
   /** `parameters` are added to the URL. */
-  open(options?: PostgresOptions, parameters?: string): Promise<SqlDriver>;
+  open(options?: Partial<PostgresOptions>, parameters?: string): Promise<SqlDriver>;
 }
 
 export async function createPostgresDatabase(): Promise<PostgresDatabase> {
@@ -16,7 +16,7 @@ export async function createPostgresDatabase(): Promise<PostgresDatabase> {
   return {
     url,
     async open(options, parameters = '') {
-      const driver = await openPostgresDriver(`${url}&${parameters}`, options);
+      const driver = await openPostgresDriver(`${url}&${parameters}`, { probe: 'SELECT 1', ...options });
       drivers.push(driver);
       return driver;
     },
