@@ -10,7 +10,15 @@ export const folds: Readonly<Record<Case, (text: string) => string>> = {
 };
 
 /** Encodings that work character by character: the encoding of a text is the encoding of its parts. */
-export const textEncodings = ['none', 'form', 'form-dotnet', 'rfc3986'] as const;
+export const textEncodings = [
+  'none',
+  'form',
+  'form-php',
+  'form-python',
+  'form-dotnet',
+  'rfc3986',
+  'javascript',
+] as const;
 export type TextEncoding = (typeof textEncodings)[number];
 
 export const blockEncodings = [...textEncodings, 'base64'] as const;
@@ -19,8 +27,11 @@ export type BlockEncoding = (typeof blockEncodings)[number];
 export const encoders: Readonly<Record<BlockEncoding, (text: string) => string>> = {
   none: (text) => text,
   form: encodeForm,
+  'form-php': (text) => encodeForm(text).replaceAll('*', '%2A'),
+  'form-python': (text) => encodeText(text.toWellFormed()).replaceAll('%20', '+'),
   'form-dotnet': encodeFormDotnet,
   rfc3986: (text) => encodeText(text.toWellFormed()),
+  javascript: encodeComponent,
   base64: (text) => Buffer.from(text).toString('base64'),
 };
 

@@ -102,6 +102,8 @@ export function compileOrder(
 ): <T extends SignedParam>(entries: T[]) => T[] {
   if (order === 'sent') return (entries) => entries;
   const compare = compileCompare(order, writePair);
+  // From back to front, parameters of one name are, too.
+  if (order === 'name-desc') return (entries) => entries.reverse().sort(compare);
   return (entries) => entries.sort(compare);
 }
 
@@ -112,6 +114,8 @@ function compileCompare(
   switch (order) {
     case 'name':
       return (a, b) => compareTexts(a[0], b[0]);
+    case 'name-desc':
+      return (a, b) => compareTexts(b[0], a[0]);
     case 'name-nocase':
       return (a, b) => compareTexts(a[0].toLowerCase(), b[0].toLowerCase());
     case 'value':

@@ -7,6 +7,7 @@ export const tokenTexts = {
   method: 'the method, such as `GET`',
   host: 'the host of the URL, with its port if it has one',
   path: 'the path of the URL, without `basePath`',
+  endpoint: 'the path from `/api/v1` on, without that of the base URL',
   url: 'the URL without its query',
   query: 'the query as it was sent, without the signature',
   body: 'the body as it was sent',
@@ -22,6 +23,7 @@ export const openSources: ReadonlySet<Source> = new Set([
   'method',
   'host',
   'path',
+  'endpoint',
   'url',
   'query',
   'param',
@@ -47,9 +49,12 @@ export const modifierTexts = {
   date: 'its first 8 digits: `20231114` of `20231114T221320Z` and of `2023-11-14T22:13:20Z`; never of the secret',
   upper: 'upper case',
   lower: 'lower case',
-  form: 'form-encoded: a space as `+`',
-  'form-dotnet': 'the same with lower-case escapes, as in .NET',
-  rfc3986: 'percent-encoded: a space as `%20`',
+  form: 'form-encoded as by Java: a space as `+`, `*` as it is, `~` as `%7E`',
+  'form-php': 'form-encoded as by PHP: `*` as `%2A`, too',
+  'form-python': "form-encoded as by Python's `quote_plus`: `*` as `%2A`, `~` as it is",
+  'form-dotnet': 'form-encoded as by .NET: escapes in lower case, `!*()` as they are',
+  rfc3986: 'percent-encoded: a space as `%20`, `~` as it is',
+  javascript: 'percent-encoded as by `encodeURIComponent`: `!*()` and the apostrophe as they are',
 } as const;
 
 interface StepText {

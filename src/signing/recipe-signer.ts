@@ -4,7 +4,7 @@ import { type BlockEncoding, encoders } from './encodings.js';
 import type { SignedParam } from './params.js';
 import { type EncodeRule, RecipeError } from './recipe.js';
 import type { RecipeParts } from './recipe-parts.js';
-import { extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
+import { endpointOf, extraOf, hostOf, paramOf, pathOf, type SignableRequest } from './request.js';
 import type { Secret } from './secret.js';
 import type { Signature, Signer } from './signer.js';
 import {
@@ -133,6 +133,8 @@ function textsOf(
         return renderer.open(hostOf(request.url));
       case 'path':
         return renderer.open(pathOf(request.url, recipe.basePath));
+      case 'endpoint':
+        return renderer.open(endpointOf(request.url));
       case 'url':
         return renderer.open(request.url);
       case 'query':

@@ -99,10 +99,10 @@ export const emptyRules = ['keep', 'drop'] as const;
 export type Empty = (typeof emptyRules)[number];
 
 /**
- * `pair` sorts by the formatted pair, the others by the raw text. Texts are compared by UTF-16 code unit, as in
+ * `pair` sorts by the formatted pair, the others by the raw text; `name-desc` is `name` from back to front. Texts are compared by UTF-16 code unit, as in
  * Java; for ASCII this is byte order, as in PHP. `-nocase` compares in lower case. The sort is stable.
  */
-export const orders = ['name', 'name-nocase', 'value', 'pair', 'pair-nocase', 'sent'] as const;
+export const orders = ['name', 'name-desc', 'name-nocase', 'value', 'pair', 'pair-nocase', 'sent'] as const;
 export type Order = (typeof orders)[number];
 
 /** Whether the written pairs decide on the order. */

@@ -115,6 +115,15 @@ export function pathOf(url: string, basePath: string): string {
   return path.startsWith(basePath) ? path.slice(basePath.length) : path;
 }
 
+/** The segment that the paths of all operations begin with (§9). */
+export const versionSegment = '/api/v1/';
+
+/** The path of an operation, without the path of the base URL; the whole path where it is of no operation. */
+export function endpointOf(url: string): string {
+  const path = pathOf(url, '');
+  return path.slice(Math.max(0, path.indexOf(versionSegment)));
+}
+
 /** A signed request, or one to sign: the input of `sign explain`, `verify` and `solve`. */
 export interface Sample extends SignableRequest {
   /** The names in `extra` that are headers of the request. Only some of them are signed, if any. */

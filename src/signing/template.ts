@@ -36,8 +36,11 @@ export const modifiers: ReadonlyMap<string, Modifier> = new Map([
   textModifier('upper', folds.upper),
   textModifier('lower', folds.lower),
   textModifier('form', encoders.form),
+  textModifier('form-php', encoders['form-php']),
+  textModifier('form-python', encoders['form-python']),
   textModifier('form-dotnet', encoders['form-dotnet']),
   textModifier('rfc3986', encoders.rfc3986),
+  textModifier('javascript', encoders.javascript),
 ]);
 
 function digestModifier(name: string, algorithm: Algorithm, format: Output): [string, Modifier] {

@@ -13,6 +13,7 @@ const params: readonly Param[] = [
 
 test.each([
   ['name', 'B=1&a_b=&ab=3&b=2&b=0'],
+  ['name-desc', 'b=0&b=2&ab=3&a_b=&B=1'],
   ['name-nocase', 'a_b=&ab=3&b=2&B=1&b=0'],
   ['value', 'a_b=&b=0&B=1&b=2&ab=3'],
   ['pair', 'B=1&a_b=&ab=3&b=0&b=2'],

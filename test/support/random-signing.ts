@@ -71,7 +71,7 @@ const namePatterns = fc.array(fc.constantFrom(...nameList, 'a*', 'A*', 'to*', 'Î
 const modifier = fc.array(fc.constantFrom(...modifiers.keys()), { maxLength: 2 });
 const source = fc.oneof(
   { arbitrary: fc.constantFrom('params', 'secret'), weight: 3 },
-  fc.constantFrom('names', 'values', 'method', 'host', 'path', 'url', 'query', 'body'),
+  fc.constantFrom('names', 'values', 'method', 'host', 'path', 'endpoint', 'url', 'query', 'body'),
   fc.constantFrom('sub:a', 'sub:b'),
   tokenName.map((name) => `param:${name}`),
   tokenName.map((name) => `extra:${name}`),
@@ -191,6 +191,7 @@ export const anyRecipe: fc.Arbitrary<Recipe> = anyFields
 const url = fc.oneof(
   fc.constantFrom(
     'https://api.example.com:8443/openapi/v1',
+    'https://h/test/api/v1/x/api/v1/y',
     'HTTP://Example.com',
     'https://h//x/?a=b#c',
     'x+a.b-1://h/\nline\n',

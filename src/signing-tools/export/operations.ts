@@ -1,6 +1,7 @@
 import type { KeyedMessage, Step } from '../../signing/digest-steps.js';
 import type { Order, ParamsRule } from '../../signing/recipe.js';
 import type { RecipeParts } from '../../signing/recipe-parts.js';
+import { versionSegment } from '../../signing/request.js';
 import type { Modifier, Template, Token } from '../../signing/template.js';
 import { memoize } from '../../support/memoize.js';
 import {
@@ -77,6 +78,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     const pairText = () => define('pair', 'pair', sortedPair());
     switch (order) {
       case 'name':
+      case 'name-desc':
         return define('sort_key', 'pair', pairName);
       case 'name-nocase':
         return define('sort_key', 'pair', changeOf(pairName, 'lower'));
@@ -109,6 +111,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     // A name that is listed twice has its last place.
     if (typeof order !== 'string') on(true, 'in_order', textsOf([...new Set(order.toReversed())].reverse()));
     else if (order !== 'sent') on(true, 'sort_by', variable(sortKey(order)));
+    on(order === 'name-desc', 'reversed_pairs');
     operations.push({ set: 'pairs', variable: 'pairs', value: pairs });
     return variable('pairs');
   });
@@ -149,6 +152,8 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
         const path = call('path', [url()]);
         return basePath === '' ? path : call('without_prefix', [path, literalOf(basePath)]);
       }
+      case 'endpoint':
+        return call('from_segment', [call('path', [url()]), literalOf(versionSegment)]);
       case 'param':
       case 'extra': {
         const from = source === 'param' ? sent : variable('extra');

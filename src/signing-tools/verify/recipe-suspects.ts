@@ -154,12 +154,13 @@ function unencoded(recipe: Recipe): Recipe {
     encode: { ...recipe.encode, block: 'none', message: 'none' },
   });
   return JSON.parse(
-    written.replace(/(\$(?:\{[^}]*\}|[\w:-]+)[\w.:-]*?)\.(?:rfc3986|form(?:-dotnet)?)\b/g, '$1'),
+    written.replace(/(\$(?:\{[^}]*\}|[\w:-]+)[\w.:-]*?)\.(?:rfc3986|javascript|form(?:-\w+)?)\b/g, '$1'),
   );
 }
 
 export const orderWords: Readonly<Record<Order, string>> = {
   name: 'sorted by name',
+  'name-desc': 'sorted by name, from back to front',
   'name-nocase': 'sorted by name, upper and lower case alike',
   value: 'sorted by value',
   pair: 'sorted by name and value together',
@@ -174,8 +175,11 @@ function describeOrder(order: ParamsRule['order']): string {
 const encodingWords: Readonly<Record<TextEncoding, string>> = {
   none: 'not encoded',
   form: 'form-encoded (a space as +)',
+  'form-php': 'form-encoded as by PHP (a space as +, * as %2A)',
+  'form-python': 'form-encoded as by Python (a space as +, ~ as it is)',
   'form-dotnet': 'form-encoded (a space as +, escapes in lower case)',
   rfc3986: 'percent-encoded (a space as %20)',
+  javascript: "percent-encoded as by encodeURIComponent (!*()' as they are)",
 };
 
 const caseWords = { none: 'its own letter case', lower: 'lower case', upper: 'upper case' };

@@ -75,6 +75,11 @@ namespace Signing
             return pairs.Where(pair => !Matches(pair.Key, patterns));
         }
 
+        private static IEnumerable<KeyValuePair<string, string>> ReversedPairs(IEnumerable<KeyValuePair<string, string>> pairs)
+        {
+            return pairs.Reverse();
+        }
+
         private static IEnumerable<KeyValuePair<string, string>> DropEmpty(IEnumerable<KeyValuePair<string, string>> pairs)
         {
             return pairs.Where(pair => pair.Value != "");
@@ -178,6 +183,11 @@ namespace Signing
             var found = Regex.Match(url, @"\A[A-Za-z][A-Za-z0-9+.-]*://[^/]*(.*)\z", RegexOptions.Singleline);
             if (!found.Success) return url;
             return found.Groups[1].Value == "" ? "/" : found.Groups[1].Value;
+        }
+
+        private static string FromSegment(string text, string segment)
+        {
+            return text.Substring(Math.Max(0, text.IndexOf(segment, StringComparison.Ordinal)));
         }
 
         private static string WithoutPrefix(string text, string prefix)
@@ -388,6 +398,16 @@ namespace Signing
             return Percent(text, "-_.* ", "X2").Replace(' ', '+');
         }
 
+        private static string FormPhp(string text)
+        {
+            return Percent(text, "-_. ", "X2").Replace(' ', '+');
+        }
+
+        private static string FormPython(string text)
+        {
+            return Percent(text, "-_.~ ", "X2").Replace(' ', '+');
+        }
+
         private static string FormDotnet(string text)
         {
             return Percent(text, "-_.!*() ", "x2").Replace(' ', '+');
@@ -396,6 +416,11 @@ namespace Signing
         private static string Rfc3986(string text)
         {
             return Percent(text, "-_.~", "X2");
+        }
+
+        private static string Javascript(string text)
+        {
+            return Percent(text, "-_.~!'()*", "X2");
         }
 
         private static string Percent(string text, string kept, string format)

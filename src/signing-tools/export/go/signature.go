@@ -117,6 +117,14 @@ func without(pairs [][2]string, patterns []string) [][2]string {
 	return filter(pairs, func(name, value string) bool { return !matches(name, patterns) })
 }
 
+func reversedPairs(pairs [][2]string) [][2]string {
+	var reversed [][2]string
+	for at := len(pairs) - 1; at >= 0; at-- {
+		reversed = append(reversed, pairs[at])
+	}
+	return reversed
+}
+
 func dropEmpty(pairs [][2]string) [][2]string {
 	return filter(pairs, func(name, value string) bool { return value != "" })
 }
@@ -261,6 +269,14 @@ func path(url string) string {
 	return found[1]
 }
 
+func fromSegment(text, segment string) string {
+	at := strings.Index(text, segment)
+	if at < 0 {
+		return text
+	}
+	return text[at:]
+}
+
 func withoutPrefix(text, prefix string) string {
 	return strings.TrimPrefix(text, prefix)
 }
@@ -395,6 +411,14 @@ func form(text string) string {
 	return strings.NewReplacer("~", "%7E", "%2A", "*").Replace(url.QueryEscape(text))
 }
 
+func formPhp(text string) string {
+	return strings.ReplaceAll(url.QueryEscape(text), "~", "%7E")
+}
+
+func formPython(text string) string {
+	return url.QueryEscape(text)
+}
+
 func formDotnet(text string) string {
 	escaped := regexp.MustCompile("%..").ReplaceAllStringFunc(url.QueryEscape(text), strings.ToLower)
 	return strings.NewReplacer("~", "%7e", "%21", "!", "%28", "(", "%29", ")", "%2a", "*").Replace(escaped)
@@ -402,6 +426,11 @@ func formDotnet(text string) string {
 
 func rfc3986(text string) string {
 	return strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+}
+
+func javascript(text string) string {
+	kept := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+	return kept.Replace(url.QueryEscape(text))
 }
 
 func utf8(text string) []byte {

@@ -9,6 +9,7 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -85,6 +86,12 @@ public final class Signature {
     private static List<Map.Entry<String, String>> without(
             List<Map.Entry<String, String>> pairs, List<String> patterns) {
         return pairs.stream().filter(pair -> !matches(pair.getKey(), patterns)).toList();
+    }
+
+    private static List<Map.Entry<String, String>> reversedPairs(List<Map.Entry<String, String>> pairs) {
+        List<Map.Entry<String, String>> reversed = new ArrayList<>(pairs);
+        Collections.reverse(reversed);
+        return reversed;
     }
 
     private static List<Map.Entry<String, String>> dropEmpty(List<Map.Entry<String, String>> pairs) {
@@ -183,6 +190,10 @@ public final class Signature {
         return found.group(1).isEmpty() ? "/" : found.group(1);
     }
 
+    private static String fromSegment(String text, String segment) {
+        return text.substring(Math.max(0, text.indexOf(segment)));
+    }
+
     private static String withoutPrefix(String text, String prefix) {
         return text.startsWith(prefix) ? text.substring(prefix.length()) : text;
     }
@@ -239,6 +250,14 @@ public final class Signature {
         return URLEncoder.encode(new String(utf8(text), StandardCharsets.UTF_8), StandardCharsets.UTF_8);
     }
 
+    private static String formPhp(String text) {
+        return form(text).replace("*", "%2A");
+    }
+
+    private static String formPython(String text) {
+        return formPhp(text).replace("%7E", "~");
+    }
+
     private static String formDotnet(String text) {
         Matcher escapes = Pattern.compile("%..").matcher(form(text));
         String escaped = escapes.replaceAll(found -> found.group().toLowerCase(Locale.ROOT));
@@ -247,6 +266,11 @@ public final class Signature {
 
     private static String rfc3986(String text) {
         return form(text).replace("+", "%20").replace("*", "%2A").replace("%7E", "~");
+    }
+
+    private static String javascript(String text) {
+        return form(text).replace("+", "%20").replace("%7E", "~").replace("%21", "!").replace("%27", "'")
+                .replace("%28", "(").replace("%29", ")");
     }
 
     /** UTF-8; U+FFFD for an unpaired surrogate, where getBytes writes "?". */

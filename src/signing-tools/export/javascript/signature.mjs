@@ -57,6 +57,10 @@ function without(pairs, patterns) {
   return pairs.filter(([name]) => !matches(name, patterns));
 }
 
+function reversedPairs(pairs) {
+  return pairs.toReversed();
+}
+
 function dropEmpty(pairs) {
   return pairs.filter(([, value]) => value !== '');
 }
@@ -147,6 +151,10 @@ function path(url) {
   return found === null ? url : found[1] || '/';
 }
 
+function fromSegment(text, segment) {
+  return text.slice(Math.max(0, text.indexOf(segment)));
+}
+
 function withoutPrefix(text, prefix) {
   return text.startsWith(prefix) ? text.slice(prefix.length) : text;
 }
@@ -189,6 +197,14 @@ function form(text) {
   return escaped.replaceAll('%20', '+');
 }
 
+function formPhp(text) {
+  return form(text).replaceAll('*', '%2A');
+}
+
+function formPython(text) {
+  return rfc3986(text).replaceAll('%20', '+');
+}
+
 function formDotnet(text) {
   const escaped = encodeURIComponent(text.toWellFormed()).replace(/['~]/g, percent);
   return escaped.replace(/%../g, (found) => found.toLowerCase()).replaceAll('%20', '+');
@@ -196,6 +212,10 @@ function formDotnet(text) {
 
 function rfc3986(text) {
   return encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, percent);
+}
+
+function javascript(text) {
+  return encodeURIComponent(text.toWellFormed());
 }
 
 function utf8(text) {
@@ -246,6 +266,7 @@ export const helpers = [
   upperNames,
   only,
   without,
+  reversedPairs,
   dropEmpty,
   joinRepeated,
   withPair,
@@ -258,6 +279,7 @@ export const helpers = [
   ifFilled,
   sortedPairs,
   host,
+  fromSegment,
   withoutPrefix,
   replaceAll,
   reverse,
@@ -265,8 +287,11 @@ export const helpers = [
   cut,
   jsonString,
   form,
+  formPhp,
+  formPython,
   formDotnet,
   rfc3986,
+  javascript,
   concat,
   fromHex,
   fromBase64,

@@ -89,6 +89,11 @@ function without(array $pairs, array $patterns): array
     return array_values(array_filter($pairs, fn (array $pair): bool => !matches($pair[0], $patterns)));
 }
 
+function reversed_pairs(array $pairs): array
+{
+    return array_reverse($pairs);
+}
+
 function drop_empty(array $pairs): array
 {
     return array_values(array_filter($pairs, fn (array $pair): bool => $pair[1] !== ''));
@@ -219,6 +224,12 @@ function path(string $url): string
     return $found[1] === '' ? '/' : $found[1];
 }
 
+function from_segment(string $text, string $segment): string
+{
+    $at = strpos($text, $segment);
+    return $at === false ? $text : substr($text, $at);
+}
+
 function without_prefix(string $text, string $prefix): string
 {
     return str_starts_with($text, $prefix) ? substr($text, strlen($prefix)) : $text;
@@ -280,6 +291,16 @@ function form(string $text): string
     return str_replace('%2A', '*', urlencode($text));
 }
 
+function form_php(string $text): string
+{
+    return urlencode($text);
+}
+
+function form_python(string $text): string
+{
+    return str_replace('%7E', '~', urlencode($text));
+}
+
 function form_dotnet(string $text): string
 {
     $escaped = preg_replace_callback(
@@ -293,6 +314,11 @@ function form_dotnet(string $text): string
 function rfc3986(string $text): string
 {
     return rawurlencode($text);
+}
+
+function javascript(string $text): string
+{
+    return str_replace(['%21', '%27', '%28', '%29', '%2A'], ['!', "'", '(', ')', '*'], rawurlencode($text));
 }
 
 function from_hex(string $text): string

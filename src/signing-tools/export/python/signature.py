@@ -96,6 +96,10 @@ def without(
     return [pair for pair in pairs if not matches(pair[0], patterns)]
 
 
+def reversed_pairs(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return pairs[::-1]
+
+
 def drop_empty(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(name, value) for name, value in pairs if value != ""]
 
@@ -208,6 +212,10 @@ def without_prefix(text: str, prefix: str) -> str:
     return text[len(prefix):] if text.startswith(prefix) else text
 
 
+def from_segment(text: str, segment: str) -> str:
+    return text[max(0, text.find(segment)):]
+
+
 def replace_all(text: str, table: list[tuple[str, str]]) -> str:
     pattern = "|".join(re.escape(before) for before, _ in table)
     return re.sub(pattern, lambda found: dict(table)[found[0]], text)
@@ -250,6 +258,14 @@ def form(text: str) -> str:
     return quote_plus(utf8(text), safe="*").replace("~", "%7E")
 
 
+def form_php(text: str) -> str:
+    return quote_plus(utf8(text)).replace("~", "%7E")
+
+
+def form_python(text: str) -> str:
+    return quote_plus(utf8(text))
+
+
 def form_dotnet(text: str) -> str:
     escaped = quote_plus(utf8(text), safe="!*()").replace("~", "%7E")
     return re.sub("%..", lambda found: found[0].lower(), escaped)
@@ -257,6 +273,10 @@ def form_dotnet(text: str) -> str:
 
 def rfc3986(text: str) -> str:
     return quote(utf8(text), safe="")
+
+
+def javascript(text: str) -> str:
+    return quote(utf8(text), safe="!'()*")
 
 
 def utf16(text: str) -> bytes:

@@ -1,0 +1,249 @@
+import { memoize } from '../../support/memoize.js';
+import type { SignatureName } from '../contract.js';
+import { secretNames, type Writing } from './parameters.js';
+import { byBits, choices, type Weighted } from './weighted.js';
+
+/**
+ * The text to sign around the parameters: entries of `message`, `$params` among them. Tokens and literals alternate
+ * as they come; each is an entry of its own.
+ */
+export interface Layout extends Weighted {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly hasSecret: boolean;
+}
+
+/** What is done to the parameters as a whole before they are put into the text: a modifier of `$params`. */
+export const blockChanges = choices<string>(
+  [0, ''],
+  [3.4, 'md5'],
+  [8, 'MD5', 'upper', 'base64'],
+  [9, 'lower', 'sha256', 'rfc3986', 'form'],
+  [10, 'sha1', 'form-dotnet'],
+);
+
+/** The secret as it is signed. */
+const secretForms = choices<string>(
+  [0.1, '$secret'],
+  [2.6, '$secret.md5'],
+  [7.5, '$secret.MD5'],
+  [8.5, '$secret.sha256', '$secret.base64', '$secret.sha1'],
+  [10, '$secret.upper', '$secret.lower'],
+);
+
+/** Texts between the secret and what it is glued to. */
+const secretJoiners = choices<string>(
+  [0.2, ''],
+  [1.4, '&'],
+  [2.2, ':', '|', ',', '\n'],
+  [6, '-', '_', '.'],
+  [9, '+', ' ', '#', ';', '@', '/', '='],
+);
+
+/** Texts between the parts of a message. */
+const partJoiners = choices<string>(
+  [0.5, ''],
+  [1, '&'],
+  [1.2, '\n'],
+  [5, '|', ':', ','],
+  [9, '-', '_', ' ', '#', '.', ';', '+', '@'],
+);
+
+/** Other parts of the request, in front of the parameters and behind them. */
+interface Parts extends Weighted {
+  readonly front: readonly string[];
+  readonly back: readonly string[];
+}
+
+function front(bits: number, ...tokens: string[]): Parts {
+  return { front: tokens, back: [], bits };
+}
+
+function back(bits: number, ...tokens: string[]): Parts {
+  return { front: [], back: tokens, bits };
+}
+
+function around(bits: number, before: readonly string[], after: readonly string[]): Parts {
+  return { front: before, back: after, bits };
+}
+
+const noParts: Parts = { front: [], back: [], bits: 0.1 };
+
+const parts: readonly Parts[] = [
+  front(3, '$path'),
+  front(3.1, '$endpoint'),
+  front(3, '$url'),
+  front(3.4, '$method'),
+  front(3, '$method', '$path'),
+  front(3.1, '$method', '$endpoint'),
+  front(6, '$method', '$url'),
+  front(7.5, '$method', '$host', '$path'),
+  front(8, '$host', '$path'),
+  front(9, '$host'),
+  front(11, '$path', '$method'),
+  front(8, '$param:app_key'),
+  front(8, '$param:timestamp'),
+  front(10, '$param:random'),
+  front(10, '$param:tenant_code'),
+  front(10, '$param:timestamp', '$param:random'),
+  front(10, '$param:random', '$param:timestamp'),
+  front(10, '$param:app_key', '$param:timestamp'),
+  back(9, '$param:app_key'),
+  back(8, '$param:timestamp'),
+  back(10, '$param:random'),
+  back(10, '$param:timestamp', '$param:random'),
+  back(10, '$param:random', '$param:timestamp'),
+  back(3.4, '$body'),
+  back(3.6, '$body.md5'),
+  back(8, '$body.MD5'),
+  back(7, '$body.sha256'),
+  back(7, '$param:user_info'),
+  back(9, '$param:user_info.md5'),
+  back(8, '$path'),
+  back(8, '$endpoint'),
+  back(8, '$method'),
+  back(8, '$url'),
+  around(7, ['$method', '$path'], ['$body']),
+  around(7.2, ['$method', '$path'], ['$body.md5']),
+  around(8.5, ['$method', '$path'], ['$body.sha256']),
+  around(7.1, ['$method', '$endpoint'], ['$body']),
+  around(7.3, ['$method', '$endpoint'], ['$body.md5']),
+  around(8.6, ['$method', '$endpoint'], ['$body.sha256']),
+  around(7.5, ['$path'], ['$body']),
+  around(7.6, ['$endpoint'], ['$body']),
+  around(8.5, ['$path'], ['$body.md5']),
+  around(8, ['$url'], ['$body']),
+  around(11, ['$param:app_key'], ['$param:timestamp']),
+  around(11, ['$param:timestamp'], ['$param:timestamp']),
+  around(10, ['$method', '$path', '$param:timestamp', '$param:random'], ['$body']),
+];
+
+/** `sign` may hold the other signature. */
+const signParts: readonly Parts[] = [front(5, '$param:app_sign'), back(5, '$param:app_sign')];
+
+/** How the parts are written: their tokens and literals in front of the parameters and behind them. */
+interface Surroundings extends Weighted {
+  readonly front: readonly string[];
+  readonly back: readonly string[];
+  readonly joiner: string;
+}
+
+function surroundingsOf({ front, back, bits }: Parts): Surroundings[] {
+  if (front.length + back.length === 0) return [{ front, back, joiner: '', bits }];
+  const last = front.at(-1) ?? '';
+  const isAddress = ['$path', '$endpoint', '$url', '$body'].includes(last) && last !== '$body';
+  return partJoiners.flatMap(({ value: joiner, bits: joinerBits }) => {
+    const join = (tokens: readonly string[]) =>
+      tokens.flatMap((token, index) => (index === 0 ? [token] : [joiner, token]));
+    const written = (beforeParams: string, more: number): Surroundings => ({
+      front: front.length === 0 ? [] : [...join(front), beforeParams],
+      back: back.length === 0 ? [] : [joiner, ...join(back)],
+      joiner,
+      bits: bits + joinerBits + more,
+    });
+    const usual = written(joiner, 0);
+    return isAddress && joiner !== '?' ? [usual, written('?', 0.7)] : [usual];
+  });
+}
+
+/** Bits beyond which a layout is not tried, and one that names the secret together with its writing. */
+const maxBits = 12;
+const maxNamedBits = 12;
+
+function layout(
+  before: readonly string[],
+  after: readonly string[],
+  hasSecret: boolean,
+  bits: number,
+): Layout {
+  const filled = (entries: readonly string[]) => entries.filter((entry) => entry !== '');
+  return { before: filled(before), after: filled(after), hasSecret, bits };
+}
+
+/** Where the secret stands: in front, behind or around, glued to the text or behind a separator; or nowhere. */
+function* placedSecrets({ front, back, joiner, bits }: Surroundings): Generator<Layout> {
+  yield layout(front, back, false, bits);
+  const hasParts = front.length + back.length > 0;
+  for (const form of secretForms) {
+    for (const separator of secretJoiners) {
+      // Parts and secret have the same separator, more often than not.
+      const separatorBits = hasParts && separator.value === joiner ? 0.5 : separator.bits;
+      const base = bits + form.bits + separatorBits;
+      if (base + 1 > maxBits) continue;
+      const [secret, text] = [form.value, separator.value];
+      yield layout(front, [...back, text, secret], true, base + 1);
+      yield layout([secret, text, ...front], back, true, base + 1.6);
+      yield layout([secret, text, ...front], [...back, text, secret], true, base + 1.9);
+      if (back.length > 0) yield layout(front, [text, secret, ...back], true, base + 3);
+      if (front.length > 0) {
+        yield layout([...front, secret, text], back, true, base + 3);
+        yield layout([...front, secret, text], [...back, text, secret], true, base + 3.3);
+      }
+    }
+  }
+}
+
+/** How a pair is written that names the secret. */
+interface PairStyle extends Weighted {
+  readonly kvSep: string;
+  readonly pairSep: string;
+}
+
+/** The secret as a pair at the end or at the beginning. */
+function* namedSecrets(
+  { front, back, bits }: Surroundings,
+  style: PairStyle,
+  most: number,
+): Generator<Layout> {
+  const { kvSep, pairSep } = style;
+  for (const name of secretNames) {
+    const named = bits + style.bits + name.bits;
+    if (named + 0.8 > most) break;
+    for (const form of secretForms) {
+      const base = named + form.bits;
+      if (base + 0.8 > most) break;
+      yield layout(front, [...back, `${pairSep}${name.value}${kvSep}`, form.value], true, base + 0.8);
+      if (base + 4 > most) continue;
+      yield layout([`${name.value}${kvSep}`, form.value, pairSep, ...front], back, true, base + 4);
+    }
+  }
+}
+
+/** The layouts of parameters in any writing, the most usual first. */
+export const layoutsFor = memoize((signature: SignatureName): readonly Layout[] => {
+  const layouts = surroundingsFor(signature).flatMap((one) => [...placedSecrets(one)]);
+  return byBits(layouts.filter(({ bits }) => bits <= maxBits));
+});
+
+/** The layouts that name the secret, for parameters in this writing, the most usual first. */
+export const namedLayoutsFor = memoize((signature: SignatureName) =>
+  memoize((writing: Writing) => makeNamedLayouts(signature, writing)),
+);
+
+function makeNamedLayouts(signature: SignatureName, { rule, bits }: Writing): Layout[] {
+  const { names, kvSep, pairSep } = rule;
+  const styles: PairStyle[] = [];
+  if (names) styles.push({ kvSep, pairSep, bits: 0 });
+  // Whatever the parameters look like, the secret is often appended as `&key=…`.
+  if (!names || kvSep !== '=' || pairSep !== '&') styles.push({ kvSep: '=', pairSep: '&', bits: 1.5 });
+  const most = maxNamedBits - bits;
+  const layouts: Layout[] = [];
+  for (const style of styles)
+    for (const surroundings of surroundingsFor(signature)) {
+      if (surroundings.bits + style.bits > most) break;
+      layouts.push(...namedSecrets(surroundings, style, most));
+    }
+  return byBits(layouts);
+}
+
+const surroundingsFor = memoize((signature: SignatureName): readonly Surroundings[] =>
+  byBits([noParts, ...parts, ...(signature === 'sign' ? signParts : [])].flatMap(surroundingsOf)),
+);
+
+/** What is done to the whole text, the secret included: a modifier of each token, and the literals changed alike. */
+export const messageChanges = choices<'' | 'upper' | 'lower' | 'rfc3986' | 'form'>(
+  [0, ''],
+  [8, 'upper'],
+  [8.5, 'lower'],
+  [10, 'rfc3986', 'form'],
+);

@@ -1,0 +1,236 @@
+import type { TextEncoding } from '../../signing/encodings.js';
+import type { ParamsPlace, ParamsRule } from '../../signing/recipe.js';
+import { memoize } from '../../support/memoize.js';
+import { commonNames, contractNames, type SignatureName } from '../contract.js';
+import { byBits, choices, type Weighted } from './weighted.js';
+
+/** Which parameters are signed and in which order: by place and role, never by the names that a sample happens to have. */
+export interface Arrangement extends Weighted {
+  readonly rule: Pick<
+    Partial<ParamsRule>,
+    'from' | 'exclude' | 'include' | 'empty' | 'nameCase' | 'order' | 'add'
+  >;
+  /** Whether the secret is one of the values. */
+  readonly hasSecret: boolean;
+  /** Whether it is a short list of names, which is written as values more often than as pairs. */
+  readonly isList: boolean;
+}
+
+/** How names and values are joined. */
+export interface Writing extends Weighted {
+  readonly rule: Pick<ParamsRule, 'names' | 'kvSep' | 'pairSep'>;
+}
+
+/** How names and values are encoded. */
+export interface Encoding extends Weighted {
+  readonly rule: Pick<ParamsRule, 'encode'>;
+}
+
+const places = choices<ParamsPlace>([0.9, 'both'], [1.2, 'query'], [9, 'form-or-query', 'form']);
+
+const empties = choices<ParamsRule['empty']>([0.8, 'keep'], [1, 'drop']);
+
+const nameCases = choices<ParamsRule['nameCase']>([0, 'none'], [10, 'upper']);
+
+/** Names under which the secret is signed. */
+export const secretNames = choices<string>(
+  [0.8, 'key'],
+  [1.4, 'secret', 'app_secret'],
+  [2.2, 'appSecret', 'secret_key', 'secretKey', 'appsecret'],
+  [6, 'token', 'app_key', 'appkey', 'AppSecret', 'secretkey', 'sign_key', 'signKey', 'api_key', 'apiKey'],
+  [8, 'client_secret', 'appKey', 'sk', 'salt', 'KEY', 'SECRET', 'APP_SECRET', 'Key', 'Secret', 'private_key'],
+  [
+    9,
+    'access_key',
+    'accessKey',
+    'secret_code',
+    'app_secret_key',
+    'password',
+    'pwd',
+    'md5key',
+    'sign_secret',
+    'k',
+    's',
+  ],
+);
+
+/** The secret as one of the parameters. */
+interface AddedSecret extends Weighted {
+  readonly name: string;
+  readonly form: string;
+}
+
+const addedForms = choices<string>([2, '$secret'], [4.6, '$secret.md5']);
+
+const addedSecrets: readonly AddedSecret[] = byBits(
+  addedForms.flatMap((form) =>
+    secretNames.map((name) => ({ name: name.value, form: form.value, bits: form.bits + name.bits })),
+  ),
+);
+
+interface Roles extends Weighted {
+  readonly rule: Pick<Partial<ParamsRule>, 'exclude' | 'include'>;
+}
+
+/** Names that are left out or taken by their role. `app_sign` is one of the parameters that `sign` may cover. */
+function rolesFor(signature: SignatureName): Roles[] {
+  const left = (bits: number, ...exclude: string[]): Roles => ({ rule: { exclude }, bits });
+  const common = signature === 'sign' ? [...commonNames, 'app_sign'] : [...commonNames];
+  const appSign = signature === 'sign' ? [[], ['app_sign']] : [[]];
+  const single = 5;
+  const pairs = commonNames.flatMap((name, index) =>
+    commonNames.slice(index + 1).map((other) => [name, other]),
+  );
+  return appSign.flatMap((without) => [
+    left(signature === 'sign' ? 1 : 0.4, ...without),
+    {
+      rule: { include: common.filter((name) => !without.includes(name)) },
+      bits: signature === 'sign' ? 4.5 : 1.5,
+    },
+    ...commonNames.map((name) => left(single, ...without, name)),
+    ...pairs.map((two) => left(single + 3, ...without, ...two)),
+    left(5, ...without, 'user_info'),
+    left(5, ...without, 'code'),
+    left(8.5, ...without, ...commonNames),
+  ]);
+}
+
+const orders = choices<ParamsRule['order']>(
+  [0.4, 'name'],
+  [1.8, 'sent'],
+  [2.2, 'value'],
+  [2.4, 'name-desc'],
+  [2.8, contractNames],
+);
+
+/** Longest list of names: with more, a rule is by place and role. */
+const longestList = 5;
+
+/** The short lists of common names that `app_sign` is often made of, with the secret in any place or in none. */
+function listsOf(names: readonly string[]): Arrangement[] {
+  const lists: Arrangement[] = [];
+  const add = (order: readonly string[], bits: number) => {
+    lists.push({ rule: { order }, bits, hasSecret: false, isList: true });
+    for (let place = 1; place < order.length; place++) {
+      const withSecret = order.toSpliced(place, 0, 'secret');
+      lists.push({
+        rule: { order: withSecret, add: { secret: '$secret' } },
+        bits: bits + 3.5,
+        hasSecret: true,
+        isList: true,
+      });
+    }
+  };
+  const extend = (order: readonly string[]) => {
+    if (order.length > 0) add(order, listBits(order));
+    if (order.length === longestList) return;
+    for (const name of names) if (!order.includes(name)) extend([...order, name]);
+  };
+  extend([]);
+  return lists;
+}
+
+/** Most lists hold the app key and the timestamp, in the order of the document or of their names. */
+function listBits(order: readonly string[]): number {
+  const usual = ['app_key', 'timestamp', 'random'].filter((name) => !order.includes(name)).length;
+  const rare = ['tenant_code', 'channel'].filter((name) => order.includes(name)).length;
+  const isSorted = order.every((name, index) => index === 0 || (order[index - 1] ?? '') < name);
+  const places = order.map((name) => contractNames.indexOf(name));
+  const isAsListed = places.every((place, index) => index === 0 || (places[index - 1] ?? 0) < place);
+  return 2.5 + usual + 0.8 * rare + (isSorted || isAsListed ? 0 : 2.5);
+}
+
+/** Bits beyond which an arrangement is not tried. */
+const maxBits = 13;
+
+/** Every usual choice and order of the parameters that a signature covers, the most usual first. */
+export const arrangementsFor = memoize((signature: SignatureName): readonly Arrangement[] => {
+  const arrangements: Arrangement[] = [];
+  const secrets: (AddedSecret | null)[] = [null, ...addedSecrets];
+  for (const from of places)
+    for (const roles of rolesFor(signature))
+      for (const empty of empties)
+        for (const nameCase of nameCases)
+          for (const order of orders)
+            for (const secret of secrets) {
+              const bits =
+                from.bits + roles.bits + empty.bits + nameCase.bits + order.bits + (secret?.bits ?? 0);
+              if (bits > maxBits) continue;
+              const rule: Arrangement['rule'] = {
+                from: from.value,
+                ...roles.rule,
+                empty: empty.value,
+                nameCase: nameCase.value,
+                order: orderWith(order.value, secret),
+              };
+              const add = secret === null ? {} : { add: { [secret.name]: secret.form } };
+              arrangements.push({
+                rule: { ...rule, ...add },
+                bits,
+                hasSecret: secret !== null,
+                isList: false,
+              });
+            }
+  const lists = listsOf(commonNames).map((list) =>
+    signature === 'app_sign' ? list : { ...list, bits: list.bits + 6 },
+  );
+  return byBits([...arrangements, ...lists.filter(({ bits }) => bits <= maxBits)]);
+});
+
+/** The secret stands behind the parameters of a fixed order. */
+function orderWith(order: ParamsRule['order'], secret: AddedSecret | null): ParamsRule['order'] {
+  if (typeof order === 'string' || secret === null) return order;
+  return [...order, secret.name];
+}
+
+function pairs(bits: number, kvSep: string, pairSep: string): Writing {
+  return { rule: { names: true, kvSep, pairSep }, bits };
+}
+
+function values(bits: number, pairSep: string): Writing {
+  return { rule: { names: false, kvSep: '=', pairSep }, bits };
+}
+
+export const writings: readonly Writing[] = byBits([
+  pairs(0.8, '=', '&'),
+  pairs(1.4, '', ''),
+  pairs(2.2, '=', ''),
+  pairs(2.6, '=', '|'),
+  pairs(2.6, '=', ','),
+  pairs(2.6, '=', '\n'),
+  pairs(2.8, ':', ','),
+  pairs(2.8, ':', '&'),
+  pairs(3.4, ':', '\n'),
+  pairs(3.4, ':', ''),
+  pairs(3.4, '=', ';'),
+  pairs(5, ':', ';'),
+  pairs(5, ':', '|'),
+  pairs(8, '', '&'),
+  pairs(8.5, '=', ' '),
+  pairs(8.5, '=', ':'),
+  pairs(8.5, '=', '-'),
+  pairs(9, '_', '_'),
+  pairs(9, '-', '-'),
+  values(1.6, ''),
+  values(2.4, '&'),
+  values(2.6, '|'),
+  values(2.6, ','),
+  values(2.8, ':'),
+  values(3, '\n'),
+  values(3.2, '-'),
+  values(3.2, '_'),
+  values(7, '.'),
+  values(8, '#'),
+  values(8, '+'),
+  values(8, ';'),
+  values(8, ' '),
+]);
+
+export const encodings: readonly Encoding[] = choices<TextEncoding>(
+  [0.5, 'none'],
+  [1.8, 'rfc3986'],
+  [2, 'form'],
+  [2.4, 'form-php', 'form-python'],
+  [2.6, 'javascript'],
+  [3, 'form-dotnet'],
+).map(({ value, bits }) => ({ rule: { encode: value }, bits }));

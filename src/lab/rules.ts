@@ -1,0 +1,130 @@
+import { completeRecipe, type Recipe } from '../signing/recipe.js';
+import { memoize } from '../support/memoize.js';
+import type { Chain } from './candidates/chains.js';
+import type { Layout } from './candidates/layouts.js';
+import type { Arrangement, Encoding, Writing } from './candidates/parameters.js';
+import { byBits, type Weighted } from './candidates/weighted.js';
+import { blockText, changed, type RequestTexts } from './request-texts.js';
+import { type Hit, SignatureReader, type WrittenDigest, waysToWrite, writtenAs } from './search.js';
+import { chainDigest, type SearchSpace } from './search-space.js';
+
+/** How the parameters are chosen, sorted and written. */
+export interface BlockRule extends Weighted {
+  readonly arrangement: Arrangement;
+  readonly encoding: Encoding;
+  readonly writing: Writing;
+  /** A modifier of `$params`; empty for none. */
+  readonly change: string;
+  /** A modifier of the whole text; empty for none. */
+  readonly messageChange: string;
+}
+
+/** A rule, as the candidates that it consists of. */
+export interface Rule extends Weighted {
+  readonly block: BlockRule;
+  readonly layout: Layout;
+  readonly chain: Chain;
+  readonly digest: WrittenDigest;
+}
+
+/** Bits above those of the most usual rule up to which others are listed, and how many are listed at most. */
+const slackBits = 14;
+const maxListed = 12_000;
+
+/** Every rule of the space that makes the text that was found, and so the signature; the most usual first. */
+export function rulesFor(space: SearchSpace, { text, chain, digest }: Hit, signature: string): Rule[] {
+  const ways = [...waysToWrite(space, text)];
+  const digests = new SignatureReader(signature).waysIn(digest);
+  const least = Math.min(...ways.map(({ block, layout }) => block.bits + layout.bits));
+  const rules: Rule[] = [];
+  for (const { written, block, layout } of ways) {
+    const { writing, messageChange } = written;
+    const room = least + slackBits - layout.bits;
+    for (const { params, change, bits: blockBits } of block.blocks) {
+      const own = blockBits - params.bits + messageChange.bits;
+      for (const encoding of params.encodings) {
+        for (const arrangement of params.chosen.arrangements) {
+          const bits = own + encoding.bits + arrangement.bits;
+          if (bits > room) break;
+          const blockRule = {
+            arrangement,
+            encoding,
+            writing,
+            change,
+            messageChange: messageChange.value,
+            bits,
+          };
+          for (const oneLayout of layout.layouts)
+            for (const oneChain of chain.chains)
+              for (const written of digests)
+                rules.push({
+                  block: blockRule,
+                  layout: oneLayout,
+                  chain: oneChain,
+                  digest: written,
+                  bits: bits + oneLayout.bits + oneChain.bits + written.bits,
+                });
+        }
+      }
+    }
+  }
+  return byBits(rules).slice(0, maxListed);
+}
+
+/** The signatures that rules give one request. */
+export class RequestSignatures {
+  readonly #texts: RequestTexts;
+
+  constructor(texts: RequestTexts) {
+    this.#texts = texts;
+  }
+
+  /** The signature; null where the key of the rule is none for this request. */
+  of({ block, layout, chain, digest }: Rule): string | null {
+    const digestOf = this.#digest(chain);
+    if (digestOf === null) return null;
+    const { before, after } = this.#ends(layout)(block.messageChange);
+    return writtenAs(digestOf(before + this.#block(block) + after), digest);
+  }
+
+  readonly #block = memoize(
+    ({ arrangement, encoding, writing, change, messageChange }: BlockRule): string => {
+      const text = blockText(this.#pairs(arrangement)(encoding), writing);
+      return changed(changed(text, change), messageChange);
+    },
+  );
+
+  readonly #pairs = memoize((arrangement: Arrangement) =>
+    memoize((encoding: Encoding) => this.#texts.encoded(this.#texts.chosen(arrangement), encoding)),
+  );
+
+  readonly #ends = memoize((layout: Layout) =>
+    memoize((change: string) => {
+      const textOf = (entries: readonly string[]) => changed(entries.map(this.#texts.entry).join(''), change);
+      return { before: textOf(layout.before), after: textOf(layout.after) };
+    }),
+  );
+
+  readonly #digest = memoize((chain: Chain) => {
+    const digest = chainDigest(chain, this.#texts);
+    return digest && memoize(digest);
+  });
+}
+
+/** A rule as a recipe. */
+export function recipeOf({ block, layout, chain, digest }: Rule): Recipe {
+  const { arrangement, encoding, writing, change, messageChange } = block;
+  const modified = (entry: string) => entry + (messageChange === '' ? '' : `.${messageChange}`);
+  const params = `$params${change === '' ? '' : `.${change}`}`;
+  const entries = [...layout.before, params, ...layout.after].map((entry) =>
+    entry.startsWith('$') ? modified(entry) : changed(entry, messageChange),
+  );
+  const steps = digest.slice === null ? chain.steps : [...chain.steps, `slice:${digest.slice.join(':')}`];
+  return completeRecipe({
+    params: { ...arrangement.rule, ...encoding.rule, ...writing.rule },
+    message: entries,
+    steps,
+    output: digest.output,
+    key: chain.key === null ? {} : { tokens: chain.key, decode: chain.decode },
+  });
+}

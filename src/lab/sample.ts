@@ -1,0 +1,10 @@
+import type { SignableRequest } from '../signing/request.js';
+import type { Secret } from '../signing/secret.js';
+
+/** A signed request. */
+export interface SignedSample {
+  /** As the signer sees it: without the signature, and for `app_sign` without `sign`. */
+  readonly request: SignableRequest;
+  readonly signature: string;
+  readonly secret: Secret;
+}
