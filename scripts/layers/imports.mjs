@@ -11,7 +11,7 @@ const arrows = {
   signing: ['support'],
   'signing-tools': ['signing', 'support'],
   solve: ['signing-tools', 'signing', 'support'],
-  lab: ['signing', 'protocol', 'support'],
+  lab: ['client', 'signing', 'protocol', 'support'],
   platform: ['signing', 'protocol', 'support'],
   client: ['platform', 'signing', 'protocol', 'support'],
   profiles: ['platform', 'signing', 'protocol', 'support'],
@@ -47,6 +47,8 @@ const entryPoints = {
     presets recipe-json recipe recipe-language recipe-parts recipe-signer request secret signer template`,
   'signing-tools': `describe-recipe export/export recipe-changes samples/captured-request samples/formats samples/read-sample samples/sample-error
     verify/compare-messages verify/recipe-suspects verify/suspect verify/verify-signature`,
+  lab: `contract find-rules sample settle/ask-for-rules settle/asker settle/candidates settle/harmless-requests
+    settle/search-by-asking settle/settle`,
   solve: `search/search search/shares signed-headers solve tasks`,
   client: `answer attempt client dispatcher errors header-values hooks judgement options proxy request retry sender sign-request tls-trust
     wire-request`,

@@ -26,23 +26,37 @@ async function diagnose(args: readonly string[] = [], options: RunOptions = {}) 
 }
 
 describe('doctor', () => {
-  it('finds nothing wrong with a working profile, and sends only one read', async () => {
+  it('finds nothing wrong with a working profile, and sends only one read unless it may ask', async () => {
     const logged = machine.log.length;
     const done = await machine.run(['doctor']);
     expect(done).toMatchObject({ status: 0, stderr: '' });
     const lines = done.stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(11);
-    expect(lines.filter((line) => !/^[✓–] /.test(line))).toEqual([]);
+    expect(lines.filter((line) => !line.startsWith(' '))).toHaveLength(12);
+    expect(lines.filter((line) => !/^(?:[✓–] | {16})/.test(line))).toEqual([]);
     expect(done.stdout).toMatch(/^✓ profile file {2}.*profiles\.json: 1 profile, "local" active$/m);
     expect(done.stdout).toMatch(
       /^✓ signing {7}by the default recipes: app_sign has 32 characters, sign 32$/m,
     );
-    expect(done.stdout).toMatch(
-      /^✓ acceptance {4}app key, app_sign, sign, tenant and channel: only the code/m,
-    );
+    expect(done.stdout).toMatch(/^✓ read {10}only the code was refused, as expected/m);
+    expect(done.stdout).toMatch(/^– passback {6}not asked$/m);
     await expect
       .poll(() => machine.log.slice(logged).trimEnd().split('\n'))
       .toEqual([expect.stringContaining('401 read')]);
+  });
+
+  it('says with --yes of each operation that its signatures are accepted, and changes nothing', async () => {
+    const logged = machine.log.length;
+    const { status, checks } = await diagnose(['--yes']);
+    expect(status).toBe(0);
+    for (const name of ['read', 'passback'] as const) {
+      expect(checks[name]).toMatchObject({
+        status: 'ok',
+        detail: expect.stringMatching(/^app_sign and sign were accepted: .*, a wrong sign 40103 /),
+      });
+    }
+    const lines = machine.log.slice(logged).trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(20);
+    expect(lines.filter((line) => / 200 /.test(line))).toEqual([]);
   });
 
   it('prints the same as JSON', async () => {
@@ -78,21 +92,14 @@ describe('doctor', () => {
   });
 
   it.each<[string, readonly string[], RunOptions, number, string, RegExp]>([
-    [
-      'an unknown app key',
-      ['--app-key', 'other'],
-      {},
-      4,
-      'acceptance',
-      /^Check the app key, and that it belongs/,
-    ],
-    ['another channel', ['--channel', 'other'], {}, 4, 'acceptance', /tenant code and the channel/],
+    ['an unknown app key', ['--app-key', 'other'], {}, 4, 'read', /^Check the app key, and that it belongs/],
+    ['another channel', ['--channel', 'other'], {}, 4, 'read', /tenant code and the channel/],
     [
       'a wrong secret',
       [],
       { env: { USERINFO_APP_SECRET: 'mistyped-4711' } },
       4,
-      'acceptance',
+      'read',
       /^Signed with the secret in USERINFO_APP_SECRET, not that of profile "/,
     ],
     ['a closed port', ['--base-url', 'http://127.0.0.1:9'], {}, 5, 'connection', /service is running there/],
@@ -106,7 +113,7 @@ describe('doctor', () => {
     ],
     ['https where http is spoken', ['--base-url', 'https'], {}, 5, 'tls', /http or https/],
     ['plain http elsewhere', ['--base-url', 'http://nowhere.invalid'], {}, 2, 'base_url', /--allow-http/],
-    ['another path', ['--base-url', 'path'], {}, 4, 'acceptance', /^Check the base URL: the operations live/],
+    ['another path', ['--base-url', 'path'], {}, 4, 'read', /^Check the base URL: the operations live/],
     ['an unknown profile', ['-p', 'loacl'], {}, 3, 'settings', /Did you mean "local"/],
     ['no profile', [], { env: { USERINFO_CONFIG_DIR: '/none' } }, 3, 'settings', /userinfo profile add/],
     [
@@ -159,7 +166,7 @@ describe('doctor', () => {
       status: 'ok',
       next: expect.stringContaining('white space around it'),
     });
-    expect(spaced.failed).toEqual(['acceptance']);
+    expect(spaced.failed).toEqual(['read']);
   });
 });
 
@@ -192,7 +199,7 @@ describe('doctor reports a service', () => {
     const found = await diagnose(['--base-url', server.url], { env });
     await server.close();
     expect(found).toMatchObject({ status: 0, failed: [] });
-    expect(found.checks.acceptance).toMatchObject({
+    expect(found.checks.read).toMatchObject({
       status: 'skipped',
       detail: expect.stringContaining('1001'),
       commands: ['userinfo probe -p local --code "$code" --save-profile'],

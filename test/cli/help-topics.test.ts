@@ -104,7 +104,7 @@ describe('help', () => {
     ['bulk', /^Usage: userinfo bulk /],
     [
       'rate',
-      /^--rate <n\/s> {2}maximum number of requests per second\n {2}in: userinfo bulk, userinfo sign try\n {2}see: userinfo bulk -h\n/,
+      /^--rate <n\/s> {2}maximum number of requests per second\n {2}in: userinfo bulk, userinfo profile add, userinfo sign try\n {2}see: userinfo bulk -h\n/,
     ],
     ['timeout', /^--timeout <duration> .*\n {2}in: most commands\n {2}see: userinfo --help\n$/],
     ['profile', /^Usage: userinfo profile /],

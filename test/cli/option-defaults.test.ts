@@ -29,7 +29,7 @@ it('a command line without options has the defaults of all options with a value'
     bulk: { '--concurrency': 32 },
     probe: { '--pause': 250 },
     'sign solve': { '--max-time': 20_000 },
-    'sign try': { '--rate': 1 },
+    'sign try': { '--rate': 5 },
     serve: { '--host': '127.0.0.1', '--port': 8787, '--log-format': 'pretty', '--log-level': 'info' },
     'admin app create': { '--base-url': 'http://127.0.0.1:8787' },
     'admin code issue': { '--ttl': 300_000, '--uses': 1 },

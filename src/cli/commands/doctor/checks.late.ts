@@ -6,6 +6,7 @@ import type { CallClient } from '../../../client/client.js';
 import { NoAnswerError, RejectedError } from '../../../client/errors.js';
 import { type HttpProxy, parseProxy } from '../../../client/proxy.js';
 import { readRequest } from '../../../client/request.js';
+import { checkingReach, type Settlement, settle } from '../../../lab/settle/settle.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { selecting } from '../../../profiles/profile-store.js';
@@ -13,12 +14,27 @@ import { describeSecretSource, settingSecretAgain } from '../../../profiles/secr
 import { resolveSettings, type Settings } from '../../../profiles/settings.js';
 import { isLoopback } from '../../../protocol/base-url.js';
 import { secretDoubts } from '../../../protocol/doubts.js';
+import type { OperationName } from '../../../protocol/endpoints.js';
 import { quoteName } from '../../../protocol/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
 import type { Secret } from '../../../signing/secret.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
 import { findUnsafePath } from '../../../support/trusted-path.js';
-import { announceProduction, clientOptions, refuseUnfitUrl, settingSources } from '../../call/deployment.js';
+import {
+  askingQuestion,
+  askPlatform,
+  connectToAsk,
+  maxSettling,
+  productionReach,
+  reportOperation,
+} from '../../call/ask-platform.late.js';
+import {
+  announceProduction,
+  clientOptions,
+  loadSigning,
+  refuseUnfitUrl,
+  settingSources,
+} from '../../call/deployment.js';
 import { describeRule, explainFailure } from '../../call/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../call/network.js';
 import type { Call, CliContext } from '../../command.js';
@@ -38,7 +54,10 @@ interface Finding {
  *
  * @throws UserInfoError for the check that fails; CancelledError
  */
-export async function* findings({ context, options }: Call<ConnectionOptions>): AsyncGenerator<Finding> {
+export async function* findings(
+  { context, options }: Call<ConnectionOptions>,
+  seenBefore?: Settlement,
+): AsyncGenerator<Finding> {
   yield await checkProfileFile(context);
   const settings = await resolveSettings(settingSources(context, options));
   await announceProduction(context.io, settings);
@@ -58,7 +77,10 @@ export async function* findings({ context, options }: Call<ConnectionOptions>): 
     if (request.answer === undefined) throw request.error;
     yield describeAnswer(request.answer, request);
     yield checkClock(request.answer, request);
-    yield checkAcceptance(request, settings);
+    refuseKnownFault(request, settings);
+    const seen = seenBefore ?? (await askSignatures(context, settings, options, secret));
+    yield checkRead(request, settings, seen);
+    yield checkPassback(settings, seen);
   } finally {
     await client.close();
   }
@@ -204,19 +226,75 @@ function checkClock({ date }: Answer, { sentAt, receivedAt }: SentRequest): Find
   });
 }
 
-/** Evaluates the answer to a code that was never issued: any other error is about the rest of the request. */
-function checkAcceptance({ refused }: SentRequest, settings: Settings): Finding {
-  if (refused === undefined) return { detail: 'everything, the code too' };
-  if (refused.means === 'codeNotValid') {
-    return { detail: 'app key, app_sign, sign, tenant and channel: only the code was refused, as expected' };
+/** The answer to a code that was never issued: an error other than that of the code is about the rest of the request. */
+function refuseKnownFault({ refused }: SentRequest, settings: Settings): void {
+  if (refused?.entry === undefined || refused.means === 'codeNotValid') return;
+  throw explainFailure(refused, settings, 'doctor');
+}
+
+/** What the platform shows of the signatures of each operation; `null` if it is not asked. */
+async function askSignatures(
+  context: CliContext,
+  settings: Settings,
+  options: Call<ConnectionOptions>['options'],
+  secret: Secret,
+): Promise<Settlement | null> {
+  const { prompt } = context;
+  const isProduction = settings.environment.value === 'production';
+  const reach = isProduction ? productionReach : checkingReach;
+  const question = askingQuestion(settings, maxSettling);
+  if (!options.yes && !(prompt.possible && (await prompt.confirm(question)))) return null;
+  const { signers, recipes } = await loadSigning(context, settings);
+  const own = {
+    app_sign: [{ signer: signers.app_sign, recipe: recipes.app_sign, weight: 1 }],
+    sign: [{ signer: signers.sign, recipe: recipes.sign, weight: 1 }],
+  };
+  const client = await connectToAsk(context, settings, options, secret);
+  try {
+    return await askPlatform(context, client, { maxRequests: maxSettling }, (asker) =>
+      settle(asker, client, own, secret, reach),
+    );
+  } finally {
+    await client.close();
   }
-  if (refused.entry !== undefined) throw explainFailure(refused, settings, 'doctor');
-  const code = refused.resultCode;
+}
+
+/** The signatures of a read are accepted: seen by an answer that a wrong one does not get. */
+function checkRead({ refused }: SentRequest, settings: Settings, seen: Settlement | null): Finding {
+  if (seen === null) return checkOneRead(refused, settings);
+  return findingOf('read', settings, seen);
+}
+
+/** @throws CheckFailedError if a signature was refused */
+function findingOf(operation: OperationName, { profile }: Settings, seen: Settlement): Finding {
+  const { sight, detail, next } = reportOperation(operation, seen);
+  const name = quoteWhereNeeded(profile ?? 'PROFILE');
+  const command = `userinfo sign try -p ${name}${profile === null ? '' : ` --save ${name}`}`;
+  if (sight === 'refused')
+    throw new CheckFailedError(detail, {
+      hint: 'The rule is not that of the platform. To find it:',
+      commands: [command],
+    });
+  return { detail, ...(next !== undefined && { next }), ...(sight === 'unseen' && { skipped: true }) };
+}
+
+/** What one read shows, without its control: something only where the codes of the platform are known. */
+function checkOneRead(refused: RejectedError | undefined, settings: Settings): Finding {
+  if (refused === undefined) return { detail: 'a code that was never issued is accepted', skipped: true };
+  const { means, resultCode: code } = refused;
+  if (means === 'codeNotValid')
+    return { detail: 'only the code was refused, as expected; whether a wrong signature is, was not asked' };
   return {
     detail: `not known: the code ${code} is the platform's own`,
     ...learningCodes(settings),
     skipped: true,
   };
+}
+
+/** The signatures of a passback are accepted. */
+function checkPassback(settings: Settings, seen: Settlement | null): Finding {
+  if (seen === null) return { detail: 'not asked', next: 'To ask the platform: add --yes.', skipped: true };
+  return findingOf('passback', settings, seen);
 }
 
 /** How to learn what an unknown code means. A probe may be sent to a test deployment alone. */

@@ -1,3 +1,4 @@
+import type { Settlement } from '../../../lab/settle/settle.js';
 import { UserInfoError } from '../../../protocol/errors.js';
 import { type Call, command } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
@@ -8,10 +9,10 @@ import { CheckFailedError, nextStepOf } from '../../report-error.js';
 
 export const declareDoctor = command({
   name: 'doctor',
-  common: ['profile', 'output', 'network'],
+  common: ['profile', 'output', 'network', 'confirm'],
   summary: 'find out why requests fail',
   takes: (command) => addConnectionOptions(command),
-  run: runChecks,
+  run: (call: Call<ConnectionOptions>) => runChecks(call),
 });
 
 /** The checks in the order of a request, with their titles. */
@@ -26,7 +27,8 @@ const titles = {
   tls: 'TLS',
   answer: 'answer',
   clock: 'clock',
-  acceptance: 'acceptance',
+  read: 'read',
+  passback: 'passback',
 } as const;
 
 /** The result of a check. `skipped`: there was nothing to check, or an earlier check failed. */
@@ -41,8 +43,12 @@ export interface Check {
   readonly commands: readonly string[];
 }
 
-/** Runs the checks up to the first that fails, and prints their results. The error of the command has its code. */
-export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
+/**
+ * Runs the checks up to the first that fails, and prints their results. The error of the command has its code.
+ *
+ * @param seen what the platform showed of the signatures, if it was asked before
+ */
+export async function runChecks(call: Call<ConnectionOptions>, seen?: Settlement): Promise<void> {
   const { io, style, isTable, print } = call;
   const { findings } = await import('./checks.late.js');
   const results: Check[] = [];
@@ -54,7 +60,7 @@ export async function runChecks(call: Call<ConnectionOptions>): Promise<void> {
   };
   let cause: UserInfoError | undefined;
   try {
-    for await (const { detail, next = null, commands = [], skipped } of findings(call))
+    for await (const { detail, next = null, commands = [], skipped } of findings(call, seen))
       await report({ status: skipped ? 'skipped' : 'ok', detail, next, commands });
   } catch (error) {
     if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;

@@ -1,5 +1,18 @@
 // Only "profile add --from" loads it.
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { NoAnswerError } from '../../../client/errors.js';
+import type { SignatureName } from '../../../lab/contract.js';
+import { findRules } from '../../../lab/find-rules.js';
+import type { SignedSample } from '../../../lab/sample.js';
+import {
+  type Candidate,
+  type Candidates,
+  candidateOf,
+  candidatesOf,
+  constantCandidate,
+} from '../../../lab/settle/candidates.js';
+import { type Settlement, settle, wholeReach } from '../../../lab/settle/settle.js';
 import { checkHeaderName, checkHeaderValue } from '../../../platform/headers.js';
 import { defaultPlatform, type Platform } from '../../../platform/platform.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
@@ -11,6 +24,7 @@ import {
   requestFields,
 } from '../../../profiles/profile.js';
 import { readSecret } from '../../../profiles/secret.js';
+import { resolveSettings } from '../../../profiles/settings.js';
 import { parseBaseUrl } from '../../../protocol/base-url.js';
 import { secretDoubts } from '../../../protocol/doubts.js';
 import { endpoints } from '../../../protocol/endpoints.js';
@@ -23,18 +37,18 @@ import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
 import { addedHeaders } from '../../../solve/signed-headers.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
+import { askPlatform, connectToAsk, maxSettling, productionReach } from '../../call/ask-platform.late.js';
 import { commandOf, withFlags } from '../../call/command-text.js';
-import { headerCommand } from '../../call/deployment.js';
+import { headerCommand, settingSources } from '../../call/deployment.js';
+import { saveSigners } from '../../call/resolve-signing.js';
 import type { Call, CliContext } from '../../command.js';
 import { inputName, printAdvice, printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
+import { withProgress } from '../bulk/progress.js';
 import { runChecks } from '../doctor/index.js';
 import { readSignedInputs } from '../sign/sample-input.js';
-import { defaultTimeMs } from '../sign/solve.js';
-import { solveFault } from '../sign/solve-report.js';
-import { isAmbiguous, likeliest, searchRules } from '../sign/solve-samples.late.js';
 
 type Values = Partial<Record<(typeof requestFields)[number], string>>;
 
@@ -125,18 +139,25 @@ function headersOf({ samples }: Capture): { readonly plain: HeaderSources; reado
   return { plain, left };
 }
 
+/** What the requests of a capture give a profile. */
+interface CapturedRules {
+  /** What the profile has besides the values that are asked for. */
+  readonly patch: Pick<ProfilePatch, 'platform' | 'headers'>;
+  /** The rules that sign the requests, the likeliest of each signature first. */
+  readonly candidates: Candidates;
+}
+
 /**
- * Finds the rule of the requests, says what was taken and from where, and asks whether to store it.
+ * Finds the rules of the requests, says what was taken and from where, and asks whether to store them.
  *
- * @returns what the profile has besides the values that are asked for
  * @throws CheckFailedError if no rule is found, InvalidInputError if the answer is no
  */
 export async function completeProfile(
-  { context, io, options }: Call<{ readonly maxTime?: number }>,
+  { context, io, options }: Call,
   capture: Capture,
   profile: Profile,
   given: ProfilePatch,
-): Promise<Pick<ProfilePatch, 'platform' | 'headers'>> {
+): Promise<CapturedRules> {
   const { name } = profile;
   // Refuses headers that cannot be stored before the search.
   const { plain, left } = headersOf(capture);
@@ -144,16 +165,13 @@ export async function completeProfile(
   const samples = capture.samples.map((sample) => ({ ...sample, secret }));
   const { platform = defaultPlatform, headers = {} } = given;
   const kept = givenRules(platform ?? defaultPlatform, samples);
-  const isSearched = signatureNames.some((name) => kept[name] === undefined);
-  const report = isSearched
-    ? await searchRules(context, samples, { maxTime: options.maxTime ?? defaultTimeMs })
-    : null;
-  const fault = report && solveFault(kept.app_sign === undefined ? report : { ...report, appSign: null });
-  if (fault) {
+  const candidates = await findCandidates(context, samples, kept);
+  const missing = signatureNames.find((signature) => candidates[signature].length === 0);
+  if (missing !== undefined) {
     for (const warning of secretDoubts(secret, profile.app_key)) await warn(io, warning);
-    throw notFound(context.args, fault.message, capture, profile);
+    throw notFound(context.args, `no usual rule gives the ${missing} of the requests`, capture, profile);
   }
-  const rules = { ...(report && likeliest(report)), ...kept };
+  const rules = likeliestOf(candidates);
   const whereOf = (field: keyof Values) => (field === 'base_url' ? 'the address' : `parameter ${field}`);
   const taken = [
     ...requestFields
@@ -162,7 +180,7 @@ export async function completeProfile(
     ...Object.entries(plain).map(([header, value]) => `header ${header}: ${value}`),
     ...signatureNames.flatMap((signature) => {
       const rule = rules[signature];
-      const from = kept[signature] === undefined ? 'found by sign solve' : 'kept, it signs the requests';
+      const from = kept[signature] === undefined ? 'found' : 'kept, it signs the requests';
       return rule === undefined ? [] : [`${signature}: ${describeRecipe(rule)} (${from})`];
     }),
   ];
@@ -180,40 +198,83 @@ export async function completeProfile(
       commands: left.map((header) => headerCommand(name, header)),
     });
   }
-  await confirm(context, `Store ${describeProfile(profile)}, and check it by a read?`, options.yes);
+  const most = `up to ${maxSettling}`;
+  const checks =
+    profile.environment === 'production'
+      ? `${most} reads of a code that nobody has, some of them with a wrong signature, in production`
+      : `${most} requests that change nothing, some of them with a wrong signature`;
+  await confirm(context, `Store ${describeProfile(profile)}, and check it by ${checks}?`, options.yes);
   const signing = { ...(platform ?? defaultPlatform).signing, ...rules };
   const all = { ...plain, ...headers };
-  if (report !== null && isAmbiguous(report)) {
-    await printMessage(
-      io,
-      'More than one rule fits; the likeliest is taken. A second request in the file tells them apart.',
-    );
-  }
   return {
-    platform: { ...(platform ?? defaultPlatform), signing },
-    ...(Object.keys(all).length > 0 && { headers: all }),
+    patch: {
+      platform: { ...(platform ?? defaultPlatform), signing },
+      ...(Object.keys(all).length > 0 && { headers: all }),
+    },
+    candidates,
   };
+}
+
+/** Searches the rules that sign all samples, but for those that are kept. */
+async function findCandidates(
+  { io, signal }: CliContext,
+  samples: readonly SecretSample[],
+  kept: Partial<SigningRecipes>,
+): Promise<Candidates> {
+  let tried = 0;
+  const onProgress = (count: number) => {
+    tried = count;
+  };
+  const pause = async () => {
+    await yieldToOthers();
+    signal.throwIfAborted();
+  };
+  const find = async (signature: SignatureName): Promise<Candidate[]> => {
+    const rule = kept[signature];
+    if (rule !== undefined) return [candidateOf(rule)];
+    const signed = samples.map((sample) => signedSample(signature, sample));
+    const found = candidatesOf(await findRules(signature, signed, { pause, onProgress }));
+    const [first] = signed;
+    // The operator may have issued app_sign: the platform tells.
+    const isOnly =
+      found.length === 0 && signature === 'app_sign' && signed.length === 1 && first !== undefined;
+    return isOnly ? [constantCandidate(first.signature)] : found;
+  };
+  const progressNow = () => ({ doing: 'searching', unit: 'rules', rows: tried, share: null, total: null });
+  return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, async () => ({
+    app_sign: await find('app_sign'),
+    sign: await find('sign'),
+  }));
+}
+
+type SecretSample = Sample & { readonly secret: Secret };
+
+/** A sample as the signer of this signature sees it. */
+function signedSample(signature: SignatureName, sample: SecretSample): SignedSample {
+  const { secret } = sample;
+  if (signature === 'sign') return { request: forSign(sample), signature: sample.signature ?? '', secret };
+  return { request: forAppSign(sample), signature: paramOf(sample, 'app_sign') ?? '', secret };
+}
+
+function likeliestOf({ app_sign, sign }: Candidates): Partial<SigningRecipes> {
+  const rules = { app_sign: app_sign[0]?.recipe, sign: sign[0]?.recipe };
+  return Object.fromEntries(Object.entries(rules).filter(([, recipe]) => recipe));
 }
 
 const signatureNames = ['app_sign', 'sign'] as const;
 
 /** The rules of a platform file that give the signatures of all requests: what is given is not replaced by a guess. */
-function givenRules(
-  { signing }: Platform,
-  samples: readonly (Sample & { readonly secret: Secret })[],
-): Partial<SigningRecipes> {
+function givenRules({ signing }: Platform, samples: readonly SecretSample[]): Partial<SigningRecipes> {
   const signers = compileRecipes(signing);
   const kept: Partial<Record<keyof SigningRecipes, Recipe>> = {};
   for (const name of signatureNames) {
     if (isDeepStrictEqual(signing[name], defaultRecipes[name])) continue;
-    const signs = samples.every((sample) => {
-      const [request, received] =
-        name === 'sign'
-          ? [forSign(sample), sample.signature]
-          : [forAppSign(sample), paramOf(sample, 'app_sign')];
-      const signature = unlessRefused(() => signers[name].sign(request, sample.secret));
-      return signature?.digest === received;
-    });
+    const signs = samples
+      .map((sample) => signedSample(name, sample))
+      .every(
+        ({ request, signature, secret }) =>
+          unlessRefused(() => signers[name].sign(request, secret))?.digest === signature,
+      );
     if (signs) kept[name] = signing[name];
   }
   return kept;
@@ -232,17 +293,61 @@ function notFound(
   const kept = from === '-' ? ', and the request as request.txt' : '';
   return new CheckFailedError(message, {
     hint:
-      'Nothing was stored. A wrong app secret is the likeliest cause: enter it again. Or search for longer: --max-time 5m.\n' +
-      `To search with what the document says (--steps, --join, --headers, --constant), store the profile without the rule${kept}:`,
+      'Nothing was stored. A wrong app secret is the likeliest cause: enter it again.\n' +
+      `To go on with what the document says, store the profile without the rule${kept}:`,
     commands: [
-      ...commandOf(withFlags(args, values, ['--from', '--max-time'])),
+      ...commandOf(withFlags(args, values, ['--from'])),
       `userinfo sign solve -p ${name} --save ${name} --sample ${file}`,
     ],
   });
 }
 
-/** Checks the stored profile, as `userinfo doctor -p` does. */
-export function checkStored(call: Call, name: string): Promise<void> {
-  const { timeout, attempts } = call.options;
-  return runChecks({ ...call, options: { timeout, attempts, profile: name } });
+/**
+ * Lets the platform decide between the rules that sign the captured requests, stores what it decided, and checks the profile as
+ * `userinfo doctor -p` does.
+ */
+export async function settleStored(
+  call: Call<{ readonly rate?: number }>,
+  name: string,
+  candidates: Candidates,
+): Promise<void> {
+  const { context } = call;
+  const { timeout, attempts, rate } = call.options;
+  const options = { timeout, attempts, profile: name };
+  const settings = await resolveSettings(settingSources(context, options));
+  const reach = settings.environment.value === 'production' ? productionReach : wholeReach;
+  const secret = await settings.secret.read();
+  const client = await connectToAsk(context, settings, options, secret);
+  let settlement: Settlement | undefined;
+  try {
+    settlement = await askPlatform(context, client, { maxRequests: maxSettling - 1, rate }, (asker) =>
+      settle(asker, client, candidates, secret, reach),
+    );
+  } catch (error) {
+    // The checks say why there is no answer.
+    if (!(error instanceof NoAnswerError)) throw error;
+  } finally {
+    await client.close();
+  }
+  if (settlement !== undefined) await storeSettled(context, name, candidates, settlement);
+  return runChecks({ ...call, options }, settlement);
+}
+
+/** Stores the rules that are left, if the likeliest of them is another one than before. */
+async function storeSettled(
+  context: CliContext,
+  name: string,
+  before: Candidates,
+  { left, requests }: Settlement,
+): Promise<void> {
+  const { io } = context;
+  const [rules, stored] = [likeliestOf(left), likeliestOf(before)];
+  const changed = signatureNames.filter((signature) => rules[signature] !== stored[signature]);
+  if (changed.length === 0) return;
+  await saveSigners(context, name, rules);
+  await printMessage(io, `By ${requests} requests the platform decided for other rules, which are stored:`);
+  for (const signature of changed) {
+    const rule = rules[signature];
+    if (rule !== undefined) await printMessage(io, `  ${signature}: ${describeRecipe(rule)}`);
+  }
 }

@@ -16,17 +16,18 @@ import {
   requestFields,
 } from '../../../profiles/profile.js';
 import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
+import { resolveSettings } from '../../../profiles/settings.js';
 import { isLoopback, parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import { defaultRecipes } from '../../../signing/presets.js';
 import type { SigningRecipes } from '../../../signing/recipe.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
-import { readPlatform } from '../../call/deployment.js';
+import { readPlatform, settingSources } from '../../call/deployment.js';
 import { confirmDoubts, doubtful } from '../../call/doubts.js';
 import { parseOpenProxy } from '../../call/network.js';
 import { requirePreset } from '../../call/resolve-signing.js';
 import { type Call, type CliContext, command } from '../../command.js';
-import { addText, parseDuration } from '../../command-line/option-values.js';
+import { addText, parseRate } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { cutSpaceAround } from '../../command-line/space-around.js';
 import { printMessage } from '../../io.js';
@@ -52,8 +53,8 @@ interface EditOptions extends ConnectionOptions, SecretOptions {
 interface AddOptions extends EditOptions {
   /** A file with captured requests, or - for standard input. */
   readonly from?: string;
-  /** Milliseconds. */
-  readonly maxTime?: number;
+  /** Requests a second. */
+  readonly rate?: number;
 }
 
 export const declareAdd = command({
@@ -70,7 +71,7 @@ export const declareAdd = command({
             'signingModule',
           ]),
         )
-        .option('--max-time <duration>', 'longest search of --from (default: 20s)', parseDuration),
+        .option('--rate <n/s>', 'maximum number of requests per second (default: 5/s)', parseRate),
     ),
   run: runAdd,
 });
@@ -109,13 +110,34 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   await confirmIdentifiers(context, { ...given, ...required }, options.yes);
   await confirmAddress(context, required, options.yes);
   const found = tool && capture && (await tool.completeProfile(call, capture, required, given));
-  const patch = { ...given, ...found };
+  const patch = { ...given, ...found?.patch };
   const list = await profiles.change((before) => updateProfile(addProfile(before, required), name, patch));
   await printMessage(io, `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`);
   if (given.environment === undefined && !prompt.possible && !isLoopback(new URL(required.base_url).hostname))
     await warn(io, 'without --environment this is a test profile: writes by it are not asked about');
   await warnOfSecret(context, required);
-  await tool?.checkStored(call, name);
+  if (tool && found) await tool.settleStored(call, name, found.candidates);
+  else await offerToAsk(call, required, patch);
+}
+
+/** Offers to find the rules of a test deployment by asking it, where nothing says them. */
+async function offerToAsk(call: Call<AddOptions>, profile: Profile, patch: ProfilePatch): Promise<void> {
+  const { context, options } = call;
+  const { timeout, attempts, rate } = options;
+  const isSaid = patch.platform !== undefined || patch.signing_module !== undefined;
+  if (isSaid || profile.environment === 'production' || !context.prompt.possible || options.yes) return;
+  const { askAndSave, tryQuestion } = await import('../sign/try-rules.late.js');
+  const question = `How it signs is not known. ${tryQuestion(profile.base_url, rate)}`;
+  if (!(await context.prompt.confirm(question))) return;
+  const asking = {
+    timeout,
+    attempts,
+    profile: profile.name,
+    save: profile.name,
+    ...(rate !== undefined && { rate }),
+  };
+  const settings = await resolveSettings(settingSources(context, asking));
+  await askAndSave({ ...call, options: asking }, settings);
 }
 
 /**

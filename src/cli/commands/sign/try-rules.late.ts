@@ -1,0 +1,208 @@
+// Only "sign try" and "profile add" load it.
+import { type AskedRules, askForRules } from '../../../lab/settle/ask-for-rules.js';
+import type { Asker } from '../../../lab/settle/asker.js';
+import type { Candidate } from '../../../lab/settle/candidates.js';
+import type { Search } from '../../../lab/settle/search-by-asking.js';
+import type { Settings } from '../../../profiles/settings.js';
+import { InvalidInputError } from '../../../protocol/errors.js';
+import type { SignerPair } from '../../../signing/app-signatures.js';
+import type { Recipe, SigningRecipes } from '../../../signing/recipe.js';
+import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
+import { formatCount } from '../../../support/count.js';
+import { quoteWhereNeeded } from '../../../support/shell.js';
+import {
+  askPlatform,
+  connectToAsk,
+  describeReply,
+  reportOperation,
+  stopWords,
+  usualRate,
+} from '../../call/ask-platform.late.js';
+import { loadSigning, readSecretOf, resolveDeployment } from '../../call/deployment.js';
+import { saveSigners } from '../../call/resolve-signing.js';
+import type { Call, CliContext } from '../../command.js';
+import type { ConnectionOptions } from '../../command-line/options.js';
+import { printAdvice, printMessage } from '../../io.js';
+import { confirm } from '../../prompt.js';
+import { CheckFailedError } from '../../report-error.js';
+
+export interface TryOptions extends ConnectionOptions {
+  /** Requests a second. */
+  readonly rate?: number;
+  /** Name of the profile that receives the rules. */
+  readonly save?: string;
+  /** Number of rules that were refused before. */
+  readonly skip?: number;
+}
+
+/** Numbers of requests, all together, that are asked for one after the other. */
+const budgets = [150, 600, 1000] as const;
+
+const signatureNames = ['app_sign', 'sign'] as const;
+
+/** The question before the first requests. */
+export function tryQuestion(baseUrl: string, rate: number = usualRate): string {
+  const { host } = new URL(baseUrl);
+  const what = 'requests that change nothing, most of them with a wrong signature';
+  return `Send up to ${budgets[0]} ${what}, to ${host}, ${rate} a second?`;
+}
+
+/**
+ * Asks a test deployment for its rules, by requests that cannot change anything.
+ *
+ * @throws InvalidInputError for production, or without consent; CheckFailedError if a rule is not found; NoAnswerError
+ */
+export async function tryRules(call: Call<TryOptions>): Promise<void> {
+  const { context, options } = call;
+  const { save, rate } = options;
+  const settings = await resolveDeployment(context, options);
+  refuseProduction(settings);
+  if (save !== undefined) await context.profiles.get(save);
+  await confirm(context, tryQuestion(settings.base_url.value, rate), options.yes);
+  await askAndSave(call, settings);
+}
+
+/** The same, once it was agreed to. */
+export async function askAndSave(call: Call<TryOptions>, settings: Settings): Promise<void> {
+  const { context, io, options, isTable, print } = call;
+  const { rate, skip = 0 } = options;
+  const secret = await readSecretOf(context, settings);
+  const client = await connectToAsk(context, settings, options, secret);
+  const own = ownCandidates(await loadSigning(context, settings));
+  let refused = skip;
+  const onRefused = (count: number) => {
+    refused = count;
+  };
+  const budget = { maxRequests: budgets[0], rate, more: askForMore(context, options.yes) };
+  const work = async (asker: Asker) => {
+    const asked = await askForRules(asker, client, secret, { own, skip, onRefused });
+    return { ...asked, requests: asker.sent };
+  };
+  const goOn = () => goOnCommand(settings, options, refused);
+  const asked = await askPlatform(context, client, budget, work).catch(async (error: unknown) => {
+    if (context.signal.aborted) await printAdvice(io, { hint: 'To go on later:', commands: [goOn()] });
+    throw error;
+  });
+  await client.close();
+  const rules = rulesOf(asked);
+  await print(isTable ? tableOf(asked, rules) : recordOf(asked, rules));
+  await saveFound(call, asked, rules, own);
+  if (asked.settlement === null) throw notFound(asked, goOn());
+}
+
+/** Says how many requests were sent, and asks for the next ones. */
+function askForMore({ prompt }: CliContext, yes: boolean | undefined): () => Promise<number> {
+  let index = 0;
+  return async () => {
+    const [before = 0, next] = budgets.slice(index, index + 2);
+    if (next === undefined) return 0;
+    index += 1;
+    const more = next - before;
+    const question = `${before} requests did not find both rules. Send up to ${more} more?`;
+    return yes || (prompt.possible && (await prompt.confirm(question))) ? more : 0;
+  };
+}
+
+function ownCandidates({ signers, recipes }: SignerPair): Record<'app_sign' | 'sign', Candidate> {
+  return {
+    app_sign: { signer: signers.app_sign, recipe: recipes.app_sign, weight: 1 },
+    sign: { signer: signers.sign, recipe: recipes.sign, weight: 1 },
+  };
+}
+
+/** The rules that were found. A module is none: it has no recipe. */
+function rulesOf({ search, settlement }: AskedRules): Partial<SigningRecipes> {
+  const rules: Partial<Record<'app_sign' | 'sign', Recipe>> = {};
+  for (const name of signatureNames) {
+    const recipe = settlement?.left[name][0]?.recipe ?? search[name]?.recipe;
+    if (recipe) rules[name] = recipe;
+  }
+  return rules;
+}
+
+interface Asked extends AskedRules {
+  readonly requests: number;
+}
+
+function tableOf({ settlement, requests }: Asked, rules: Partial<SigningRecipes>): object {
+  const described = signatureNames.map((name) => {
+    const rule = rules[name];
+    return [name, rule === undefined ? 'not found' : describeRecipe(rule)];
+  });
+  const seen = settlement && {
+    read: reportOperation('read', settlement).detail,
+    passback: reportOperation('passback', settlement).detail,
+  };
+  return { ...Object.fromEntries(described), ...seen, requests };
+}
+
+/** `signing` is that of a platform file. */
+function recordOf({ settlement, requests }: Asked, signing: Partial<SigningRecipes>): object {
+  const read = settlement && reportOperation('read', settlement);
+  const passback = settlement && reportOperation('passback', settlement);
+  return { signing, read, passback, requests };
+}
+
+async function saveFound(
+  { context, io, options: { save } }: Call<TryOptions>,
+  { search }: Asked,
+  rules: Partial<SigningRecipes>,
+  own: Readonly<Record<'app_sign' | 'sign', Candidate>>,
+): Promise<void> {
+  const found = signatureNames.filter(
+    (name) => rules[name] !== undefined && rules[name] !== own[name].recipe,
+  );
+  if (found.length === 0) {
+    const isOwn = search.app_sign === own.app_sign && search.sign === own.sign;
+    if (isOwn) await printMessage(io, 'the rules of the profile are accepted');
+    return;
+  }
+  if (save === undefined) {
+    await printMessage(io, 'To store what was found, add --save PROFILE.');
+    return;
+  }
+  await saveSigners(context, save, Object.fromEntries(found.map((name) => [name, rules[name]])));
+  await printMessage(io, `saved in profile "${save}": ${found.join(' and ')}`);
+}
+
+function refuseProduction({ environment, profile }: Settings): void {
+  if (environment.value !== 'production') return;
+  throw new InvalidInputError(`${profile === null ? 'this' : `profile "${profile}"`} is production`, {
+    hint: 'Rules are tried only against test deployments: wrong signatures look like an attack.',
+  });
+}
+
+function goOnCommand({ profile }: Settings, { save }: TryOptions, refused: number): string {
+  const flags = [
+    ...(profile === null ? [] : ['-p', quoteWhereNeeded(profile)]),
+    ...(save === undefined ? [] : ['--save', quoteWhereNeeded(save)]),
+  ];
+  return ['userinfo sign try', ...flags, '--skip', refused].join(' ');
+}
+
+function notFound({ search, requests }: Asked, goOn: string): CheckFailedError {
+  const { app_sign, sign, ended } = search;
+  const count = `${formatCount(requests)} requests`;
+  const what =
+    app_sign === null && sign === null
+      ? `neither app_sign nor sign was found by ${count}`
+      : `${app_sign === null ? 'app_sign' : 'sign'} was not found by ${count}, the other signature was`;
+  const hints = [
+    endHint(search),
+    'Check the secret, as "userinfo doctor" shows it. A request that was accepted finds the rule sooner:',
+  ];
+  const commands = ['userinfo sign solve --sample request.txt'];
+  return new CheckFailedError(what, {
+    hint: hints.join('\n'),
+    commands: ended === 'all tried' ? commands : [...commands, goOn],
+  });
+}
+
+function endHint({ ended, judging, last }: Search): string {
+  if (ended === 'throttled' || ended === 'other answer') return `Stopped: ${stopWords[ended]}. Go on later.`;
+  if (judging.kind === 'apart') return `The platform answers ${describeReply(last)}.`;
+  return (
+    `Each answer was ${describeReply(last)}. That decides nothing where the platform has one answer for both ` +
+    'signatures, or looks at the code before them.'
+  );
+}

@@ -1,0 +1,100 @@
+import type { CallClient } from '../../client/client.js';
+import { signableRequest } from '../../client/sign-request.js';
+import { forAppSign, forSign, type Signers, signBoth } from '../../signing/app-signatures.js';
+import type { Recipe } from '../../signing/recipe.js';
+import type { SignableRequest } from '../../signing/request.js';
+import type { Secret } from '../../signing/secret.js';
+import type { SignatureName } from '../contract.js';
+import { findRules } from '../find-rules.js';
+import type { SignedSample } from '../sample.js';
+import type { Asker } from './asker.js';
+import { type Candidate, type Candidates, candidateOf, candidatesOf } from './candidates.js';
+import { sortedRead } from './harmless-requests.js';
+import { type CandidateList, type Search, type SearchStart, searchByAsking } from './search-by-asking.js';
+import { type Reach, type Settlement, type Sighting, settle } from './settle.js';
+import { usualRules } from './usual-rules.js';
+
+/** What was asked without any accepted request. */
+export interface AskedRules {
+  readonly search: Search;
+  /** `null` if a rule was not found. */
+  readonly settlement: Settlement | null;
+}
+
+/** The moments of the reads that candidates are compared by. */
+const moment = { random: 'q7w3e9r1t5y2', timestamp: 1_700_000_000 };
+const twinMoment = { random: '1700000000', timestamp: 1_700_000_000 };
+const someAppSign = '5eb63bbbe01eeed093cb22bb8f5acdc3';
+
+/**
+ * Finds the rules of a platform without any accepted request: searches them by reads, takes an accepted read for a captured one,
+ * and lets the platform decide between the rules that fit it.
+ *
+ * @throws NoAnswerError if no answer came; CancelledError, AbortError
+ */
+export async function askForRules(
+  asker: Asker,
+  client: CallClient,
+  secret: Secret,
+  start: Omit<SearchStart, 'candidates'>,
+  reach?: Reach,
+): Promise<AskedRules> {
+  const { options, baseUrl } = client;
+  const readAt = (at: typeof moment) => signableRequest(sortedRead().request, baseUrl, options, at);
+  const candidatesFor: CandidateList = (name, known, isTwin) =>
+    usualCandidates(name, known, readAt(isTwin ? twinMoment : moment), secret);
+  const search = await searchByAsking(asker, { ...start, candidates: candidatesFor });
+  const { app_sign, sign } = search;
+  if (app_sign === null || sign === null) return { search, settlement: null };
+  const { own } = start;
+  if (app_sign === own.app_sign && sign === own.sign) {
+    const settlement = await settle(asker, client, { app_sign: [app_sign], sign: [sign] }, secret, reach);
+    if (!settlement.sightings.some(isRefused)) return { search, settlement };
+  }
+  const signers = { app_sign: app_sign.signer, sign: sign.signer };
+  // Of rules that coincided, one was found: the others have to fit the read, too.
+  const fits = await fitsOf(readAt(search.isTwin ? twinMoment : moment), signers, secret);
+  const withFound = (name: SignatureName, found: Candidate) => (fits[name].length > 0 ? fits[name] : [found]);
+  const candidates = { app_sign: withFound('app_sign', app_sign), sign: withFound('sign', sign) };
+  return { search, settlement: await settle(asker, client, candidates, secret, reach) };
+}
+
+function isRefused({ app_sign, sign }: Sighting): boolean {
+  return app_sign === 'refused' || sign === 'refused';
+}
+
+/** The rules that sign a read as these signers do. */
+async function fitsOf(read: SignableRequest, signers: Signers, secret: Secret): Promise<Candidates> {
+  const { app_sign, sign } = signBoth(signers, read, secret);
+  const withApp = forSign({ ...read, params: withValue(read.params, app_sign.digest) });
+  const samples: Record<SignatureName, SignedSample> = {
+    app_sign: { request: forAppSign(read), signature: app_sign.digest, secret },
+    sign: { request: withApp, signature: sign.digest, secret },
+  };
+  return {
+    app_sign: candidatesOf(await findRules('app_sign', [samples.app_sign])),
+    sign: candidatesOf(await findRules('sign', [samples.sign])),
+  };
+}
+
+function* usualCandidates(
+  name: SignatureName,
+  known: Candidate | null,
+  read: SignableRequest,
+  secret: Secret,
+): Generator<Candidate> {
+  const request =
+    name === 'sign' ? { ...read, params: withValue(read.params, someAppSign) } : forAppSign(read);
+  if (known?.recipe) yield* likeThe(known.recipe);
+  yield* usualRules(name, request, secret);
+}
+
+/** Rules like that of the other signature: the same, and the same without `app_sign`. */
+function likeThe({ params, ...rest }: Recipe): Candidate[] {
+  const without = { ...params, exclude: [...params.exclude, 'app_sign'] };
+  return [candidateOf({ params, ...rest }), candidateOf({ params: without, ...rest })];
+}
+
+function withValue(params: SignableRequest['params'], value: string): SignableRequest['params'] {
+  return params.map((param) => (param[0] === 'app_sign' ? ['app_sign', value] : param));
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallClient } from '../../client/client.js';
+import { NoAnswerError, RejectedError } from '../../client/errors.js';
+import type { DerivedOptions } from '../../client/options.js';
+import { isThrottled } from '../../client/retry.js';
+import { isObject } from '../../protocol/fields.js';
+import { type ResultCodeName, resultCode } from '../../protocol/result-codes.js';
+import type { Signers } from '../../signing/app-signatures.js';
+import type { HarmlessRequest } from './harmless-requests.js';
+
+/** What the platform answered, as far as it tells answers apart. */
+export interface Reply {
+  readonly httpStatus: number;
+  /** `code` of the envelope; `null` if the answer is none. */
+  readonly code: number | null;
+  readonly msg: string;
+  /** The meaning of the code to the profile. */
+  readonly means: ResultCodeName | undefined;
+  /** Whether the request was carried out. */
+  readonly isSuccess: boolean;
+  /** The words of the text that are neither sent values nor numbers or identifiers. */
+  readonly words: string;
+}
+
+/** Why no further request is sent. */
+export type StopReason = 'requests used up' | 'throttled' | 'other answer';
+
+/** No further request is sent. */
+export class StoppedAsking extends Error {
+  readonly reason: StopReason;
+  /** The answer that came instead; `null` if the requests are used up. */
+  readonly reply: Reply | null;
+
+  constructor(reason: StopReason, reply: Reply | null = null) {
+    super(reason);
+    this.reason = reason;
+    this.reply = reply;
+  }
+}
+
+/** How requests are sent. */
+export interface AskerOptions {
+  readonly client: CallClient;
+  readonly signal: AbortSignal;
+  /** Pause before each request, in milliseconds. */
+  readonly pauseMs: number;
+  /** Number of requests that may be sent without asking for more. */
+  readonly maxRequests: number;
+  /** Called for each request that is sent. */
+  readonly onSent?: () => void;
+  /** Asks for more requests when these are used up, and returns how many more may be sent; 0 for none. */
+  readonly more?: () => Promise<number>;
+}
+
+/** What `random` and `timestamp` of a request are made of, if not as usual. */
+export type Moment = Pick<DerivedOptions, 'random' | 'now'>;
+
+/** Sends harmless requests, one after the other. */
+export class Asker {
+  readonly #options: AskerOptions;
+  #maxRequests: number;
+  /** Number of requests that were sent. */
+  sent = 0;
+  /** Whether equal requests are answered with equal texts: otherwise texts tell nothing. */
+  comparesTexts = true;
+
+  constructor(options: AskerOptions) {
+    this.#options = options;
+    this.#maxRequests = options.maxRequests;
+  }
+
+  /** Number of requests that may still be sent. */
+  get left(): number {
+    return this.#maxRequests - this.sent;
+  }
+
+  /**
+   * Sends a request once, signed by these signers.
+   *
+   * @throws StoppedAsking if the requests are used up, or the platform throttles
+   * @throws NoAnswerError if no answer came; CancelledError, AbortError
+   */
+  async ask({ request }: HarmlessRequest, signing: Signers, moment: Moment = {}): Promise<Reply> {
+    const { client, signal, pauseMs, onSent, more } = this.#options;
+    if (this.left <= 0) this.#maxRequests += (await more?.()) ?? 0;
+    if (this.left <= 0) throw new StoppedAsking('requests used up');
+    if (this.sent > 0) await sleep(pauseMs, undefined, { signal });
+    this.sent += 1;
+    onSent?.();
+    const sender = client.withOptions({ signing, ...moment });
+    const outcome = await sender.send(request, { signal, attempts: 1 }).catch((error: unknown) => {
+      if (error instanceof RejectedError || error instanceof NoAnswerError) return error;
+      throw error;
+    });
+    const reply = replyOf(outcome);
+    if (!(outcome instanceof Error)) return reply;
+    if (isThrottled(outcome)) throw new StoppedAsking('throttled', reply);
+    if (outcome instanceof NoAnswerError && outcome.httpStatus === undefined) throw outcome;
+    return reply;
+  }
+
+  /** Whether two answers say the same. */
+  isAlike(one: Reply, other: Reply): boolean {
+    if (one.code !== other.code || one.httpStatus !== other.httpStatus) return false;
+    return !this.comparesTexts || one.words === other.words;
+  }
+}
+
+type Outcome = Awaited<ReturnType<CallClient['send']>> | RejectedError | NoAnswerError;
+
+function replyOf(outcome: Outcome): Reply {
+  const answer = outcome instanceof Error ? outcome.answer : outcome;
+  const { httpStatus = 0 } = answer ?? (outcome as NoAnswerError);
+  const code = answer?.envelope.code ?? null;
+  const msg = answer?.envelope.msg ?? '';
+  const data = answer?.envelope.data;
+  const namesUser = isObject(data) && data.union_id !== undefined && data.union_id !== '';
+  return {
+    httpStatus,
+    code,
+    msg,
+    means: outcome instanceof RejectedError ? outcome.means : undefined,
+    isSuccess: code === resultCode.ok || (code !== null && namesUser),
+    words: wordsOf(msg),
+  };
+}
+
+/** The words of a text that do not look like an identifier, a time or a counter. */
+function wordsOf(text: string): string {
+  const words = text.split(/[^\p{L}\p{N}_]+/u);
+  return words.filter((word) => !/\d/.test(word) && !/^[\da-f]{6,}$/i.test(word)).join(' ');
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { PlainRequest } from '../../client/request.js';
+import { defaultScope, type Endpoint, endpointNamed } from '../../protocol/endpoints.js';
+
+/**
+ * A request that cannot change anything: a read with a code that nobody has (§4.1), or a passback without a user or without
+ * the key that names one (§4.2, rules 1 and 2), whose `user_info` is empty.
+ */
+export interface HarmlessRequest {
+  readonly title: string;
+  readonly request: PlainRequest;
+}
+
+/** A name that no user and no key has. */
+const nobody = 'userinfo_nobody';
+
+/** Characters that the usual encoders write differently. */
+const oddText = " a~b*c+d/e!'(é中)";
+
+/** A code that was never issued. */
+const unknownCode = () => randomUUID().replaceAll('-', '');
+
+function read(title: string, values: Readonly<Record<string, string>>): HarmlessRequest {
+  const infoNames = values.info_name?.split(',') ?? [];
+  return {
+    title,
+    request: { endpoint: endpointNamed.read, parameters: new Map(Object.entries(values)), infoNames },
+  };
+}
+
+function passback(title: string, values: Readonly<Record<string, string>>): HarmlessRequest {
+  const parameters = new Map(Object.entries({ ...values, user_info: '{}' }));
+  return { title, request: { endpoint: endpointNamed.passback, parameters, infoNames: [] } };
+}
+
+/** The harmless requests, by what each of them shows of a signing rule. */
+export const harmlessRequests = {
+  plain: () => read('a read', { code: unknownCode() }),
+  named: () =>
+    read('a read by names, with a scope', {
+      code: unknownCode(),
+      scope: defaultScope,
+      info_name: `${nobody}_1,${nobody}_2`,
+    }),
+  onlyNamed: () => read('a read by names', { code: unknownCode(), info_name: `${nobody}_1,${nobody}_2` }),
+  odd: () => read('a read with a code of unusual characters', { code: unknownCode() + oddText }),
+  byKey: () => passback('a passback by a key that user_info lacks', { primary_key: nobody }),
+  byOddKey: () =>
+    passback('a passback by a key of unusual characters', { primary_key: `${nobody}${oddText}` }),
+  ofNobody: () => passback('a passback without a user', {}),
+} as const satisfies Readonly<Record<string, () => HarmlessRequest>>;
+
+export type HarmlessKind = keyof typeof harmlessRequests;
+
+/** The read whose parameters are sent in the order of their names: rules of both orders give it the same signature. */
+export function sortedRead(): HarmlessRequest {
+  const { title, request } = harmlessRequests.plain();
+  const parameters = request.endpoint.parameters.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const endpoint: Endpoint = { ...request.endpoint, parameters };
+  return { title, request: { ...request, endpoint } };
+}

@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto';
+import type { Signers } from '../../signing/app-signatures.js';
+import type { Signer } from '../../signing/signer.js';
+import type { SignatureName } from '../contract.js';
+import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
+import type { Candidate } from './candidates.js';
+import { sortedRead } from './harmless-requests.js';
+import { spoiled } from './settle.js';
+
+/**
+ * The candidates of a signature, the likeliest first: all of them give the read of the search another signature. `known` is
+ * the rule of the other signature, once it is found. `isTwin`: `random` of the read is its timestamp, so that rules coincide
+ * which differ only in which of the two they take.
+ */
+export type CandidateList = (
+  name: SignatureName,
+  known: Candidate | null,
+  isTwin: boolean,
+) => Iterable<Candidate>;
+
+/** How the platform judges the signatures. */
+export type Judging =
+  /** Either is refused with an answer of its own. */
+  | { readonly kind: 'apart'; readonly first: SignatureName }
+  /** Only with both right, the answer is another one. */
+  | { readonly kind: 'together' }
+  /** No answer differed. */
+  | { readonly kind: 'unknown' };
+
+/** What the platform showed. */
+export interface Search {
+  readonly judging: Judging;
+  readonly app_sign: Candidate | null;
+  readonly sign: Candidate | null;
+  /** Whether `random` of the reads was their timestamp. */
+  readonly isTwin: boolean;
+  /** The answer to the read when no other signature was known to be right. */
+  readonly last: Reply | null;
+  /** Number of candidates of the signature that was not found, or of pairs, that were refused: a search may begin there. */
+  readonly refused: number;
+  /** Why the search ended; `null` if both are found. */
+  readonly ended: StopReason | 'all tried' | null;
+}
+
+/** What the search is told. */
+export interface SearchStart {
+  /** The rules of the profile, which are tried first. */
+  readonly own: Readonly<Record<SignatureName, Candidate>>;
+  /** Number of candidates that were refused before. */
+  readonly skip: number;
+  /** Called with the number of rules that were refused so far. */
+  readonly onRefused?: (count: number) => void;
+  readonly candidates: CandidateList;
+}
+
+/** Number of pairs of the simplest candidates that are tried where neither signature alone changes the answer. */
+const maxPairs = 100;
+
+/** Number of candidates of each signature after which such pairs are tried. */
+const candidatesBeforePairs = 500;
+
+/** A signature that no rule gives. */
+const wrong: Signer = (() => {
+  const sign = () => ({ params: '', message: '', digest: randomBytes(16).toString('hex') });
+  return { digestLength: 32, sign, explain: () => ({ ...sign(), missing: [] }) };
+})();
+
+/**
+ * Searches both rules by reads with a code that nobody has: an answer that differs from that to a wrong signature is
+ * progress, whatever its code. Each request tries a candidate of either signature until one of them changes the answer:
+ * that signature is judged first. Then the other one is searched.
+ *
+ * @throws NoAnswerError if no answer came; CancelledError, AbortError
+ */
+export function searchByAsking(asker: Asker, start: SearchStart): Promise<Search> {
+  return new SearchByAsking(asker, start).run();
+}
+
+class SearchByAsking {
+  readonly #asker: Asker;
+  readonly #start: SearchStart;
+  /** Answers that are about something else than a signature, such as a wrong form of it. */
+  readonly #others: Reply[] = [];
+  readonly #found: Record<SignatureName, Candidate | null> = { app_sign: null, sign: null };
+  #judging: Judging = { kind: 'unknown' };
+  /** The answer to what is known to be wrong. */
+  #refusal: Reply | null = null;
+  #refused = 0;
+  /** Whether `random` is the timestamp: not where the platform refuses a repeated one before it judges signatures. */
+  #isTwin = false;
+  #asked = 0;
+
+  constructor(asker: Asker, start: SearchStart) {
+    this.#asker = asker;
+    this.#start = start;
+  }
+
+  async run(): Promise<Search> {
+    let ended: Search['ended'] = 'all tried';
+    try {
+      await this.#begin();
+      await this.#searchFirst();
+      await this.#searchSecond();
+    } catch (error) {
+      if (!(error instanceof StoppedAsking)) throw error;
+      ended = error.reason;
+    }
+    const { app_sign, sign } = this.#found;
+    return {
+      judging: this.#judging,
+      app_sign,
+      sign,
+      isTwin: this.#isTwin,
+      last: this.#refusal,
+      refused: this.#refused,
+      ended: app_sign !== null && sign !== null ? null : ended,
+    };
+  }
+
+  /** Learns the answer to wrong signatures. */
+  async #begin(): Promise<void> {
+    const first = await this.#ask({ app_sign: wrong, sign: wrong });
+    const second = await this.#ask({ app_sign: wrong, sign: wrong });
+    if (!this.#asker.isAlike(first, second)) this.#asker.comparesTexts = false;
+    if (!this.#asker.isAlike(first, second)) throw new StoppedAsking('other answer', second);
+    this.#refusal = first;
+    const now = Date.now();
+    const repeated = { random: () => twinOf(now), now: () => now };
+    for (let times = 0; times < 2; times += 1) {
+      const reply = await this.#asker.ask(sortedRead(), { app_sign: wrong, sign: wrong }, repeated);
+      this.#isTwin = this.#isRefusal(reply);
+    }
+  }
+
+  /** Tries pairs of candidates until one of the two signatures changes the answer. */
+  async #searchFirst(): Promise<void> {
+    const { own, candidates, skip } = this.#start;
+    if (await this.#isProgress(own.app_sign, own.sign)) return;
+    const apps = candidates('app_sign', null, this.#isTwin)[Symbol.iterator]();
+    const signs = candidates('sign', null, this.#isTwin)[Symbol.iterator]();
+    const simplest: Record<SignatureName, Candidate>[] = [];
+    for (let index = 0; ; index += 1) {
+      const app_sign = apps.next().value as Candidate | undefined;
+      const sign = signs.next().value as Candidate | undefined;
+      if (app_sign === undefined && sign === undefined) break;
+      const pair = { app_sign: app_sign ?? own.app_sign, sign: sign ?? own.sign };
+      if (simplest.length < Math.sqrt(maxPairs) + 1) simplest.push(pair);
+      if (index < skip) continue;
+      if (await this.#isProgress(pair.app_sign, pair.sign)) return;
+      this.#countRefused(index + 1);
+      if (this.#refused === candidatesBeforePairs && (await this.#searchPairs(simplest))) return;
+    }
+  }
+
+  /** Tries the simplest candidates in all other pairs, for a platform that has one answer for both signatures. */
+  async #searchPairs(simplest: readonly Record<SignatureName, Candidate>[]): Promise<boolean> {
+    for (const [row, { app_sign }] of simplest.entries()) {
+      for (const [column, { sign }] of simplest.entries()) {
+        if (row !== column && (await this.#isProgress(app_sign, sign))) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Tries a pair, and returns whether it found one of the signatures, or both. */
+  async #isProgress(app_sign: Candidate, sign: Candidate): Promise<boolean> {
+    const right = { app_sign: app_sign.signer, sign: sign.signer };
+    const spoiledApp = { app_sign: spoiled(app_sign.signer), sign: sign.signer };
+    const spoiledSign = { app_sign: app_sign.signer, sign: spoiled(sign.signer) };
+    const both = { app_sign: spoiledApp.app_sign, sign: spoiledSign.sign };
+    const reply = await this.#changedReply(right, both);
+    if (reply === null) return false;
+    const withoutSign = await this.#ask(spoiledSign);
+    if (!this.#isRefusal(withoutSign)) {
+      this.#judging = { kind: 'apart', first: 'app_sign' };
+      this.#found.app_sign = app_sign;
+      if (!this.#asker.isAlike(withoutSign, reply)) this.#found.sign = sign;
+      this.#refusal = withoutSign;
+      return true;
+    }
+    const withoutApp = await this.#ask(spoiledApp);
+    if (!this.#isRefusal(withoutApp)) {
+      this.#judging = { kind: 'apart', first: 'sign' };
+      this.#found.sign = sign;
+      if (!this.#asker.isAlike(withoutApp, reply)) this.#found.app_sign = app_sign;
+      this.#refusal = withoutApp;
+      return true;
+    }
+    this.#judging = { kind: 'together' };
+    this.#found.app_sign = app_sign;
+    this.#found.sign = sign;
+    this.#refusal = withoutSign;
+    return true;
+  }
+
+  /** With one signature known, tries candidates of the other. */
+  async #searchSecond(): Promise<void> {
+    const { own, candidates, skip } = this.#start;
+    const { app_sign, sign } = this.#found;
+    if ((app_sign === null) === (sign === null)) return;
+    const name = app_sign === null ? 'app_sign' : 'sign';
+    const known = (app_sign ?? sign) as Candidate;
+    // What was skipped of the first search says nothing of this one, unless the known rule was known before.
+    const skipped = known === own.app_sign || known === own.sign ? skip : 0;
+    this.#countRefused(0);
+    let index = 0;
+    for (const candidate of candidates(name, known, this.#isTwin)) {
+      index += 1;
+      if (index <= skipped) continue;
+      const pairOf = (signer: Signer): Signers =>
+        name === 'app_sign'
+          ? { app_sign: signer, sign: known.signer }
+          : { app_sign: known.signer, sign: signer };
+      const reply = await this.#changedReply(pairOf(candidate.signer), pairOf(spoiled(candidate.signer)));
+      if (reply !== null) {
+        this.#found[name] = candidate;
+        return;
+      }
+      this.#countRefused(index);
+    }
+  }
+
+  #countRefused(count: number): void {
+    this.#refused = count;
+    this.#start.onRefused?.(count);
+  }
+
+  /**
+   * The answer to a request if it differs from the refusal, also when it is repeated, and if the same with wrong signatures of
+   * the same form is refused as before; otherwise `null`.
+   *
+   * @throws StoppedAsking if the platform does not answer wrong signatures as before any more
+   */
+  async #changedReply(right: Signers, control: Signers): Promise<Reply | null> {
+    const reply = await this.#ask(right);
+    if (this.#isRefusal(reply) || this.#others.some((other) => this.#asker.isAlike(other, reply)))
+      return null;
+    const controlled = await this.#ask(control);
+    if (!this.#isRefusal(controlled)) {
+      const plain = await this.#ask(this.#plainControl());
+      if (!this.#isRefusal(plain)) throw new StoppedAsking('other answer', plain);
+      this.#others.push(controlled);
+      return null;
+    }
+    const again = await this.#ask(right);
+    return this.#asker.isAlike(again, reply) ? reply : null;
+  }
+
+  /** What is known to be right, and a wrong signature. */
+  #plainControl(): Signers {
+    const { app_sign, sign } = this.#found;
+    return { app_sign: app_sign?.signer ?? wrong, sign: sign?.signer ?? wrong };
+  }
+
+  #isRefusal(reply: Reply): boolean {
+    return this.#refusal !== null && this.#asker.isAlike(this.#refusal, reply);
+  }
+
+  #ask(signers: Signers): Promise<Reply> {
+    if (!this.#isTwin) return this.#asker.ask(sortedRead(), signers);
+    // A request that is accepted is not to have the `random` of another one.
+    this.#asked += 1;
+    const now = Date.now() - (this.#asked % differentSeconds) * 1000;
+    return this.#asker.ask(sortedRead(), signers, { random: () => twinOf(now), now: () => now });
+  }
+}
+
+/** Requests that follow each other have timestamps of so many different seconds. */
+const differentSeconds = 5;
+
+/** The timestamp (§5.4) of a time in milliseconds. */
+function twinOf(now: number): string {
+  return String(Math.floor(now / 1000));
+}

@@ -1,0 +1,413 @@
+import type { CallClient } from '../../client/client.js';
+import { signableRequest } from '../../client/sign-request.js';
+import { forAppSign, forSign, type Signers, withAppSign } from '../../signing/app-signatures.js';
+import { unlessRefused } from '../../signing/recipe.js';
+import type { SignableRequest } from '../../signing/request.js';
+import type { Secret } from '../../signing/secret.js';
+import type { Signer } from '../../signing/signer.js';
+import type { SignatureName } from '../contract.js';
+import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
+import type { Candidate, Candidates } from './candidates.js';
+import { type HarmlessKind, type HarmlessRequest, harmlessRequests } from './harmless-requests.js';
+
+/**
+ * What the answers to a kind of request show of a signature: it was accepted; it was refused; or the platform answers a wrong
+ * one alike, or refuses something else before it.
+ */
+export type Sight = 'accepted' | 'refused' | 'unseen';
+
+/** What was seen of one kind of request. */
+export interface Sighting {
+  readonly kind: HarmlessKind;
+  readonly title: string;
+  readonly app_sign: Sight;
+  readonly sign: Sight;
+  /** The last answer. */
+  readonly reply: Reply;
+}
+
+/** The answers to reads with a wrong signature; `null` where it is answered like a right one. */
+export type Refusals = Readonly<Record<SignatureName, Reply | null>>;
+
+/** What the platform showed. */
+export interface Settlement {
+  readonly refusals: Refusals;
+  /** The candidates that are left, the likeliest first: never none. */
+  readonly left: Candidates;
+  readonly sightings: readonly Sighting[];
+  /** The kind of passback that was answered with a success, after which none was sent. */
+  readonly carriedOut: HarmlessKind | null;
+  /** Why not all was asked; `null` if all was. */
+  readonly stopped: StopReason | null;
+  /** Number of requests that were sent. */
+  readonly requests: number;
+}
+
+/** Which kinds of requests may be sent. */
+export interface Reach {
+  readonly reads: readonly HarmlessKind[];
+  readonly passbacks: readonly HarmlessKind[];
+}
+
+/** What shows whether the rules of a profile are accepted. */
+export const checkingReach: Reach = { reads: ['named'], passbacks: ['byKey', 'ofNobody'] };
+
+/** All that decide between rules. */
+export const wholeReach: Reach = { reads: ['named', 'odd'], passbacks: ['byKey', 'ofNobody'] };
+
+/** Number of requests that are kept for passbacks, and for the last control, while reads are asked. */
+const keptForPassbacks = 5;
+const keptForControl = 1;
+
+/** A signer whose signatures are wrong in one character. */
+export function spoiled(signer: Signer): Signer {
+  return {
+    ...signer,
+    sign: (request, secret) => {
+      const signature = signer.sign(request, secret);
+      const { digest } = signature;
+      return { ...signature, digest: (digest.startsWith('0') ? '1' : '0') + digest.slice(1) };
+    },
+  };
+}
+
+/** Candidates that give a kind of request the same signature. */
+interface SameSignature {
+  readonly first: Candidate;
+  readonly all: readonly Candidate[];
+  readonly weight: number;
+}
+
+/** A group of candidates for each of the two signatures. */
+interface GroupPair {
+  readonly app_sign: SameSignature;
+  readonly sign: SameSignature;
+}
+
+/**
+ * Decides between the candidates by harmless requests: a read first, then other reads, then passbacks. Each kind of request
+ * has its control, the same with a wrong signature: only where that is refused as the first read showed, an answer says
+ * something of a signature.
+ *
+ * @throws NoAnswerError if no answer came; CancelledError, AbortError
+ */
+export async function settle(
+  asker: Asker,
+  client: CallClient,
+  candidates: Candidates,
+  secret: Secret,
+  reach: Reach = wholeReach,
+): Promise<Settlement> {
+  return new Settling(asker, client, candidates, secret).run(reach);
+}
+
+class Settling {
+  readonly #asker: Asker;
+  readonly #client: CallClient;
+  readonly #secret: Secret;
+  readonly #sightings: Sighting[] = [];
+  #left: Candidates;
+  #refusals: Refusals = { app_sign: null, sign: null };
+  #carriedOut: HarmlessKind | null = null;
+  #kept = 0;
+
+  constructor(asker: Asker, client: CallClient, candidates: Candidates, secret: Secret) {
+    this.#asker = asker;
+    this.#client = client;
+    this.#left = candidates;
+    this.#secret = secret;
+  }
+
+  async run({ reads, passbacks }: Reach): Promise<Settlement> {
+    const before = this.#asker.sent;
+    let stopped: StopReason | null = null;
+    try {
+      const first = await this.#begin(['plain', ...passbacks]);
+      if (first !== null) {
+        this.#kept = keptForControl + (passbacks.length > 0 ? keptForPassbacks : 0);
+        if (first === 'plain') await this.#askReads(reads);
+        this.#kept = keptForControl;
+        await this.#askPassbacks(passbacks.filter((kind) => kind !== first));
+        this.#kept = 0;
+        if (first === 'plain' || this.#carriedOut === null) await this.#checkControl(first);
+      }
+    } catch (error) {
+      if (!(error instanceof StoppedAsking)) throw error;
+      stopped = error.reason;
+    }
+    return {
+      refusals: this.#refusals,
+      left: this.#left,
+      sightings: this.#sightings,
+      carriedOut: this.#carriedOut,
+      stopped,
+      requests: this.#asker.sent - before,
+    };
+  }
+
+  /**
+   * Asks requests of these kinds until one is not answered like a wrong signature, and returns its kind: a platform that judges
+   * the code before the signatures shows them in passbacks alone.
+   */
+  async #begin(kinds: readonly HarmlessKind[]): Promise<HarmlessKind | null> {
+    for (const kind of kinds) {
+      if (this.#carriedOut === null && (await this.#beginWith(kind))) return kind;
+    }
+    return null;
+  }
+
+  async #beginWith(kind: HarmlessKind): Promise<boolean> {
+    const pairs = this.#pairsOf(kind);
+    const [first] = pairs;
+    if (first === undefined) return false;
+    const wrong = { app_sign: first.app_sign.first.signer, sign: spoiled(first.sign.first.signer) };
+    let control = await this.#ask(kind, wrong);
+    await this.#compareTexts(control, await this.#ask(kind, wrong));
+    let known: SameSignature | null = null;
+    for (const pair of pairs.slice(0, maxFirstPairs)) {
+      if (this.#carriedOut !== null) break;
+      if (known !== null && pair.app_sign !== known) continue;
+      const reply = await this.#ask(kind, signersOf(pair));
+      if (this.#asker.isAlike(reply, control)) continue;
+      if (known === null && pair.app_sign !== first.app_sign) {
+        // The control had another app_sign, which may be what was refused.
+        const own = await this.#ask(kind, {
+          app_sign: pair.app_sign.first.signer,
+          sign: spoiled(pair.sign.first.signer),
+        });
+        const isRight = !this.#asker.isAlike(own, control);
+        if (isRight) known = pair.app_sign;
+        control = own;
+        if (this.#asker.isAlike(reply, control)) continue;
+      }
+      await this.#learnRefusals(kind, pair, pairs, control, reply);
+      return true;
+    }
+    this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, control);
+    return false;
+  }
+
+  /** The first two answers are to equal requests: texts that differ tell nothing. */
+  async #compareTexts(first: Reply, second: Reply): Promise<void> {
+    if (this.#asker.isAlike(first, second)) return;
+    this.#asker.comparesTexts = false;
+    if (!this.#asker.isAlike(first, second)) throw new StoppedAsking('other answer', second);
+  }
+
+  /** `sign` of the pair was accepted, as its answer differs from that to a wrong one; `app_sign` may not have been. */
+  async #learnRefusals(
+    kind: HarmlessKind,
+    pair: GroupPair,
+    pairs: readonly GroupPair[],
+    control: Reply,
+    reply: Reply,
+  ): Promise<void> {
+    const { app_sign, sign } = pair;
+    this.#keep('sign', sign);
+    const wrong = { app_sign: spoiled(app_sign.first.signer), sign: sign.first.signer };
+    if (this.#carriedOut !== null) {
+      this.#refusals = { app_sign: null, sign: control };
+      this.#see(kind, { app_sign: 'unseen', sign: 'accepted' }, reply);
+      return;
+    }
+    const answer = await this.#ask(kind, wrong);
+    if (!this.#asker.isAlike(answer, reply)) {
+      this.#refusals = { app_sign: answer, sign: control };
+      this.#keep('app_sign', app_sign);
+      this.#see(kind, { app_sign: 'accepted', sign: 'accepted' }, reply);
+      return;
+    }
+    // The answer to both may be the refusal of app_sign, by a platform that judges sign first.
+    const others = pairs.filter((other) => other.sign === sign && other !== pair);
+    for (const other of others.slice(0, maxFirstPairs)) {
+      const better = await this.#ask(kind, signersOf(other));
+      if (this.#asker.isAlike(better, reply)) continue;
+      this.#refusals = { app_sign: reply, sign: control };
+      this.#keep('app_sign', other.app_sign);
+      this.#see(kind, { app_sign: 'accepted', sign: 'accepted' }, better);
+      return;
+    }
+    this.#refusals = { app_sign: null, sign: control };
+    this.#see(kind, { app_sign: 'unseen', sign: 'accepted' }, reply);
+  }
+
+  /** Asks the reads, the one first that tells most of the candidates apart for the requests that it takes. */
+  async #askReads(kinds: readonly HarmlessKind[]): Promise<void> {
+    const open = new Set(kinds);
+    while (open.size > 0) {
+      const [kind] = [...open].toSorted((a, b) => this.#yieldOf(b) - this.#yieldOf(a));
+      if (kind === undefined) return;
+      open.delete(kind);
+      const isSeen = await this.#judge(kind);
+      if (kind === 'named' && !isSeen) await this.#judge('onlyNamed');
+    }
+  }
+
+  async #askPassbacks(kinds: readonly HarmlessKind[]): Promise<void> {
+    for (const kind of kinds) {
+      if (this.#carriedOut !== null) return;
+      await this.#judge(kind);
+    }
+    const isOddUnseen = this.#sightings.some(({ kind, sign }) => kind === 'odd' && sign === 'unseen');
+    if (isOddUnseen && this.#carriedOut === null && this.#groups('sign', 'byOddKey').length > 1)
+      await this.#judge('byOddKey');
+  }
+
+  /** Finds the candidates whose signatures a kind of request accepts, and returns whether anything was seen. */
+  async #judge(kind: HarmlessKind): Promise<boolean> {
+    const pairs = this.#pairsOf(kind);
+    const [first] = pairs;
+    if (first === undefined || this.#asker.left <= this.#kept + 1) return false;
+    const control = await this.#ask(kind, {
+      app_sign: first.app_sign.first.signer,
+      sign: spoiled(first.sign.first.signer),
+    });
+    const refusesApp = this.#says('app_sign', control) && this.#groups('app_sign', kind).length > 1;
+    if (control.isSuccess || !(this.#says('sign', control) || refusesApp)) {
+      this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, control);
+      return false;
+    }
+    const refused = new Set<SameSignature>();
+    let reply = control;
+    for (const pair of pairs) {
+      if (refused.has(pair.app_sign) || refused.has(pair.sign)) continue;
+      if (this.#asker.left <= this.#kept) {
+        this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, reply);
+        return false;
+      }
+      reply = await this.#ask(kind, signersOf(pair));
+      const isRefused = this.#says('sign', reply) || this.#says('app_sign', reply);
+      if (reply.isSuccess || !isRefused) {
+        this.#keep('app_sign', pair.app_sign);
+        this.#keep('sign', pair.sign);
+        this.#see(kind, { app_sign: this.#sightOfApp, sign: 'accepted' }, reply);
+        return true;
+      }
+      // Where both are refused alike, one of several pairs was refused, and neither of its signatures alone.
+      const isBoth = this.#says('sign', reply) && this.#says('app_sign', reply);
+      if (isBoth && this.#groups('app_sign', kind).length > 1) continue;
+      refused.add(this.#says('sign', reply) ? pair.sign : pair.app_sign);
+    }
+    const isApp = !this.#says('sign', reply);
+    this.#see(
+      kind,
+      { app_sign: isApp ? 'refused' : this.#sightOfApp, sign: isApp ? 'unseen' : 'refused' },
+      reply,
+    );
+    return true;
+  }
+
+  get #sightOfApp(): Sight {
+    return this.#refusals.app_sign === null ? 'unseen' : 'accepted';
+  }
+
+  /** Whether an answer is the known refusal of a signature. */
+  #says(name: SignatureName, reply: Reply): boolean {
+    const refusal = this.#refusals[name];
+    return refusal !== null && this.#asker.isAlike(refusal, reply);
+  }
+
+  /** A platform that blocks answers otherwise now: then what was accepted last was not. */
+  async #checkControl(kind: HarmlessKind): Promise<void> {
+    const [pair] = this.#pairsOf(kind);
+    if (pair === undefined) return;
+    const reply = await this.#ask(kind, {
+      app_sign: pair.app_sign.first.signer,
+      sign: spoiled(pair.sign.first.signer),
+    });
+    if (!this.#says('sign', reply)) throw new StoppedAsking('other answer', reply);
+  }
+
+  async #ask(kind: HarmlessKind, signers: Signers): Promise<Reply> {
+    const reply = await this.#asker.ask(harmlessRequests[kind](), signers);
+    if (reply.isSuccess) this.#carriedOut = kind;
+    return reply;
+  }
+
+  #keep(name: SignatureName, { all }: SameSignature): void {
+    this.#left = { ...this.#left, [name]: all };
+  }
+
+  #see(kind: HarmlessKind, sights: Readonly<Record<SignatureName, Sight>>, reply: Reply): void {
+    this.#sightings.push({ kind, title: harmlessRequests[kind]().title, ...sights, reply });
+  }
+
+  /** The groups of candidates that give a kind of request the same signature, the likeliest first. */
+  #groups(name: SignatureName, kind: HarmlessKind): SameSignature[] {
+    return groupsOf(this.#left, name, harmlessRequests[kind](), this.#client, this.#secret);
+  }
+
+  /** The pairs of such groups, the likeliest first. */
+  #pairsOf(kind: HarmlessKind): GroupPair[] {
+    const [apps, signs] = [this.#groups('app_sign', kind), this.#groups('sign', kind)];
+    const pairs = apps.flatMap((app_sign) => signs.map((sign) => ({ app_sign, sign })));
+    return pairs.toSorted((a, b) => weightOf(b) - weightOf(a));
+  }
+
+  /** How much a kind of request tells apart, in bits for each request that it takes. */
+  #yieldOf(kind: HarmlessKind): number {
+    const pairs = this.#pairsOf(kind);
+    const all = pairs.reduce((sum, pair) => sum + weightOf(pair), 0);
+    const shares = pairs.map((pair) => weightOf(pair) / all);
+    const bits = shares.reduce((sum, share) => sum - share * Math.log2(share), 0);
+    const requests = shares.reduce((sum, share, index) => sum + share * (index + 1), 1);
+    return bits / requests;
+  }
+}
+
+/** Maximum number of pairs that the first read tries. */
+const maxFirstPairs = 6;
+
+function signersOf({ app_sign, sign }: GroupPair): Signers {
+  return { app_sign: app_sign.first.signer, sign: sign.first.signer };
+}
+
+function weightOf({ app_sign, sign }: GroupPair): number {
+  return app_sign.weight * sign.weight;
+}
+
+/** Two moments: at one alone, rules of different orders may coincide. */
+const moments = [
+  { random: 'a0b1c2d3e4f5', timestamp: 1_700_000_001 },
+  { random: '9z8y7x6w5v4u', timestamp: 1_711_111_112 },
+];
+
+function groupsOf(
+  candidates: Candidates,
+  name: SignatureName,
+  { request }: HarmlessRequest,
+  { options, baseUrl }: CallClient,
+  secret: Secret,
+): SameSignature[] {
+  const signables = moments.map((moment) => signableRequest(request, baseUrl, options, moment));
+  const groups = new Map<string, Candidate[]>();
+  const appSigner = candidates.app_sign[0]?.signer;
+  if (appSigner === undefined) return [];
+  for (const candidate of candidates[name]) {
+    const digests = signables.map((signable) =>
+      unlessRefused(() => digestOf(name, candidate.signer, appSigner, signable, secret)),
+    );
+    if (digests.includes(null)) continue;
+    const key = digests.join(' ');
+    groups.set(key, [...(groups.get(key) ?? []), candidate]);
+  }
+  const same = [...groups.values()].map((all) => ({
+    first: all[0] as Candidate,
+    all,
+    weight: all.reduce((sum, { weight }) => sum + weight, 0),
+  }));
+  return same.toSorted((a, b) => b.weight - a.weight);
+}
+
+function digestOf(
+  name: SignatureName,
+  signer: Signer,
+  appSigner: Signer,
+  request: SignableRequest,
+  secret: Secret,
+): string {
+  const bare = forAppSign(request);
+  if (name === 'app_sign') return signer.sign(bare, secret).digest;
+  const withApp = withAppSign(request, appSigner.sign(bare, secret).digest);
+  return signer.sign(forSign(withApp), secret).digest;
+}

@@ -1,0 +1,303 @@
+import { compileRecipe } from '../../signing/compile-recipe.js';
+import { presets } from '../../signing/presets.js';
+import { completeRecipe, type ParamsRule, type RecipeJson, unlessRefused } from '../../signing/recipe.js';
+import type { SignableRequest } from '../../signing/request.js';
+import type { Secret } from '../../signing/secret.js';
+import { byBits, type Choice, choices, type Weighted } from '../candidates/weighted.js';
+import { contractNames, type SignatureName } from '../contract.js';
+import type { Candidate } from './candidates.js';
+
+/**
+ * What a search by asking tries: each rule takes a request, so these are fewer choices than those of a search by a
+ * captured request, and only what the request of the search tells apart. It has no empty value, no value that is encoded,
+ * no form, and its parameters are sorted.
+ */
+type Part = Partial<Omit<RecipeJson, 'params'>> & { readonly params?: Partial<ParamsRule> };
+
+const withAppSign = choices<readonly string[]>([0.7, []], [1.3, ['app_sign']]);
+
+const leftOut = choices<readonly string[]>(
+  [0.2, []],
+  [4, ['app_key']],
+  [5, ['channel'], ['tenant_code', 'channel']],
+  [5.5, ['code'], ['timestamp'], ['random']],
+);
+
+/** The names of the contract from the last to the first: a fixed order. */
+const reversed = [...contractNames].sort().reverse();
+
+const orders = choices<ParamsRule['order']>([0.2, 'name'], [3.8, 'value'], [4, reversed]);
+
+interface Writing {
+  readonly names: boolean;
+  readonly kvSep: string;
+  readonly pairSep: string;
+}
+
+function pairs(kvSep: string, pairSep: string): Writing {
+  return { names: true, kvSep, pairSep };
+}
+
+function values(pairSep: string): Writing {
+  return { names: false, kvSep: '=', pairSep };
+}
+
+const writings = choices<Writing>(
+  [0.8, pairs('=', '&')],
+  [2.8, pairs('', '')],
+  [2.9, values('')],
+  [4.6, pairs('=', '')],
+  [5, values('&'), values(','), values('|')],
+  [5.5, pairs('=', ','), pairs('=', '|'), pairs(':', '&')],
+);
+
+/** How the secret enters the text. `#` stands for the secret, or for its digest. */
+interface SecretPlace {
+  readonly part: Part;
+  /** Whether it is a pair of the writing `k=v&`. */
+  readonly isPair?: true;
+  readonly isKey?: true;
+}
+
+const secretPlaces = choices<SecretPlace>(
+  [1.9, { part: { message: ['$params', '&key=', '#'] }, isPair: true }],
+  [2.1, { part: { message: ['$params', '#'] } }],
+  [2.3, { part: { message: ['$params'], key: { tokens: ['#'] } }, isKey: true }],
+  [2.9, { part: { message: ['#', '$params', '#'] } }],
+  [3.3, { part: { message: ['#', '$params'] } }],
+  [
+    3.6,
+    { part: { message: ['$params', '&secret=', '#'] }, isPair: true },
+    { part: { message: ['$params', '&app_secret=', '#'] }, isPair: true },
+  ],
+  [
+    6,
+    { part: { message: ['$params'], params: { add: { secret: '#' } } } },
+    { part: { message: ['$params'], params: { add: { app_secret: '#' } } } },
+    { part: { message: ['$params'], params: { add: { key: '#' } } } },
+  ],
+);
+
+const secrets = choices<string>([0.1, '$secret'], [4, '$secret.md5']);
+
+/** Digests of 32 characters (§5.4), by steps and output. */
+const digestsOfSign = choices<Part & { readonly steps: readonly string[] }>(
+  [1.3, { steps: ['md5'] }],
+  [1.8, { steps: ['md5'], output: 'HEX' }],
+  [3.6, { steps: ['sha256', 'slice:0:32'] }],
+  [4.6, { steps: ['sha1', 'slice:0:32'] }],
+  [
+    5,
+    { steps: ['sha256', 'slice:0:32'], output: 'HEX' },
+    { steps: ['sha256', 'slice:0:32'], output: 'base64' },
+  ],
+  [6, { steps: ['sha1', 'slice:0:32'], output: 'HEX' }, { steps: ['sha512', 'slice:0:32'] }],
+  [6.5, { steps: ['sha256', 'slice:16:48'] }, { steps: ['sha256', 'slice:8:40'] }],
+  [
+    7,
+    { steps: ['sha1', 'slice:8:40'] },
+    { steps: ['sha1', 'slice:4:36'] },
+    { steps: ['sha256', 'slice:32:64'] },
+  ],
+  [
+    7.5,
+    { steps: ['sha512', 'slice:0:32'], output: 'HEX' },
+    { steps: ['sha512', 'slice:0:32'], output: 'base64' },
+  ],
+);
+
+/** Digests of `app_sign`, which may have any length. */
+const digestsOfAppSign = choices<Part & { readonly steps: readonly string[] }>(
+  [1.3, { steps: ['md5'] }],
+  [2.4, { steps: ['md5'], output: 'HEX' }],
+  [2.4, { steps: ['sha256'] }],
+  [3.6, { steps: ['sha1'] }],
+  [4.2, { steps: ['sha256'], output: 'HEX' }],
+  [5, { steps: ['sha1'], output: 'HEX' }, { steps: ['sha256'], output: 'base64' }],
+  [
+    6,
+    { steps: ['sha256', 'slice:0:32'] },
+    { steps: ['sha1'], output: 'base64' },
+    { steps: ['md5'], output: 'base64' },
+  ],
+);
+
+/** The parameters of `app_sign`, where it does not cover all of them. */
+const lists = choices<readonly string[]>(
+  [1.5, ['app_key', 'timestamp']],
+  [1.9, ['app_key', 'random', 'timestamp']],
+  [2.6, ['app_key', 'timestamp', 'random']],
+  [3.8, ['app_key', 'random'], ['app_key']],
+  [5, ['timestamp', 'app_key'], ['random', 'timestamp', 'app_key'], ['random', 'app_key', 'timestamp']],
+  [5.5, ['timestamp', 'random', 'app_key'], ['timestamp', 'app_key', 'random'], ['random', 'app_key']],
+  [6, ['app_key', 'timestamp', 'tenant_code'], ['tenant_code', 'app_key', 'timestamp']],
+  [6, ['app_key', 'tenant_code', 'timestamp'], ['app_key', 'channel', 'timestamp']],
+  [6, ['app_key', 'random', 'timestamp', 'tenant_code'], ['tenant_code', 'app_key', 'random', 'timestamp']],
+  [6.5, ['app_key', 'random', 'tenant_code', 'timestamp'], ['app_key', 'tenant_code']],
+  [7, ['app_key', 'tenant_code', 'channel', 'timestamp'], ['app_key', 'timestamp', 'tenant_code', 'channel']],
+  [7, ['app_key', 'random', 'timestamp', 'tenant_code', 'channel'], ['app_key', 'tenant_code', 'channel']],
+  [7, ['app_key', 'channel', 'random', 'timestamp'], ['app_key', 'random', 'timestamp', 'channel']],
+);
+
+const listJoiners = choices<string>([0.9, ''], [3.6, '&'], [4.6, ',', '|', ':', '-'], [5.5, '_', '\n']);
+
+type ListPlace = 'last' | 'first' | 'second' | 'both' | 'key';
+const listPlaces = choices<ListPlace>([1.1, 'last'], [2.2, 'key'], [2.7, 'first', 'second'], [4.5, 'both']);
+
+/** Names of the secret behind pairs. */
+const pairNames = choices<string>(
+  [1, 'key'],
+  [1.7, 'app_secret'],
+  [2.3, 'secret'],
+  [4, 'appSecret', 'appsecret'],
+);
+
+/** How much rarer than a list a rule over all parameters is, and a list of pairs than one of values. */
+const bitsOfAll = 2.6;
+const bitsOfPairs = 2;
+/** How much rarer it is that the secret is the key for a list of pairs, than a pair of them. */
+const bitsOfPairKey = 2.2;
+
+/** A rule before it is compiled. */
+interface WeightedRule extends Weighted {
+  readonly json: RecipeJson;
+}
+
+/** Rules are made in bands, up to so many bits: most searches end in the first. */
+const bands = [11, 13, 16] as const;
+
+/** The bits of the presets: most of these are usual rules, too. */
+const presetBits = 10;
+
+/**
+ * The rules of a signature that give this request different signatures, the most usual first.
+ *
+ * @param request whose parameters are sorted by their names
+ */
+export function* usualRules(
+  signature: SignatureName,
+  request: SignableRequest,
+  secret: Secret,
+): Generator<Candidate> {
+  const seen = new Set<string>();
+  const candidateOf = ({ json, bits }: WeightedRule): Candidate | null => {
+    const recipe = completeRecipe(json);
+    const signer = compileRecipe(recipe);
+    const digest = unlessRefused(() => signer.sign(request, secret).digest);
+    if (digest === null || seen.has(digest)) return null;
+    if (signature === 'sign' && digest.length !== signLength) return null;
+    seen.add(digest);
+    return { recipe, signer, weight: 2 ** -bits };
+  };
+  const ownPresets = presets.map(({ recipe }) => ({ json: recipe, bits: presetBits }));
+  let least = Number.NEGATIVE_INFINITY;
+  for (const most of bands) {
+    const rules = signature === 'sign' ? rulesOverAll(withAppSign, most) : rulesOfAppSign(most);
+    const band = [...rules, ...ownPresets].filter(({ bits }) => bits > least && bits <= most);
+    for (const rule of byBits(band)) {
+      const candidate = candidateOf(rule);
+      if (candidate !== null) yield candidate;
+    }
+    least = most;
+  }
+}
+
+const signLength = 32;
+
+/** Rules over the parameters of a request, but for some, up to so many bits. */
+function* rulesOverAll(
+  excluded: readonly Choice<readonly string[]>[],
+  most: number,
+): Generator<WeightedRule> {
+  for (const own of excluded)
+    for (const left of leftOut)
+      for (const order of orders)
+        for (const writing of writings) {
+          const choice = own.bits + left.bits + order.bits + writing.bits;
+          if (choice > most) break;
+          const exclude = [...own.value, ...left.value];
+          const params = { exclude, order: order.value, ...writing.value };
+          for (const place of secretPlaces) {
+            if (place.value.isPair && writing.value.pairSep !== '&') continue;
+            for (const secret of secrets)
+              for (const digest of digestsOfSign) {
+                const bits = choice + place.bits + secret.bits + digest.bits;
+                if (bits > most) break;
+                yield { json: overAll(params, place.value, secret.value, digest.value), bits };
+              }
+          }
+        }
+}
+
+function overAll(
+  params: Partial<ParamsRule>,
+  { part, isKey }: SecretPlace,
+  secret: string,
+  digest: Part & { readonly steps: readonly string[] },
+): RecipeJson {
+  const filled = (text: string) => (text === '#' ? secret : text);
+  const added = Object.entries(part.params?.add ?? {}).map(([name, text]) => [name, filled(text)]);
+  const [name] = added[0] ?? [];
+  const isFixed = typeof params.order === 'object' && name !== undefined;
+  return {
+    params: {
+      ...params,
+      ...(isFixed && { order: [...contractNames, name].sort().reverse() }),
+      ...(added.length > 0 && { add: Object.fromEntries(added) }),
+    },
+    message: (part.message ?? []).map(filled),
+    ...digest,
+    ...(isKey && { key: { tokens: [secret] }, steps: asHmac(digest.steps) }),
+  };
+}
+
+function asHmac([digest = '', ...others]: readonly string[]): string[] {
+  return [`hmac-${digest}`, ...others];
+}
+
+function* rulesOfAppSign(most: number): Generator<WeightedRule> {
+  for (const { json, bits } of rulesOverAll([{ value: [], bits: 0 }], most - bitsOfAll))
+    yield { json, bits: bits + bitsOfAll };
+  for (const list of lists)
+    for (const digest of digestsOfAppSign) {
+      const base = list.bits + digest.bits;
+      if (base > most) break;
+      for (const place of listPlaces)
+        for (const joiner of listJoiners) {
+          const bits = base + place.bits + joiner.bits;
+          if (bits > most) break;
+          yield { json: overList(list.value, place.value, joiner.value, digest.value), bits };
+        }
+      const pairsOfList = list.value.map((name) => `${name}=$param:${name}`);
+      const message = { join: '&', ...digest.value };
+      for (const name of pairNames)
+        yield {
+          json: { ...message, message: [...pairsOfList, `${name.value}=$secret`] },
+          bits: base + bitsOfPairs + name.bits,
+        };
+      yield {
+        json: { ...message, message: pairsOfList, steps: asHmac(digest.value.steps) },
+        bits: base + bitsOfPairs + bitsOfPairKey,
+      };
+    }
+}
+
+/** Values of parameters in this order, with the secret among them or as the key. */
+function overList(
+  names: readonly string[],
+  place: ListPlace,
+  join: string,
+  digest: Part & { readonly steps: readonly string[] },
+): RecipeJson {
+  const tokens = names.map((name) => `$param:${name}`);
+  const [first = '', ...others] = tokens;
+  const messages = {
+    last: [...tokens, '$secret'],
+    first: ['$secret', ...tokens],
+    second: [first, '$secret', ...others],
+    both: ['$secret', ...tokens, '$secret'],
+    key: tokens,
+  };
+  const steps = place === 'key' ? asHmac(digest.steps) : digest.steps;
+  return { message: messages[place], join, ...digest, steps };
+}

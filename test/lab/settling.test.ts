@@ -1,0 +1,178 @@
+import { rmSync } from 'node:fs';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { Machine } from '../support/cli.js';
+import { type SignedPlatform, startPlatform } from './signed-platform.js';
+
+const machine = new Machine();
+const quick = ['--rate', '1000000/s'];
+
+afterEach(() => rmSync(machine.configFolder, { recursive: true, force: true }));
+afterAll(() => machine[Symbol.dispose]());
+
+const run = (platform: SignedPlatform, ...args: readonly string[]) =>
+  machine.run(args, { env: { SHOP: platform.secret } });
+
+async function addFromRead(platform: SignedPlatform, ...more: readonly string[]) {
+  const file = machine.file('captured.txt', await platform.capture('read'));
+  await platform.record();
+  const args = ['profile', 'add', 'shop', '--from', file, '--app-secret-env', 'SHOP', '--yes', ...quick];
+  return run(platform, ...args, ...more);
+}
+
+/** The kinds of requests that are refused afterwards. */
+async function refusedLater(platform: SignedPlatform): Promise<string[]> {
+  const info = ['mobile=13800001111', 'acme_note=李 a/b+c~*'];
+  const six = {
+    read: ['read', await platform.issueCode('c1')],
+    'read by names': ['read', await platform.issueCode('c2'), 'mobile', 'acme_level'],
+    'read with a scope': ['read', await platform.issueCode('c3'), '--scope', 'get_user_info'],
+    'passback by user': ['passback', ...info, '--union-id', 'u1'],
+    'passback by key': ['passback', ...info, '--primary-key', 'mobile'],
+    'passback by both': ['passback', ...info, '--union-id', 'u1', '--primary-key', 'mobile'],
+  };
+  const refused: string[] = [];
+  for (const [name, args] of Object.entries(six)) {
+    const { status } = await run(platform, ...args, '-p', 'shop');
+    if (status !== 0) refused.push(name);
+  }
+  return refused;
+}
+
+/** What was sent cannot have changed anything. */
+async function harmless(platform: SignedPlatform) {
+  const { requests, changes, dangers } = await platform.record();
+  expect({ changes, dangers }).toEqual({ changes: 0, dangers: 0 });
+  return requests;
+}
+
+/** A rule as simple as any, and a platform that tells each refusal. */
+const simple = {
+  sign: {
+    ...{ place: 'query', app_sign: true, empty: 'keep', without: [], order: 'name', writing: 'k=v&' },
+    ...{ encode: 'none', way: '&key=', digested: false, algorithm: 'md5', output: 'HEX', from: 0 },
+  },
+  app_sign: {
+    ...{ kind: 'parts', parts: ['app_key', 'timestamp'], way: 'last', joiner: '' },
+    ...{ algorithm: 'md5', output: 'hex', cut: false },
+  },
+  ...{ checks: 'app_sign first', words: 'english', lenient: false, strict: false, replay: 'allow' },
+};
+
+describe('profile add --from a read', () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'makes a profile whose every request is accepted: platform %i',
+    async (seed) => {
+      await using platform = await startPlatform(seed, {
+        checks: seed % 2 ? 'app_sign first' : 'sign first',
+      });
+      const done = await addFromRead(platform);
+      expect(done).toMatchObject({ status: 0 });
+      const requests = await harmless(platform);
+      expect(requests.length).toBeLessThanOrEqual(20);
+      expect(done.stdout).toMatch(/^✓ read {10}app_sign and sign were accepted: /m);
+      expect(done.stdout).toMatch(/^✓ passback {6}app_sign and sign were accepted: /m);
+      expect(await refusedLater(platform)).toEqual([]);
+    },
+  );
+
+  it('says that a passback cannot be seen where the form is judged before the signature', async () => {
+    await using platform = await startPlatform(1, { ...simple, checks: 'form first' });
+    const done = await addFromRead(platform);
+    expect(done).toMatchObject({ status: 0 });
+    expect(done.stdout).toMatch(/^– passback {6}not seen: the platform refuses something else before the/m);
+    await harmless(platform);
+  });
+
+  it('sees by passbacks what a platform hides that judges the code before the signature', async () => {
+    await using platform = await startPlatform(1, { ...simple, checks: 'code first' });
+    const done = await addFromRead(platform);
+    expect(done.stdout).toMatch(/^– read {10}not seen: a wrong signature is answered alike/m);
+    expect(done.stdout).toMatch(/^✓ passback/m);
+    await harmless(platform);
+    expect(await refusedLater(platform)).toEqual([]);
+  });
+
+  it('sends no passback after one that was answered with a success', async () => {
+    await using platform = await startPlatform(1, { ...simple, lenient: true });
+    const done = await addFromRead(platform);
+    expect(done.stdout).toMatch(/answers a passback that names no user with a\s+success/);
+    const passbacks = (await harmless(platform)).filter(({ form }) => form.length > 0);
+    expect(passbacks.findIndex(({ refused }) => refused === null)).toBe(passbacks.length - 1);
+    expect(await refusedLater(platform)).toEqual([]);
+  });
+
+  it('sends only reads to production', async () => {
+    await using platform = await startPlatform(1, simple);
+    const done = await addFromRead(platform, '--environment', 'production');
+    expect(done.stdout).toMatch(/^✓ read/m);
+    expect(done.stdout).toMatch(/^– passback {6}not asked/m);
+    expect((await harmless(platform)).every(({ form }) => form.length === 0)).toBe(true);
+  });
+
+  it('stops where the platform throttles, and says so', async () => {
+    await using platform = await startPlatform(1, { ...simple, throttle: 3 });
+    const done = await addFromRead(platform);
+    expect(done.stdout).toMatch(/^– passback {6}not seen: the platform throttles/m);
+    expect((await harmless(platform)).length).toBeLessThan(8);
+  });
+});
+
+describe('sign try', () => {
+  const add = (platform: SignedPlatform) => run(platform, 'profile', 'add', 'shop', ...platform.flags);
+  const attempt = (platform: SignedPlatform, ...more: readonly string[]) =>
+    run(platform, 'sign', 'try', '-p', 'shop', '--save', 'shop', ...quick, ...more);
+
+  it.each(['app_sign first', 'sign first'])(
+    'finds both rules without a captured request, and lets the platform decide what they cover: %s',
+    async (checks) => {
+      await using platform = await startPlatform(1, { ...simple, checks });
+      await add(platform);
+      const done = await attempt(platform, '--yes');
+      expect(done).toMatchObject({ status: 0, stderr: 'saved in profile "shop": app_sign and sign\n' });
+      await harmless(platform);
+      expect(await refusedLater(platform)).toEqual([]);
+      const again = await attempt(platform, '--yes');
+      expect(again.stderr).toBe('the rules of the profile are accepted\n');
+    },
+  );
+
+  it('says that nothing was decided where both signatures have one answer, and goes on from there', async () => {
+    const constant = { ...simple, app_sign: { kind: 'constant' } };
+    await using platform = await startPlatform(1, constant);
+    await add(platform);
+    const dialogue = [
+      ['Send up to 150 requests', 'y'],
+      ['Send up to 450 more', 'n'],
+    ] as const;
+    const args = ['sign', 'try', '-p', 'shop', '--save', 'shop', ...quick];
+    const done = await machine.onTerminal(args, dialogue, { env: { SHOP: platform.secret } });
+    expect(done).toMatchObject({ status: 4 });
+    expect(done.stdout).toMatch(/neither app_sign nor sign was found by 150 requests/);
+    const sent = await harmless(platform);
+    expect(sent).toHaveLength(150);
+    const [, skipped] = /userinfo sign try -p shop --save shop --skip (\d+)/.exec(done.stdout) ?? [];
+    const on = await machine.onTerminal([...args, '--skip', String(skipped)], dialogue, {
+      env: { SHOP: platform.secret },
+    });
+    expect(on.stdout).toMatch(new RegExp(`--skip ${2 * Number(skipped)}\\b`));
+  });
+
+  it('stops where the platform blocks, and names the command that goes on', async () => {
+    await using platform = await startPlatform(1, { ...simple, block: 12, app_sign: { kind: 'constant' } });
+    await add(platform);
+    const done = await attempt(platform, '--yes');
+    expect(done).toMatchObject({ status: 4 });
+    expect(done.stderr).toMatch(/Stopped: the platform answers otherwise than at the start/);
+    expect(done.stderr).toMatch(/userinfo sign try -p shop --save shop --skip \d+/);
+    expect((await harmless(platform)).length).toBeLessThan(20);
+  });
+
+  it('sends nothing to production, or without consent', async () => {
+    await using platform = await startPlatform(1, simple);
+    await add(platform);
+    expect(await attempt(platform)).toMatchObject({ status: 2 });
+    const production = await attempt(platform, '--yes', '--environment', 'production');
+    expect(production).toMatchObject({ status: 2, stderr: expect.stringContaining('is production') });
+    expect(await harmless(platform)).toEqual([]);
+  });
+});
