@@ -29,6 +29,7 @@ it('a command line without options has the defaults of all options with a value'
     bulk: { '--concurrency': 32 },
     probe: { '--pause': 250 },
     'sign solve': { '--max-time': 20_000 },
+    'profile add': { '--rate': 5 },
     'sign try': { '--rate': 5 },
     serve: { '--host': '127.0.0.1', '--port': 8787, '--log-format': 'pretty', '--log-level': 'info' },
     'admin app create': { '--base-url': 'http://127.0.0.1:8787' },

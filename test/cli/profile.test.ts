@@ -55,6 +55,7 @@ describe('profile add', () => {
         ['App key', '"a1"'],
         ['App secret', secret],
         ['the app key, "\\"a1\\"", is in quotes', 'y'],
+        ['How it signs is not known. Send up to 150 requests that change nothing', 'n'],
       ],
     );
     expect(done.status).toBe(0);

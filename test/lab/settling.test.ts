@@ -147,9 +147,9 @@ describe('sign try', () => {
     const args = ['sign', 'try', '-p', 'shop', '--save', 'shop', ...quick];
     const done = await machine.onTerminal(args, dialogue, { env: { SHOP: platform.secret } });
     expect(done).toMatchObject({ status: 4 });
-    expect(done.stdout).toMatch(/neither app_sign nor sign was found by 150 requests/);
+    expect(done.stdout).toMatch(/neither app_sign nor sign was found by 130 requests/);
     const sent = await harmless(platform);
-    expect(sent).toHaveLength(150);
+    expect(sent).toHaveLength(130);
     const [, skipped] = /userinfo sign try -p shop --save shop --skip (\d+)/.exec(done.stdout) ?? [];
     const on = await machine.onTerminal([...args, '--skip', String(skipped)], dialogue, {
       env: { SHOP: platform.secret },

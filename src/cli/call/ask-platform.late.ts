@@ -15,9 +15,6 @@ import { clientOptions } from './deployment.js';
 /** Requests a second, unless `--rate` says otherwise. */
 export const usualRate = 5;
 
-/** Maximum number of requests that decide between the rules that fit. */
-export const maxSettling = 20;
-
 /** A client for harmless requests. */
 export async function connectToAsk(
   context: CliContext,
@@ -34,7 +31,7 @@ export async function connectToAsk(
 interface Budget {
   readonly maxRequests: number;
   readonly rate?: number | undefined;
-  readonly more?: () => Promise<number>;
+  readonly more?: (sent: number) => Promise<number>;
 }
 
 /** Sends harmless requests, with a line of progress on a terminal. */

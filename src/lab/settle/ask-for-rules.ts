@@ -11,7 +11,7 @@ import type { Asker } from './asker.js';
 import { type Candidate, type Candidates, candidateOf, candidatesOf } from './candidates.js';
 import { sortedRead } from './harmless-requests.js';
 import { type CandidateList, type Search, type SearchStart, searchByAsking } from './search-by-asking.js';
-import { type Reach, type Settlement, type Sighting, settle } from './settle.js';
+import { maxSettling, type Reach, type Settlement, type Sighting, settle } from './settle.js';
 import { usualRules } from './usual-rules.js';
 
 /** What was asked without any accepted request. */
@@ -43,7 +43,9 @@ export async function askForRules(
   const readAt = (at: typeof moment) => signableRequest(sortedRead().request, baseUrl, options, at);
   const candidatesFor: CandidateList = (name, known, isTwin) =>
     usualCandidates(name, known, readAt(isTwin ? twinMoment : moment), secret);
+  asker.kept = maxSettling;
   const search = await searchByAsking(asker, { ...start, candidates: candidatesFor });
+  asker.kept = 0;
   const { app_sign, sign } = search;
   if (app_sign === null || sign === null) return { search, settlement: null };
   const { own } = start;

@@ -49,7 +49,7 @@ export interface AskerOptions {
   /** Called for each request that is sent. */
   readonly onSent?: () => void;
   /** Asks for more requests when these are used up, and returns how many more may be sent; 0 for none. */
-  readonly more?: () => Promise<number>;
+  readonly more?: (sent: number) => Promise<number>;
 }
 
 /** What `random` and `timestamp` of a request are made of, if not as usual. */
@@ -59,6 +59,8 @@ export type Moment = Pick<DerivedOptions, 'random' | 'now'>;
 export class Asker {
   readonly #options: AskerOptions;
   #maxRequests: number;
+  /** Number of requests that are kept for what comes later. */
+  kept = 0;
   /** Number of requests that were sent. */
   sent = 0;
   /** Whether equal requests are answered with equal texts: otherwise texts tell nothing. */
@@ -82,8 +84,8 @@ export class Asker {
    */
   async ask({ request }: HarmlessRequest, signing: Signers, moment: Moment = {}): Promise<Reply> {
     const { client, signal, pauseMs, onSent, more } = this.#options;
-    if (this.left <= 0) this.#maxRequests += (await more?.()) ?? 0;
-    if (this.left <= 0) throw new StoppedAsking('requests used up');
+    if (this.left <= this.kept) this.#maxRequests += (await more?.(this.sent)) ?? 0;
+    if (this.left <= this.kept) throw new StoppedAsking('requests used up');
     if (this.sent > 0) await sleep(pauseMs, undefined, { signal });
     this.sent += 1;
     onSent?.();
@@ -113,14 +115,16 @@ function replyOf(outcome: Outcome): Reply {
   const { httpStatus = 0 } = answer ?? (outcome as NoAnswerError);
   const code = answer?.envelope.code ?? null;
   const msg = answer?.envelope.msg ?? '';
+  const isRejected = outcome instanceof RejectedError;
   const data = answer?.envelope.data;
   const namesUser = isObject(data) && data.union_id !== undefined && data.union_id !== '';
   return {
     httpStatus,
     code,
     msg,
-    means: outcome instanceof RejectedError ? outcome.means : undefined,
-    isSuccess: code === resultCode.ok || (code !== null && namesUser),
+    means: isRejected ? outcome.means : undefined,
+    // The client rejects no answer that names the user by a code that it does not know.
+    isSuccess: !isRejected && code !== null && (code === resultCode.ok || namesUser),
     words: wordsOf(msg),
   };
 }

@@ -55,6 +55,9 @@ export const checkingReach: Reach = { reads: ['named'], passbacks: ['byKey', 'of
 /** All that decide between rules. */
 export const wholeReach: Reach = { reads: ['named', 'odd'], passbacks: ['byKey', 'ofNobody'] };
 
+/** Maximum number of requests that decide between the rules that fit. */
+export const maxSettling = 20;
+
 /** Number of requests that are kept for passbacks, and for the last control, while reads are asked. */
 const keptForPassbacks = 5;
 const keptForControl = 1;

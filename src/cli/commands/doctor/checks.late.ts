@@ -6,7 +6,7 @@ import type { CallClient } from '../../../client/client.js';
 import { NoAnswerError, RejectedError } from '../../../client/errors.js';
 import { type HttpProxy, parseProxy } from '../../../client/proxy.js';
 import { readRequest } from '../../../client/request.js';
-import { checkingReach, type Settlement, settle } from '../../../lab/settle/settle.js';
+import { checkingReach, maxSettling, type Settlement, settle } from '../../../lab/settle/settle.js';
 import { ProfileFileError } from '../../../profiles/errors.js';
 import { describeOrigin } from '../../../profiles/flags-and-environment.js';
 import { selecting } from '../../../profiles/profile-store.js';
@@ -24,7 +24,6 @@ import {
   askingQuestion,
   askPlatform,
   connectToAsk,
-  maxSettling,
   productionReach,
   reportOperation,
 } from '../../call/ask-platform.late.js';

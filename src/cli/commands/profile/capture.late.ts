@@ -12,7 +12,7 @@ import {
   candidatesOf,
   constantCandidate,
 } from '../../../lab/settle/candidates.js';
-import { type Settlement, settle, wholeReach } from '../../../lab/settle/settle.js';
+import { maxSettling, type Settlement, settle, wholeReach } from '../../../lab/settle/settle.js';
 import { checkHeaderName, checkHeaderValue } from '../../../platform/headers.js';
 import { defaultPlatform, type Platform } from '../../../platform/platform.js';
 import { settingNames } from '../../../profiles/flags-and-environment.js';
@@ -37,7 +37,7 @@ import type { Secret } from '../../../signing/secret.js';
 import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
 import { addedHeaders } from '../../../solve/signed-headers.js';
 import { quoteWhereNeeded } from '../../../support/shell.js';
-import { askPlatform, connectToAsk, maxSettling, productionReach } from '../../call/ask-platform.late.js';
+import { askPlatform, connectToAsk, productionReach } from '../../call/ask-platform.late.js';
 import { commandOf, withFlags } from '../../call/command-text.js';
 import { headerCommand, settingSources } from '../../call/deployment.js';
 import { saveSigners } from '../../call/resolve-signing.js';
@@ -241,10 +241,22 @@ async function findCandidates(
     return isOnly ? [constantCandidate(first.signature)] : found;
   };
   const progressNow = () => ({ doing: 'searching', unit: 'rules', rows: tried, share: null, total: null });
-  return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, async () => ({
-    app_sign: await find('app_sign'),
-    sign: await find('sign'),
-  }));
+  return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, async () => {
+    const sign = await find('sign');
+    const same = kept.app_sign === undefined ? sameRule(sign, samples) : [];
+    return { app_sign: same.length > 0 ? same : await find('app_sign'), sign };
+  });
+}
+
+/** The rules of `sign` that give `app_sign`, too: a platform may have one rule for both. */
+function sameRule(sign: readonly Candidate[], samples: readonly SecretSample[]): Candidate[] {
+  const signed = samples.map((sample) => signedSample('app_sign', sample));
+  return sign.filter(({ signer }) =>
+    signed.every(
+      ({ request, signature, secret }) =>
+        unlessRefused(() => signer.sign(request, secret))?.digest === signature,
+    ),
+  );
 }
 
 type SecretSample = Sample & { readonly secret: Secret };

@@ -71,7 +71,11 @@ export const declareAdd = command({
             'signingModule',
           ]),
         )
-        .option('--rate <n/s>', 'maximum number of requests per second (default: 5/s)', parseRate),
+        .addOption(
+          new Option('--rate <n/s>', 'maximum number of requests per second')
+            .argParser(parseRate)
+            .default(5, '5/s'),
+        ),
     ),
   run: runAdd,
 });

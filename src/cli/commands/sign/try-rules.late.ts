@@ -91,14 +91,14 @@ export async function askAndSave(call: Call<TryOptions>, settings: Settings): Pr
 }
 
 /** Says how many requests were sent, and asks for the next ones. */
-function askForMore({ prompt }: CliContext, yes: boolean | undefined): () => Promise<number> {
+function askForMore({ prompt }: CliContext, yes: boolean | undefined): (sent: number) => Promise<number> {
   let index = 0;
-  return async () => {
+  return async (sent) => {
     const [before = 0, next] = budgets.slice(index, index + 2);
     if (next === undefined) return 0;
     index += 1;
     const more = next - before;
-    const question = `${before} requests did not find both rules. Send up to ${more} more?`;
+    const question = `${sent} requests did not find both rules. Send up to ${more} more?`;
     return yes || (prompt.possible && (await prompt.confirm(question))) ? more : 0;
   };
 }
