@@ -103,5 +103,8 @@ function withDigits(json: string): unknown {
 
 function parseScalar(token: string): unknown {
   const value: unknown = JSON.parse(token);
-  return typeof value === 'number' && String(value) !== token ? new LosslessNumber(token) : value;
+  if (typeof value !== 'number') return value;
+  // Beyond 2^53 neighbours are one number: also one that is written alike may be another.
+  const isBeyond = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isBeyond || String(value) !== token ? new LosslessNumber(token) : value;
 }

@@ -45,6 +45,11 @@ it('a number has the value that was sent: as a number where JavaScript has it, e
   );
 });
 
+it.each(['9007199254740992', '-9007199254740992', '12345678901234567000', '100000000000000000000'])(
+  'a whole number beyond 2^53 is text, also where JavaScript writes it alike: %s',
+  (text) => expect(parsePlain(`{"a":${text}}`)).toEqual({ value: { a: text }, textPaths: ['a'] }),
+);
+
 it('anything else is what JSON.parse makes of it', () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
