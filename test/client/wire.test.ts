@@ -148,7 +148,7 @@ describe('what breaks a rule', () => {
     [
       'nobody named',
       () => client.passback({ userInfo: { a: 'x' } } as never),
-      'neither union_id nor primary_key',
+      'neither unionId nor primaryKey',
     ],
     [
       'a missing primary key',

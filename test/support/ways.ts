@@ -139,6 +139,8 @@ export class Giver implements Disposable {
       case 'CSV':
       case 'NDJSON': {
         const inCommon = flagsOf(given, ['scope', 'primary_key']);
+        const isByBoth = given.union_id !== undefined && given.primary_key !== undefined;
+        if (isByBoth) inCommon.push('--union-id-column=union_id');
         const file = this.#fileOf(way, given);
         return this.#run(['bulk', operation, ...deployment, ...inCommon, '--', file, ...info_names]);
       }

@@ -27,8 +27,8 @@ const twinMoment = { random: '1700000000', timestamp: 1_700_000_000 };
 const someAppSign = '5eb63bbbe01eeed093cb22bb8f5acdc3';
 
 /**
- * Finds the rules of a platform without any accepted request: searches them by reads, takes an accepted read for a captured one,
- * and lets the platform decide between the rules that fit it.
+ * Finds the rules of a platform without any accepted request: searches them by reads, takes an
+ * accepted read for a captured one, and lets the platform decide between the rules that fit it.
  *
  * @throws NoAnswerError if no answer came; CancelledError, AbortError
  */

@@ -48,7 +48,10 @@ export interface AskerOptions {
   readonly maxRequests: number;
   /** Called for each request that is sent. */
   readonly onSent?: () => void;
-  /** Asks for more requests when these are used up, and returns how many more may be sent; 0 for none. */
+  /**
+   * Asks for more requests when these are used up, and returns how many more may be sent; 0 for
+   * none.
+   */
   readonly more?: (sent: number) => Promise<number>;
 }
 

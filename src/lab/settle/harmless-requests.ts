@@ -3,8 +3,9 @@ import type { PlainRequest } from '../../client/request.js';
 import { defaultScope, type Endpoint, endpointNamed } from '../../protocol/endpoints.js';
 
 /**
- * A request that cannot change anything: a read with a code that nobody has (§4.1), or a passback without a user or without
- * the key that names one (§4.2, rules 1 and 2), whose `user_info` is empty.
+ * A request that cannot change anything: a read with a code that nobody has (§4.1), or a passback
+ * without a user or without the key that names one (§4.2, rules 1 and 2), whose `user_info` is
+ * empty.
  */
 export interface HarmlessRequest {
   readonly title: string;
@@ -52,7 +53,10 @@ export const harmlessRequests = {
 
 export type HarmlessKind = keyof typeof harmlessRequests;
 
-/** The read whose parameters are sent in the order of their names: rules of both orders give it the same signature. */
+/**
+ * The read whose parameters are sent in the order of their names: rules of both orders give it the
+ * same signature.
+ */
 export function sortedRead(): HarmlessRequest {
   const { title, request } = harmlessRequests.plain();
   const parameters = request.endpoint.parameters.toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -8,9 +8,10 @@ import { sortedRead } from './harmless-requests.js';
 import { spoiled } from './settle.js';
 
 /**
- * The candidates of a signature, the likeliest first: all of them give the read of the search another signature. `known` is
- * the rule of the other signature, once it is found. `isTwin`: `random` of the read is its timestamp, so that rules coincide
- * which differ only in which of the two they take.
+ * The candidates of a signature, the likeliest first: all of them give the read of the search
+ * another signature. `known` is the rule of the other signature, once it is found. `isTwin`:
+ * `random` of the read is its timestamp, so that rules coincide which differ only in which of the
+ * two they take.
  */
 export type CandidateList = (
   name: SignatureName,
@@ -36,7 +37,10 @@ export interface Search {
   readonly isTwin: boolean;
   /** The answer to the read when no other signature was known to be right. */
   readonly last: Reply | null;
-  /** Number of candidates of the signature that was not found, or of pairs, that were refused: a search may begin there. */
+  /**
+   * Number of candidates of the signature that was not found, or of pairs, that were refused: a
+   * search may begin there.
+   */
   readonly refused: number;
   /** Why the search ended; `null` if both are found. */
   readonly ended: StopReason | 'all tried' | null;
@@ -53,7 +57,10 @@ export interface SearchStart {
   readonly candidates: CandidateList;
 }
 
-/** Number of pairs of the simplest candidates that are tried where neither signature alone changes the answer. */
+/**
+ * Number of pairs of the simplest candidates that are tried where neither signature alone changes
+ * the answer.
+ */
 const maxPairs = 100;
 
 /** Number of candidates of each signature after which such pairs are tried. */
@@ -66,9 +73,10 @@ const wrong: Signer = (() => {
 })();
 
 /**
- * Searches both rules by reads with a code that nobody has: an answer that differs from that to a wrong signature is
- * progress, whatever its code. Each request tries a candidate of either signature until one of them changes the answer:
- * that signature is judged first. Then the other one is searched.
+ * Searches both rules by reads with a code that nobody has: an answer that differs from that to a
+ * wrong signature is progress, whatever its code. Each request tries a candidate of either
+ * signature until one of them changes the answer: that signature is judged first. Then the other
+ * one is searched.
  *
  * @throws NoAnswerError if no answer came; CancelledError, AbortError
  */
@@ -86,7 +94,10 @@ class SearchByAsking {
   /** The answer to what is known to be wrong. */
   #refusal: Reply | null = null;
   #refused = 0;
-  /** Whether `random` is the timestamp: not where the platform refuses a repeated one before it judges signatures. */
+  /**
+   * Whether `random` is the timestamp: not where the platform refuses a repeated one before it
+   * judges signatures.
+   */
   #isTwin = false;
   #asked = 0;
 
@@ -152,7 +163,10 @@ class SearchByAsking {
     }
   }
 
-  /** Tries the simplest candidates in all other pairs, for a platform that has one answer for both signatures. */
+  /**
+   * Tries the simplest candidates in all other pairs, for a platform that has one answer for both
+   * signatures.
+   */
   async #searchPairs(simplest: readonly Record<SignatureName, Candidate>[]): Promise<boolean> {
     for (const [row, { app_sign }] of simplest.entries()) {
       for (const [column, { sign }] of simplest.entries()) {
@@ -200,7 +214,8 @@ class SearchByAsking {
     if ((app_sign === null) === (sign === null)) return;
     const name = app_sign === null ? 'app_sign' : 'sign';
     const known = (app_sign ?? sign) as Candidate;
-    // What was skipped of the first search says nothing of this one, unless the known rule was known before.
+    // What was skipped of the first search says nothing of this one, unless the known rule was
+    // known before.
     const skipped = known === own.app_sign || known === own.sign ? skip : 0;
     this.#countRefused(0);
     let index = 0;
@@ -226,8 +241,8 @@ class SearchByAsking {
   }
 
   /**
-   * The answer to a request if it differs from the refusal, also when it is repeated, and if the same with wrong signatures of
-   * the same form is refused as before; otherwise `null`.
+   * The answer to a request if it differs from the refusal, also when it is repeated, and if the
+   * same with wrong signatures of the same form is refused as before; otherwise `null`.
    *
    * @throws StoppedAsking if the platform does not answer wrong signatures as before any more
    */

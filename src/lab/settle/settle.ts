@@ -11,8 +11,8 @@ import type { Candidate, Candidates } from './candidates.js';
 import { type HarmlessKind, type HarmlessRequest, harmlessRequests } from './harmless-requests.js';
 
 /**
- * What the answers to a kind of request show of a signature: it was accepted; it was refused; or the platform answers a wrong
- * one alike, or refuses something else before it.
+ * What the answers to a kind of request show of a signature: it was accepted; it was refused; or
+ * the platform answers a wrong one alike, or refuses something else before it.
  */
 export type Sight = 'accepted' | 'refused' | 'unseen';
 
@@ -58,7 +58,9 @@ export const wholeReach: Reach = { reads: ['named', 'odd'], passbacks: ['byKey',
 /** Maximum number of requests that decide between the rules that fit. */
 export const maxSettling = 20;
 
-/** Number of requests that are kept for passbacks, and for the last control, while reads are asked. */
+/**
+ * Number of requests that are kept for passbacks, and for the last control, while reads are asked.
+ */
 const keptForPassbacks = 5;
 const keptForControl = 1;
 
@@ -88,9 +90,9 @@ interface GroupPair {
 }
 
 /**
- * Decides between the candidates by harmless requests: a read first, then other reads, then passbacks. Each kind of request
- * has its control, the same with a wrong signature: only where that is refused as the first read showed, an answer says
- * something of a signature.
+ * Decides between the candidates by harmless requests: a read first, then other reads, then
+ * passbacks. Each kind of request has its control, the same with a wrong signature: only where that
+ * is refused as the first read showed, an answer says something of a signature.
  *
  * @throws NoAnswerError if no answer came; CancelledError, AbortError
  */
@@ -149,8 +151,8 @@ class Settling {
   }
 
   /**
-   * Asks requests of these kinds until one is not answered like a wrong signature, and returns its kind: a platform that judges
-   * the code before the signatures shows them in passbacks alone.
+   * Asks requests of these kinds until one is not answered like a wrong signature, and returns its
+   * kind: a platform that judges the code before the signatures shows them in passbacks alone.
    */
   async #begin(kinds: readonly HarmlessKind[]): Promise<HarmlessKind | null> {
     for (const kind of kinds) {
@@ -197,7 +199,10 @@ class Settling {
     if (!this.#asker.isAlike(first, second)) throw new StoppedAsking('other answer', second);
   }
 
-  /** `sign` of the pair was accepted, as its answer differs from that to a wrong one; `app_sign` may not have been. */
+  /**
+   * `sign` of the pair was accepted, as its answer differs from that to a wrong one; `app_sign` may
+   * not have been.
+   */
   async #learnRefusals(
     kind: HarmlessKind,
     pair: GroupPair,
@@ -234,7 +239,10 @@ class Settling {
     this.#see(kind, { app_sign: 'unseen', sign: 'accepted' }, reply);
   }
 
-  /** Asks the reads, the one first that tells most of the candidates apart for the requests that it takes. */
+  /**
+   * Asks the reads, the one first that tells most of the candidates apart for the requests that it
+   * takes.
+   */
   async #askReads(kinds: readonly HarmlessKind[]): Promise<void> {
     const open = new Set(kinds);
     while (open.size > 0) {
@@ -251,12 +259,15 @@ class Settling {
       if (this.#carriedOut !== null) return;
       await this.#judge(kind);
     }
-    const isOddUnseen = this.#sightings.some(({ kind, sign }) => kind === 'odd' && sign === 'unseen');
-    if (isOddUnseen && this.#carriedOut === null && this.#groups('sign', 'byOddKey').length > 1)
+    const isOddSeen = this.#sightings.some(({ kind, sign }) => kind === 'odd' && sign !== 'unseen');
+    if (!isOddSeen && this.#carriedOut === null && this.#groups('sign', 'byOddKey').length > 1)
       await this.#judge('byOddKey');
   }
 
-  /** Finds the candidates whose signatures a kind of request accepts, and returns whether anything was seen. */
+  /**
+   * Finds the candidates whose signatures a kind of request accepts, and returns whether anything
+   * was seen.
+   */
   async #judge(kind: HarmlessKind): Promise<boolean> {
     const pairs = this.#pairsOf(kind);
     const [first] = pairs;
@@ -286,7 +297,8 @@ class Settling {
         this.#see(kind, { app_sign: this.#sightOfApp, sign: 'accepted' }, reply);
         return true;
       }
-      // Where both are refused alike, one of several pairs was refused, and neither of its signatures alone.
+      // Where both are refused alike, one of several pairs was refused, and neither of its
+      // signatures alone.
       const isBoth = this.#says('sign', reply) && this.#says('app_sign', reply);
       if (isBoth && this.#groups('app_sign', kind).length > 1) continue;
       refused.add(this.#says('sign', reply) ? pair.sign : pair.app_sign);
@@ -335,7 +347,9 @@ class Settling {
     this.#sightings.push({ kind, title: harmlessRequests[kind]().title, ...sights, reply });
   }
 
-  /** The groups of candidates that give a kind of request the same signature, the likeliest first. */
+  /**
+   * The groups of candidates that give a kind of request the same signature, the likeliest first.
+   */
   #groups(name: SignatureName, kind: HarmlessKind): SameSignature[] {
     return groupsOf(this.#left, name, harmlessRequests[kind](), this.#client, this.#secret);
   }

@@ -8,9 +8,9 @@ import { contractNames, type SignatureName } from '../contract.js';
 import type { Candidate } from './candidates.js';
 
 /**
- * What a search by asking tries: each rule takes a request, so these are fewer choices than those of a search by a
- * captured request, and only what the request of the search tells apart. It has no empty value, no value that is encoded,
- * no form, and its parameters are sorted.
+ * What a search by asking tries: each rule takes a request, so these are fewer choices than those
+ * of a search by a captured request, and only what the request of the search tells apart. It has no
+ * empty value, no value that is encoded, no form, and its parameters are sorted.
  */
 type Part = Partial<Omit<RecipeJson, 'params'>> & { readonly params?: Partial<ParamsRule> };
 
@@ -152,7 +152,9 @@ const pairNames = choices<string>(
   [4, 'appSecret', 'appsecret'],
 );
 
-/** How much rarer than a list a rule over all parameters is, and a list of pairs than one of values. */
+/**
+ * How much rarer than a list a rule over all parameters is, and a list of pairs than one of values.
+ */
 const bitsOfAll = 2.6;
 const bitsOfPairs = 2;
 /** How much rarer it is that the secret is the key for a list of pairs, than a pair of them. */

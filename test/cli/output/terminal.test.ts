@@ -33,9 +33,9 @@ beforeAll(async () => {
 
 afterAll(() => machine[Symbol.asyncDispose]());
 
-/** What a terminal is given, without what draws the line of progress. */
+/** What a terminal is given where nobody answers, without what draws the line of progress. */
 async function shown(args: readonly string[]): Promise<string> {
-  const done = await machine.run(args, { env: { NO_COLOR: '1' }, shows: true });
+  const done = await machine.run(['--no-input', ...args], { env: { NO_COLOR: '1' }, shows: true });
   return withoutBar(done.stdout);
 }
 
@@ -79,7 +79,7 @@ describe('no control character reaches a terminal from', () => {
 
   it.each([
     ['read', () => ['read', code]],
-    ['a run', () => ['bulk', 'passback', name, '--failed', `${name}.f`, '--restart']],
+    ['a run', () => ['bulk', 'passback', name, '--failed', `${name}.f`, '--restart', '--yes']],
     ['an error', () => ['-p', name, 'read', 'c']],
   ])('%s, on a terminal of its own', async (_, args) => {
     const done = await machine.onTerminal(args(), [], { env: { NO_COLOR: '1' } });

@@ -233,7 +233,8 @@ async function findCandidates(
     const rule = kept[signature];
     if (rule !== undefined) return [candidateOf(rule)];
     const signed = samples.map((sample) => signedSample(signature, sample));
-    const found = candidatesOf(await findRules(signature, signed, { pause, onProgress }));
+    const options = { pause, onProgress, ...(signature === 'app_sign' && { maxDigests: maxAppSignDigests }) };
+    const found = candidatesOf(await findRules(signature, signed, options));
     const [first] = signed;
     // The operator may have issued app_sign: the platform tells.
     const isOnly =
@@ -258,6 +259,12 @@ function sameRule(sign: readonly Candidate[], samples: readonly SecretSample[]):
     ),
   );
 }
+
+/**
+ * Number of digests after which app_sign may be a constant, which no search finds: five times what any
+ * usual rule took.
+ */
+const maxAppSignDigests = 500_000;
 
 type SecretSample = Sample & { readonly secret: Secret };
 

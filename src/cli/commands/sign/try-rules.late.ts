@@ -50,7 +50,8 @@ export function tryQuestion(baseUrl: string, rate: number = usualRate): string {
 /**
  * Asks a test deployment for its rules, by requests that cannot change anything.
  *
- * @throws InvalidInputError for production, or without consent; CheckFailedError if a rule is not found; NoAnswerError
+ * @throws InvalidInputError for production, or without consent; CheckFailedError if a rule is not
+ * found; NoAnswerError
  */
 export async function tryRules(call: Call<TryOptions>): Promise<void> {
   const { context, options } = call;
