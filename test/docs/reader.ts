@@ -96,11 +96,10 @@ export class Reader implements AsyncDisposable {
     const lines = question.split('\n');
     // A long question is broken into lines.
     const first = lines.findIndex((line) => line.startsWith('❯ ') || line.startsWith('  '));
-    const asked = lines.slice(0, first === -1 ? lines.length : first);
+    const asked = this.#allShown(lines.slice(0, first === -1 ? lines.length : first));
     const text = asked.join(' ').slice(2);
     const label = `✔ ${text.replace(/ (\(y\/N\)|\[input is masked\])$/, '')}`;
-    const shown = output.map((_, index) => output.slice(index, index + asked.length).join(' '));
-    const answer = shown.find((line) => line.startsWith(label))?.slice(label.length + 1);
+    const answer = answerBehind(label, output);
     if (answer === undefined) throw new Error(`the page has no line "${label} ANSWER"`);
     const chosen = lines.find((line) => line.startsWith('❯ '))?.slice(2);
     if (chosen === undefined) return `${this.#toReal(answer) || this.#secret}\r`;
@@ -217,4 +216,16 @@ async function freePort(): Promise<number> {
     });
     if (isFree) return port;
   }
+}
+
+/** The text behind a question, on the line of the page where the question ends. */
+function answerBehind(label: string, output: readonly string[]): string | undefined {
+  for (const [start, line] of output.entries()) {
+    if (!line.startsWith('✔ ')) continue;
+    for (let end = start + 1; end <= output.length; end += 1) {
+      const shown = output.slice(start, end).join(' ');
+      if (shown.startsWith(label)) return shown.slice(label.length + 1);
+    }
+  }
+  return undefined;
 }

@@ -34,10 +34,13 @@ function fenced(transcript: string): string {
 }
 
 describe.skipIf(process.platform !== 'linux')('the transcripts (needs Linux)', () => {
-  const readme = new Promise<string>((resolve) => {
+  const readme = new Promise<string | null>((resolve) => {
     for (const { name, text } of pages) {
       it.concurrent(`of ${name} are what the program prints`, { timeout: 180_000 }, async (test) => {
-        const page = await followed(text);
+        const page = await followed(text).catch((error: unknown) => {
+          if (name === 'README.md') resolve(null);
+          throw error;
+        });
         if (name === 'README.md') resolve(page);
         await test.expect(page).toMatchFileSnapshot(join(project, name));
       });
@@ -54,7 +57,7 @@ describe.skipIf(process.platform !== 'linux')('the transcripts (needs Linux)', (
 
   it.concurrent('of README.zh-CN.md are those of README.md', { timeout: 180_000 }, async (test) => {
     const chinese = join(project, 'README.zh-CN.md');
-    const blocks = (await readme).match(/^```console\n.*?^```\n/gms) ?? [];
+    const blocks = (await readme)?.match(/^```console\n.*?^```\n/gms) ?? [];
     let count = 0;
     const page = readFileSync(chinese, 'utf8').replace(
       /^```console\n.*?^```\n/gms,

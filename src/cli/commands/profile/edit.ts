@@ -119,9 +119,9 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   await printMessage(io, `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`);
   if (given.environment === undefined && !prompt.possible && !isLoopback(new URL(required.base_url).hostname))
     await warn(io, 'without --environment this is a test profile: writes by it are not asked about');
-  await warnOfSecret(context, required);
+  const hasSecret = await warnOfSecret(context, required);
   if (tool && found) await tool.settleStored(call, name, found.candidates);
-  else await offerToAsk(call, required, patch);
+  else if (hasSecret) await offerToAsk(call, required, patch);
 }
 
 /** Offers to find the rules of a test deployment by asking it, where nothing says them. */

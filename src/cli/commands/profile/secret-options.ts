@@ -81,10 +81,15 @@ export async function promptForSecret({ prompt }: CliContext): Promise<SecretSou
  * Warns of what is wrong with the secret of a profile that was stored: a variable that is not set, a text that was copied
  * with more than the secret. A command is not run here: "doctor" runs it. A secret in the profile file is readable to
  * every program of this user.
+ *
+ * @returns whether the secret can be used now, as far as that is seen without running a command
  */
-export async function warnOfSecret(context: CliContext, { name, app_key, secret }: Profile): Promise<void> {
+export async function warnOfSecret(
+  context: CliContext,
+  { name, app_key, secret }: Profile,
+): Promise<boolean> {
   const { io, profiles } = context;
-  if (secret.kind === 'command') return;
+  if (secret.kind === 'command') return true;
   try {
     const read = () => readSecret(secret, io.env);
     const app = { profile: name, app_key: { value: app_key } };
@@ -92,11 +97,13 @@ export async function warnOfSecret(context: CliContext, { name, app_key, secret 
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error;
     await warn(io, error.message);
+    return false;
   }
-  if (secret.kind !== 'file') return;
+  if (secret.kind !== 'file') return true;
   const path = showText(profiles.path);
   await printMessage(
     io,
     `The app secret is in plain text in ${path} (mode 0600). --app-secret-command keeps it elsewhere.`,
   );
+  return true;
 }
