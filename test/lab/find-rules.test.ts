@@ -67,14 +67,18 @@ test('the groups of one read have the rule of the platform', async () => {
   );
 });
 
+/** A short sample may show no character by which base64 and base64url differ. */
+const inOneAlphabet = (signatures: string[]) =>
+  signatures.slice(0, 7).join().replaceAll('+', '-').replaceAll('/', '_');
+
 test('a read and a passback leave the rule, or others that differ only in how characters are encoded', async () => {
   await fc.assert(
     fc.asyncProperty(randomSignRule, async (rule) => {
       const samples = [signed('sign', rule, readByNames), signed('sign', rule, passback)];
       const { groups } = await findRules('sign', samples);
       const later = laterSignatures('sign', rule);
-      const plain = groups.map(({ recipe }) => laterSignatures('sign', recipe).slice(0, 7).join());
-      expect(plain[0]).toBe(later.slice(0, 7).join());
+      const plain = groups.map(({ recipe }) => inOneAlphabet(laterSignatures('sign', recipe)));
+      expect(plain[0]).toBe(inOneAlphabet(later));
       expect(groups.map(({ recipe }) => laterSignatures('sign', recipe).join())).toContain(later.join());
     }),
     few,
