@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import { InvalidInputError, quoteName, UserInfoError } from '../protocol/errors.js';
+import { decodeText, NotTextError } from '../support/byte-order-mark.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
 import { readInput, readInputFile } from '../support/input-file.js';
 import { jsonFault } from '../support/json-fault.js';
@@ -129,7 +130,7 @@ export async function readNamedFile(
   } catch (cause) {
     throw explainUnreadable(cause, name, hint);
   }
-  return decodeUtf8(bytes, name);
+  return decodeInput(bytes, name);
 }
 
 /** The error of a file, called `name`, that cannot be read; another error as it is. */
@@ -175,18 +176,17 @@ export async function readValue(source: Source, what: string): Promise<string> {
   return value;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /**
- * Decodes UTF-8 without a byte-order mark. `name` is that of the source in messages.
+ * Decodes text of which nothing may be damaged. `name` is that of the source in messages.
  *
  * @throws InvalidInputError
  */
-export function decodeUtf8(bytes: Uint8Array, name: string): string {
+export function decodeInput(bytes: Uint8Array, name: string): string {
   try {
-    return utf8.decode(bytes);
+    return decodeText(bytes);
   } catch (error) {
-    throw new InvalidInputError(`${name} is not UTF-8`, {
+    if (!(error instanceof NotTextError)) throw error;
+    throw new InvalidInputError(`${name} ${error.message}`, {
       hint: 'Give text, saved as UTF-8: in another encoding it would be stored damaged.',
       cause: error,
     });

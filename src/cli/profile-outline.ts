@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProfileName, profileFileName } from '../profiles/profile-name.js';
 import type { ChatPrefix } from '../protocol/info-names.js';
+import { decodeText } from '../support/byte-order-mark.js';
 import { configFolder } from '../support/folders.js';
 
 /** The part of the profiles that the TAB key and help show. */
@@ -20,7 +21,8 @@ export function profileOutline(
   try {
     const path = join(configFolder(env), profileFileName);
     // The TAB key loads no `readInputFile`, but may not hang at a pipe.
-    const { active, profiles } = JSON.parse(statSync(path).isFile() ? readFileSync(path, 'utf8') : '');
+    const text = statSync(path).isFile() ? decodeText(readFileSync(path)) : '';
+    const { active, profiles } = JSON.parse(text);
     const { chat_prefix } = profiles[profile || env.USERINFO_PROFILE || active]?.platform ?? {};
     const chatPrefix = /^[A-Za-z]\w{0,30}_$/.test(chat_prefix) ? chat_prefix : neutral;
     return { names: Object.keys(profiles).filter(isProfileName), chatPrefix };

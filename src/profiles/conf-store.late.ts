@@ -30,7 +30,9 @@ export async function changeProfileFile(
   const lock = `${isThere ? realpathSync(path) : path}.lock`;
   await takeLock(lock, waitMs);
   try {
-    const list = change(parseProfileText(readProfileText(path) ?? '{}', path, false));
+    const stored = readProfileText(path) ?? '{}';
+    const list = change(parseProfileText(stored, path, false));
+    let isReplaced = false;
     const conf = new Conf({
       cwd: dirname(path),
       configName: basename(path),
@@ -38,10 +40,12 @@ export async function changeProfileFile(
       configFileMode: 0o600,
       accessPropertiesByDotNotation: false,
       serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,
-      deserialize: (text) => JSON.parse(text.replace(/^\ufeff/, '')),
+      // conf takes every file for UTF-8 without a byte-order mark.
+      deserialize: (text) => JSON.parse(isReplaced ? text : stored),
     });
     const before = conf.store;
     conf.store = formatProfileList(list);
+    isReplaced = true;
     try {
       void conf.store; // reads it again
     } catch {

@@ -1,7 +1,8 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidInputError } from '../protocol/errors.js';
-import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
+import { decodeText, NotTextError } from '../support/byte-order-mark.js';
+import { describeSystemError, isSystemError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
 import { jsonFault } from '../support/json-fault.js';
 import { quoteWhereNeeded } from '../support/shell.js';
@@ -30,14 +31,14 @@ export async function readProfileFile(path: string): Promise<ProfileList> {
 export function readProfileText(path: string): string | null {
   try {
     // A small file: loading node:fs/promises would take longer.
-    return new TextDecoder('utf-8', { fatal: true }).decode(readInputFile(path));
+    return decodeText(readInputFile(path));
   } catch (cause) {
     if (isSystemError(cause, 'ENOENT')) {
       refuseDanglingLink(path);
       return null;
     }
-    if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError))
-      throw new ProfileFileError(`${path}: is not UTF-8 text`, { hint: howToRepair });
+    if (cause instanceof NotTextError)
+      throw new ProfileFileError(`${path}: ${cause.message}`, { hint: howToRepair, cause });
     const isDenied = isSystemError(cause, 'EACCES');
     throw new ProfileFileError(`${path}: cannot be read: ${describeSystemError(cause)}`, {
       hint: isDenied ? 'As its owner, allow it:' : 'Set USERINFO_CONFIG_DIR to use another folder.',

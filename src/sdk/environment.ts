@@ -10,6 +10,7 @@ import {
 import type { Settings } from '../profiles/settings.js';
 import { InvalidInputError, quoteName } from '../protocol/errors.js';
 import { Secret } from '../signing/secret.js';
+import { decodeText, NotTextError } from '../support/byte-order-mark.js';
 import { describeSystemError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
 import { jsonValueOf } from '../support/json-value.js';
@@ -90,8 +91,10 @@ export function readPlatformFile(file: string): { readonly json: PlatformFile; r
 /** @throws InvalidInputError that names the file */
 function readTextFile(path: string): string {
   try {
-    return readInputFile(path).toString();
+    return decodeText(readInputFile(path));
   } catch (cause) {
+    if (cause instanceof NotTextError)
+      throw new InvalidInputError(`the file ${quoteName(path)} ${cause.message}`, { cause });
     const fault = describeSystemError(cause);
     throw new InvalidInputError(`the file ${quoteName(path)} cannot be read: ${fault}`, { cause });
   }

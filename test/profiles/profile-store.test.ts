@@ -119,7 +119,7 @@ describe('a file that is damaged', () => {
     ['broken off', `{\n  "profiles": {\n    "a": {"secret": "${secretText}`, 'line 3, column'],
     ['with a comma too many', `{"active":null,\n"profiles":{},}`, 'invalid JSON at line 2, column 15'],
     ['empty', '', 'invalid JSON'],
-    ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'is not UTF-8 text'],
+    ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'is not UTF-8'],
     ['a list', '[]', 'the file is not an object'],
     ['null', 'null', 'the file is not an object'],
     ['with profiles of another type', '{"profiles":[]}', 'profiles is not an object'],

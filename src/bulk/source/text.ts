@@ -1,19 +1,10 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidInputError, quoteName } from '../../protocol/errors.js';
+import { byteOrderMark, isUtf16, longestMark } from '../../support/byte-order-mark.js';
 import { join, peek, RunInputError } from './input.js';
 import { cutLines, type LineBlock, splitLines } from './lines.js';
 
 export const defaultEncoding = 'utf-8';
-
-/** Byte-order marks; one at the start overrides every other setting. */
-const marks: Readonly<Record<string, Buffer>> = {
-  'utf-8': Buffer.from([0xef, 0xbb, 0xbf]),
-  'utf-16le': Buffer.from([0xff, 0xfe]),
-  'utf-16be': Buffer.from([0xfe, 0xff]),
-};
-
-/** Length of the longest byte-order mark, in bytes. */
-const markLength = 3;
 
 /**
  * The name of an encoding in TextDecoder.
@@ -42,14 +33,32 @@ export interface TextOptions {
  * would be stored for good
  */
 export async function* toUtf8(bytes: AsyncIterable<Buffer>, options: TextOptions): AsyncGenerator<LineBlock> {
-  const { head, rest } = await peek(bytes, markLength);
-  const [encoding, mark] = Object.entries(marks).find(([, mark]) =>
-    head.subarray(0, mark.length).equals(mark),
-  ) ?? [options.encoding, Buffer.alloc(0)];
-  const text = join(head.subarray(mark.length), rest);
-  if (encoding.startsWith('utf-16')) yield* cutLines(transcode(text, encoding));
+  const { markedEncoding, text } = await withoutMark(bytes);
+  const encoding = markedEncoding ?? options.encoding;
+  if (isUtf16(encoding)) yield* cutLines(transcode(text, encoding));
   else if (encoding === 'utf-8') yield* checkedUtf8(cutLines(text));
   else yield* decoded(cutLines(text), options);
+}
+
+/**
+ * The lines of text in UTF-8, or in UTF-16 with its byte-order mark, as UTF-8. Those of UTF-8 are not checked.
+ *
+ * @throws InvalidInputError for UTF-16 that is damaged, or for a line that is too long
+ */
+export async function* unicodeLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<LineBlock> {
+  const { markedEncoding, text } = await withoutMark(bytes);
+  const encoding = markedEncoding ?? 'utf-8';
+  yield* cutLines(isUtf16(encoding) ? transcode(text, encoding) : text);
+}
+
+/** Text without its byte-order mark, and the encoding that the mark names; `null` if there is none. */
+async function withoutMark(bytes: AsyncIterable<Buffer>) {
+  const { head, rest } = await peek(bytes, longestMark);
+  const mark = byteOrderMark(head);
+  return {
+    markedEncoding: mark?.encoding ?? null,
+    text: join(head.subarray(mark?.length ?? 0), rest),
+  };
 }
 
 async function* checkedUtf8(blocks: AsyncIterable<LineBlock>): AsyncGenerator<LineBlock> {
@@ -105,7 +114,10 @@ async function* transcode(bytes: AsyncIterable<Buffer>, encoding: string): Async
     yield Buffer.from(decoder.decode());
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new InvalidInputError(`the input is not text in ${encoding}`, { hint: encodingHint, cause: error });
+    throw new InvalidInputError(`the input is not text in ${encoding}`, {
+      hint: 'Save it again, as UTF-8.',
+      cause: error,
+    });
   }
 }
 

@@ -1,13 +1,14 @@
 import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
-import { cutLines, splitLines } from '../../../bulk/source/lines.js';
+import { splitLines } from '../../../bulk/source/lines.js';
+import { unicodeLines } from '../../../bulk/source/text.js';
 import { InvalidInputError } from '../../../protocol/errors.js';
 import type { Admin, UserKey } from '../../../service/index.js';
 import { openInput } from '../../../support/input-file.js';
 import { type CliContext, command } from '../../command.js';
 import {
   announceWait,
-  decodeUtf8,
+  decodeInput,
   explainUnreadable,
   inputName,
   printMessage,
@@ -120,10 +121,10 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
   let line: number | null = null;
   async function* records(): AsyncGenerator<string> {
     try {
-      for await (const block of cutLines(input)) {
+      for await (const block of unicodeLines(input)) {
         for (const { bytes, firstLine } of splitLines(block)) {
           line = firstLine;
-          const json = decodeUtf8(bytes, 'the record').trim();
+          const json = decodeInput(bytes, 'the record').trim();
           if (json !== '') yield json;
         }
         line = null;
