@@ -12,13 +12,19 @@ const file = join(import.meta.dirname, '..', '..', 'docs', 'pictures', 'terminal
 it.skipIf(process.platform !== 'linux')(
   'the picture of the terminal shows what is printed (needs Linux)',
   async () => {
-    const page =
-      '<!-- run: userinfo serve --demo -->\n<!-- run: userinfo passback age:=28 --union-id u001 -->\n';
+    const add = (name: string, file: string, environment: string) =>
+      `userinfo profile add ${name} --from ${file} --environment ${environment} --app-secret-env PLATFORM_SECRET --yes`;
+    const preparations = [
+      add('shop-test', 'test-request.txt', 'test'),
+      add('shop', 'captured.txt', 'production'),
+      'code=$PLATFORM_CODE',
+    ];
+    const page = `api.example.com\n${preparations.map((command) => `<!-- run: ${command} -->\n`).join('')}`;
     const drawn = await recordTerminal(page, [
+      'userinfo read "$code" mobile,chat_nickname --mask',
+      'userinfo passback acme_level=gold age:=28 --union-id u001',
+      'userinfo profile use shop',
       'userinfo passback acme_level=gold --union-id u001',
-      'code=$(userinfo admin code issue --tenant-code acme --union-id u001)',
-      'userinfo read "$code" chat_nickname,mobile,acme_level --mask',
-      'userinfo read "$code"',
     ]);
     const known = existsSync(file) ? readFileSync(file, 'utf8') : '';
     await expect(showsSame(textOf(known), textOf(drawn)) ? known : drawn).toMatchFileSnapshot(file);

@@ -63,9 +63,12 @@ export class Reader implements AsyncDisposable {
     return shown.map((line) => `${line}\n`).join('');
   }
 
-  /** Runs a command, and returns the screen after it with its colours; in its text, replace names by `shown`. */
+  /**
+   * Runs a command, agrees to what it asks, and returns the screen after it with its colours; in its text, replace names
+   * by `shown`.
+   */
   async screen(command: string): Promise<xterm.Terminal> {
-    await this.#own.run(this.#toReal(command));
+    await this.#own.run(this.#toReal(command), { answer: () => 'Yes\r' });
     return this.#own.screen;
   }
 
@@ -150,7 +153,10 @@ export class Reader implements AsyncDisposable {
     return terminal;
   }
 
-  /** The platform at api.example.com: app-1 of tenant acme, a rule that is not the default, a captured request. */
+  /**
+   * The platform at api.example.com and test.example.com: app-1 of tenant acme, a rule that is not the default, a
+   * captured request of each.
+   */
   async #deployment(): Promise<Readonly<Record<string, string>>> {
     const service = await createService();
     this.#open.push({ [Symbol.asyncDispose]: () => service.close() });
@@ -176,7 +182,9 @@ export class Reader implements AsyncDisposable {
     };
     await using client = new UserInfoClient({ ...identity, ...own });
     const { url } = await client.signRead({ code, infoNames: ['mobile'] });
-    writeFileSync(join(this.#folder, 'captured.txt'), `${url}\n`);
+    const captured = `${url}\n`;
+    writeFileSync(join(this.#folder, 'captured.txt'), captured);
+    writeFileSync(join(this.#folder, 'test-request.txt'), captured.replace('api.', 'test.'));
     const server = await tlsServer('api.example.com', service.url);
     this.#open.push({ [Symbol.asyncDispose]: () => server.close() });
     return {

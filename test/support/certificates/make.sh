@@ -39,5 +39,5 @@ CONF
 here='DNS:localhost,IP:127.0.0.1,DNS:service.example'
 sign good "$here" 20200101000000Z 21260101000000Z
 sign expired "$here" 20200101000000Z 20210101000000Z
-sign api.example.com DNS:api.example.com 20200101000000Z 21260101000000Z
+sign api.example.com DNS:api.example.com,DNS:test.example.com 20200101000000Z 21260101000000Z
 sign other-host DNS:other.example 20200101000000Z 21260101000000Z
