@@ -133,7 +133,7 @@ export class Reader implements AsyncDisposable {
       this.#open.push({ [Symbol.asyncDispose]: () => schema.remove() });
       this.#names.set(url, schema.url);
     }
-    const deployment = page.includes('api.example.com') ? await this.#deployment() : {};
+    const deployment = /\b(?:api|test)\.example\.com/.test(page) ? await this.#deployment() : {};
     this.#terminal = await this.#openTerminal(deployment);
   }
 
