@@ -81,10 +81,13 @@ const proxyHint = '--proxy or the profile names the proxy, else HTTPS_PROXY, HTT
  */
 export function nextStepOf(error: Error, env: Io['env']): Advice {
   const { code, reason, hint, commands = [] } = error as Partial<UserInfoError> & { reason?: unknown };
+  const unreadProxy = ['ALL_PROXY', 'all_proxy'].find((name) => env[name]);
   const sentences = [
     hint ?? (code === 'STORE_UNAVAILABLE' && databaseHint),
     reason === 'proxy' && proxyHint,
-    (reason === 'dns' || reason === 'connect') && env.ALL_PROXY && `ALL_PROXY is not read. ${proxyHint}`,
+    (reason === 'dns' || reason === 'connect') &&
+      unreadProxy !== undefined &&
+      `${unreadProxy} is not read. ${proxyHint}`,
   ].filter((part) => typeof part === 'string' && part !== '');
   return { hint: sentences.length === 0 ? null : sentences.join(' '), commands };
 }

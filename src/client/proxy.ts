@@ -64,13 +64,32 @@ export function proxyFor(baseUrl: string, env: EnvironmentVariables) {
 
 /**
  * Whether an entry of NO_PROXY matches: `*` any host; a name, `.name` and `*.name` that host and its subdomains;
- * `:port` limits it to a port.
+ * `:port` limits it to a port; an address and a number of bits, such as `10.0.0.0/8`, the addresses of that network.
  */
 function covers(entry: string, hostname: string, port: string): boolean {
   if (entry === '*') return true;
+  if (entry.includes('/')) return isInNetwork(hostname, entry);
   const [, name = entry, onlyPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
   const isIpv6 = name.includes(':') && !name.startsWith('[');
   const covered = (isIpv6 ? `[${entry}]` : name.replace(/^\*?\./, '')).toLowerCase();
   if (!isIpv6 && onlyPort !== undefined && onlyPort !== port) return false;
   return hostname === covered || hostname.endsWith(`.${covered}`);
+}
+
+/** Whether a host is an address in a network such as `10.0.0.0/8`. What is no network has no address, as in curl. */
+function isInNetwork(hostname: string, network: string): boolean {
+  const { BlockList, isIP } = process.getBuiltinModule('node:net');
+  const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const host = withoutBrackets(hostname);
+  const [, start = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(network) ?? [];
+  const address = withoutBrackets(start);
+  const isNetwork = isIP(address) !== 0 && Number(bits) <= (isIP(address) === 6 ? 128 : 32);
+  if (isIP(host) === 0 || !isNetwork) return false;
+  const list = new BlockList();
+  list.addSubnet(address, Number(bits), family(address));
+  return list.check(host, family(host));
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
 }
