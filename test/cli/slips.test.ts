@@ -94,12 +94,6 @@ const refused: readonly Slip[] = [
     next: 'Nothing was sent. Name the column in the header',
   },
   {
-    typed: file('sep=;\\nunion_id;a\\nu001;b\\n'),
-    cause: 'line 2: there is one column, "union_id;a"',
-    next: 'Nothing was sent. Name the delimiter:\n  userinfo bulk passback',
-    paste: { sends: '{"a":"b"}' },
-  },
-  {
     typed: 'userinfo passback b.csv',
     cause: '"b.csv" is a file: for each of its rows, userinfo bulk passback b.csv',
     next: 'Nothing was sent.',
@@ -447,7 +441,22 @@ const noticed: readonly Noticed[] = [
     sends: '{"a":"b"}',
   },
   {
-    typed: `${file('sep=;\\r\\nunion_id;a\\r\\nu001;b\\r\\n')} --delimiter ';'`,
+    typed: file('sep=;\\r\\nunion_id;a\\r\\nu001;b\\r\\n'),
+    says: 'line 1 sets the delimiter, as Excel reads it: ;\n',
+    sends: '{"a":"b"}',
+  },
+  {
+    typed: file('SEP=\\t,\\nunion_id\\ta\\nu001\\tb,c\\n'),
+    says: 'line 1 sets the delimiter, as Excel reads it: a tab\n',
+    sends: '{"a":"b,c"}',
+  },
+  {
+    typed: file('union_id,a,b\\r\\nu001,x,\\r\\n,,\\r\\n"",,""\\r\\n\\r\\n'),
+    says: '2 rows without a value were skipped\n',
+    sends: '{"a":"x"}',
+  },
+  {
+    typed: `${file('sep=,\\r\\nunion_id;a\\r\\nu001;b\\r\\n')} --delimiter ';'`,
     says: 'line 1 names a delimiter, as Excel reads it: it is skipped\n',
     sends: '{"a":"b"}',
   },
@@ -684,12 +693,15 @@ it('a refused timestamp is answered with how far the clocks are apart', async ()
   expect(same.stderr).toContain('tell the operator that the service has another time');
 });
 
-it('a proxy in ALL_PROXY is not read, and named where the host is not reached', async () => {
-  const { env } = newRow();
-  const more = { ...env, USERINFO_BASE_URL: 'http://127.0.0.1:9', ALL_PROXY: 'socks5://127.0.0.1:1' };
-  const { status, stderr } = await machine.run(['read', 'c1', '--attempts', '1'], { env: more });
-  expect([status, stderr]).toEqual([5, expect.stringContaining('ALL_PROXY is not read.')]);
-});
+it.each(['ALL_PROXY', 'all_proxy'])(
+  'a proxy in %s is not read, and named where the host is not reached',
+  async (name) => {
+    const { env } = newRow();
+    const more = { ...env, USERINFO_BASE_URL: 'http://127.0.0.1:9', [name]: 'socks5://127.0.0.1:1' };
+    const { status, stderr } = await machine.run(['read', 'c1', '--attempts', '1'], { env: more });
+    expect([status, stderr]).toEqual([5, expect.stringContaining(`${name} is not read.`)]);
+  },
+);
 
 it('a variable of an option that has none is warned of', async () => {
   const { env } = newRow();

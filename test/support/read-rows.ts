@@ -10,11 +10,13 @@ type Parse<Row> = (blocks: AsyncIterable<LineBlock>) => AsyncGenerator<readonly 
 export function csv(options: Partial<CsvOptions> = {}): Parse<CsvRow> {
   const all = {
     delimiter: ',',
+    readsDelimiter: false,
     types: new Map(),
     empty: 'drop',
     canBeTyped: true,
     checkColumns() {},
     note() {},
+    countEmpty() {},
     ...options,
   } as const;
   return (blocks) => parseCsv(blocks, all);

@@ -88,6 +88,8 @@ function invalidCsv(error: CsvError, line: number): InvalidInputError {
 
 export interface CsvOptions {
   readonly delimiter: string;
+  /** Whether a first line such as `sep=;` sets the delimiter, as in Excel; it is skipped otherwise. */
+  readonly readsDelimiter: boolean;
   /** By column; the others are text. */
   readonly types: ReadonlyMap<string, CellType>;
   /** Whether an empty cell is an empty value, or no value. */
@@ -100,10 +102,14 @@ export interface CsvOptions {
   readonly checkColumns: (columns: readonly string[], line: number) => void;
   /** Reports what is skipped. */
   readonly note: (text: string) => void;
+  /** Is called with the number of rows so far that were skipped because all of their cells are empty. */
+  readonly countEmpty: (rows: number) => void;
 }
 
 /** The properties that the rows of a file share. */
 interface Table extends CsvOptions {
+  /** The line before the header that sets the delimiter; empty text if there is none. */
+  readonly delimiterLine: string;
   /** As they are written; those without a name are at the end, and their cells are empty. */
   readonly columns: readonly string[];
   /** The type of each column; undefined if none is given. */
@@ -149,7 +155,8 @@ export class CsvRow implements FileRow {
   }
 
   formatHeader(): string {
-    return formatCsvRow(this.#table.columns, this.#table);
+    const { delimiterLine, columns } = this.#table;
+    return delimiterLine + formatCsvRow(columns, this.#table);
   }
 
   format(): string {
@@ -167,15 +174,17 @@ export async function* parseCsv(
   options: CsvOptions,
 ): AsyncGenerator<readonly CsvRow[]> {
   let table: Table | null = null;
+  let format: Format = { ...options, delimiterLine: '' };
   let line = 1;
+  let empty = 0;
   for await (const batch of cutBatches(blocks)) {
-    const named = line === 1 ? delimiterLine(batch) : 0;
-    if (named > 0) {
-      options.note('line 1 names a delimiter, as Excel reads it: it is skipped');
+    const named = line === 1 ? delimiterLineOf(batch) : null;
+    if (named !== null) {
+      format = formatBy(named.delimiter, options);
       line = 2;
     }
-    const bytes = batch.subarray(named);
-    const { records, error } = parseRecords(bytes, options.delimiter);
+    const bytes = batch.subarray(named?.length ?? 0);
+    const { records, error } = parseRecords(bytes, format.delimiter);
     const rows: CsvRow[] = [];
     const size = rowOverhead + Math.ceil(bytes.length / records.length);
     const isQuoted = bytes.includes(quote);
@@ -189,20 +198,42 @@ export async function* parseCsv(
         if (isQuoted) lines ??= bytes.toString('latin1').split(lineEnd);
         if (!lines?.[start - first]) continue; // an empty line, and not a quoted cell
       }
-      if (table === null) table = tableOf(cells, start, options);
+      if (table === null) table = tableOf(cells, start, format);
+      else if (isDelimitersOnly(cells)) empty += 1;
       else rows.push(new CsvRow(start, size, cells, table));
     }
+    if (empty > 0) options.countEmpty(empty);
     if (rows.length > 0) yield rows;
     if (error !== null) throw table === null ? invalidHeader(error, bytes, line) : invalidCsv(error, line);
   }
 }
 
-/** The length of a first line such as `sep=;`, in bytes; 0 if there is none. */
-function delimiterLine(bytes: Buffer): number {
-  return /^sep=.?[,;]*(?:\r\n?|\n)/i.exec(bytes.subarray(0, 100).toString('latin1'))?.[0].length ?? 0;
+/** Whether a row has no value, as a spreadsheet writes rows that were cleared. */
+function isDelimitersOnly(cells: readonly string[]): boolean {
+  return cells.length > 1 && cells.every((cell) => cell === '');
 }
 
-function tableOf(columns: readonly string[], line: number, options: CsvOptions): Table {
+/** A first line such as `sep=;`, with the delimiters that programs put behind it; `null` if there is none. */
+function delimiterLineOf(bytes: Buffer): { readonly length: number; readonly delimiter: string } | null {
+  const start = bytes.subarray(0, 100).toString('latin1');
+  const [line, delimiter = ''] = /^sep=(.?)[,;]*(?:\r\n?|\n)/i.exec(start) ?? [];
+  return line === undefined ? null : { length: line.length, delimiter };
+}
+
+type Format = CsvOptions & Pick<Table, 'delimiterLine'>;
+
+/** The format of a file whose first line names a delimiter. */
+function formatBy(delimiter: string, options: CsvOptions): Format {
+  if (!options.readsDelimiter || delimiter === '' || delimiter === '"') {
+    options.note('line 1 names a delimiter, as Excel reads it: it is skipped');
+    return { ...options, delimiterLine: '' };
+  }
+  const shown = delimiter === '\t' ? 'a tab' : delimiter;
+  options.note(`line 1 sets the delimiter, as Excel reads it: ${shown}`);
+  return { ...options, delimiter, delimiterLine: `sep=${delimiter}\n` };
+}
+
+function tableOf(columns: readonly string[], line: number, options: Format): Table {
   const { types, checkColumns, note } = options;
   const named = columns.slice(0, columns.findLastIndex((column) => column !== '') + 1);
   const unnamed = columns.length - named.length;

@@ -184,13 +184,37 @@ describe('the fields of a CSV row', () => {
     expect((await failure(fieldsIn('age\n1\n', { types }))).message).toContain('no column is named "vip"');
   });
 
-  it('include a line with one quoted empty cell, and skip empty lines', async () => {
-    const rows = await readRows(csv(), `${header}u1,"x"\n\n""\n\nu2,y\n`);
-    expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual([
-      [2, 'u1', 'x'],
-      [4, ''],
-      [6, 'u2', 'y'],
-    ]);
+  it('are those of all rows but of delimiters only, which are counted, and of empty lines', async () => {
+    const text = `${header}u1,"x"\n\n""\n,\n\n"",\n, \nu2,\n`;
+    for (const [chunkSize, empty] of [
+      [65_536, 'drop'],
+      [1, 'keep'],
+    ] as const) {
+      let skipped = 0;
+      const countEmpty = (rows: number) => {
+        skipped = rows;
+      };
+      const rows = await readRows(csv({ countEmpty, empty }), text, { chunkSize });
+      expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual([
+        [2, 'u1', 'x'],
+        [4, ''],
+        [8, '', ' '],
+        [9, 'u2', ''],
+      ]);
+      expect(skipped).toBe(2);
+    }
+  });
+
+  it('are between the delimiter that a first line sets, unless another is given', async () => {
+    const readsDelimiter = true;
+    const rows = [['u1', 'x,y']];
+    expect(await cellsOf('sep=;\r\nunion_id;a\r\nu1;x,y\r\n', { readsDelimiter })).toEqual(rows);
+    expect(await cellsOf('Sep=|\nunion_id|a\nu1|x,y', { readsDelimiter, chunkSize: 1 })).toEqual(rows);
+    expect(await cellsOf('sep=;\nunion_id|a\nu1|x,y', { delimiter: '|' })).toEqual(rows);
+    for (const nothing of ['sep=\n', 'sep="\n'])
+      expect(await cellsOf(`${nothing}${header}u1,"x,y"`, { readsDelimiter })).toEqual(rows);
+    const [row] = await readRows(csv({ readsDelimiter }), 'sep=;\nunion_id;a\nu1;"x;y"\n');
+    expect(`${row?.formatHeader()}${row?.format()}`).toBe('sep=;\nunion_id;a\nu1;"x;y"\n');
   });
 
   it('must be as many as the header has', async () => {

@@ -3,8 +3,9 @@ import { type FileRow, readRows } from '../../../bulk/source/rows.js';
 import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
 import type { CliContext } from '../../command.js';
+import { printMessage } from '../../io.js';
 import { openRows, type RowOptions } from '../bulk/row-source.js';
-import { FailedRowsError, formatRows } from '../bulk/run-report.js';
+import { FailedRowsError, formatEmptyRows, formatRows } from '../bulk/run-report.js';
 
 /** Number of codes in one transaction. */
 const batchSize = 500;
@@ -70,6 +71,7 @@ async function readUsers(
   } finally {
     await source.input.close();
   }
+  if (source.emptyRows() > 0) await printMessage(io, formatEmptyRows(source.emptyRows()));
   return users;
 }
 

@@ -29,6 +29,8 @@ export interface BulkRun extends Call<BulkOptions> {
 interface OpenedRows extends RowSource {
   /** Properties that must be the same when the run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
+  /** The number of rows so far that were skipped because all of their cells are empty. */
+  emptyRows(): number;
 }
 
 /** The options that say how the rows are read. */
@@ -51,6 +53,7 @@ export async function openRows(
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
   let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, file));
   let identity: OpenedRows['identity'] = { format: formatName, encoding };
+  let emptyRows = 0;
   if (formatName === 'ndjson') refuseForNdjson(options);
   else {
     const delimiter = delimiterOf(options.delimiter, name);
@@ -62,7 +65,17 @@ export async function openRows(
       if (!notes.has(text)) printMessage(io, text).catch(() => {});
       notes.add(text);
     };
-    const csv = { delimiter, types, empty, checkColumns: check, note };
+    const csv = {
+      delimiter,
+      readsDelimiter: options.delimiter === undefined,
+      types,
+      empty,
+      checkColumns: check,
+      note,
+      countEmpty: (rows: number) => {
+        emptyRows = Math.max(emptyRows, rows);
+      },
+    };
     parse = (blocks) => parseCsv(refuseArray(blocks, file), csv);
     identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
   }
@@ -74,7 +87,7 @@ export async function openRows(
   if (file === '-')
     await announceWait(io, formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each');
   const input = file === '-' ? openStream(io.stdin, 'standard input') : await openFile(file);
-  return { input, text: { encoding }, parse, identity };
+  return { input, text: { encoding }, parse, identity, emptyRows: () => emptyRows };
 }
 
 /** @throws InvalidInputError for a JSON array, which would have to be in memory as a whole */

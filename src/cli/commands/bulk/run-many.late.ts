@@ -31,7 +31,7 @@ import type { BulkOptions, BulkPassbackOptions, BulkReadOptions } from './option
 import { type CheckedFile, checkRows, runDoubts } from './preflight.js';
 import { withProgress } from './progress.js';
 import { type BulkRun, openRows } from './row-source.js';
-import { formatRows, reportRun, totalOf, withCommand } from './run-report.js';
+import { formatEmptyRows, formatRows, reportRun, totalOf, withCommand } from './run-report.js';
 
 /** Reads with the code of each row of a file. */
 export async function readMany(
@@ -197,7 +197,7 @@ async function confirmWrite(
 
 /** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */
 async function reportDryRun(
-  { io, isTable, print, options: { reveal }, operation: { endpoint }, settings }: BulkRun,
+  { io, isTable, print, options: { reveal }, operation: { endpoint }, settings, source }: BulkRun,
   { rows, keys: names, sample, hash: sha256 }: CheckedFile,
 ): Promise<void> {
   const keys = reveal ? names : names.map((name) => (mayBeValue(name) ? '****' : name));
@@ -211,11 +211,14 @@ async function reportDryRun(
     io,
     `dry run: ${endpoint.operation} of ${formatRows(rows ?? 0)} would go to ${host}, ${environment}`,
   );
+  const emptyRows = source.emptyRows();
+  if (emptyRows > 0) await printMessage(io, formatEmptyRows(emptyRows));
   if (keys.length > 0) await printMessage(io, `keys: ${listKeys(keys)}`);
   const summary = {
     dry_run: true,
     operation: endpoint.operation,
     rows: rows ?? 0,
+    ...(emptyRows > 0 ? { empty_rows: emptyRows } : {}),
     keys,
     host,
     environment,

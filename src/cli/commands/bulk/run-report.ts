@@ -34,6 +34,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** `3 rows without a value were skipped` */
+export function formatEmptyRows(rows: number): string {
+  return `${formatRows(rows)} without a value ${rows === 1 ? 'was' : 'were'} skipped`;
+}
+
 export function totalOf(counts: OutcomeCounts): number {
   return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
 }
@@ -112,7 +117,7 @@ export async function reportRun(run: EndedRun): Promise<Error | null> {
 }
 
 /** The summary of a run, for a person. */
-function formatSummary({ io, options, operation, report, paths, total }: EndedRun): string[] {
+function formatSummary({ io, options, operation, report, source, paths, total }: EndedRun): string[] {
   const { failed } = options;
   const { endpoint } = operation;
   const { done, durationMs } = report;
@@ -132,6 +137,7 @@ function formatSummary({ io, options, operation, report, paths, total }: EndedRu
       `lost     ${formatRows(report.unwritten)}, answered but not written${endpoint.repeatable ? again : ': their codes are used up'}`,
     );
   }
+  if (source.emptyRows() > 0) lines.push(formatEmptyRows(source.emptyRows()));
   for (const [warning, rows] of report.warnings) lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
   const missing = [...report.missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
   if (missing.length > 0) lines.push(describeMissing(missing));
@@ -201,6 +207,7 @@ function reportData(run: EndedRun, paths: RunPaths): object {
   const {
     options: { failed },
     report,
+    source,
   } = run;
   const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, warnings, failures } = report;
   return {
@@ -209,6 +216,7 @@ function reportData(run: EndedRun, paths: RunPaths): object {
     ...(unwritten > 0 ? { unwritten } : {}),
     duration_ms: Math.round(durationMs),
     finished: isFinished,
+    ...(source.emptyRows() > 0 ? { empty_rows: source.emptyRows() } : {}),
     ...(failures.length > 0 ? { failures } : {}),
     ...(warnings.size > 0 ? { warnings: Object.fromEntries(warnings) } : {}),
     ...(missing.size > 0 ? { not_in_answer: Object.fromEntries(missing) } : {}),
