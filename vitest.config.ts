@@ -20,7 +20,7 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=32'],
     expect: { poll: { timeout: 45_000 } },
     coverage: {
-      include: ['src/{client,protocol,service,signing}/**'],
+      include: ['src/{client,core,service}/**'],
       reporter: ['text-summary', 'text'],
       reportOnFailure: true,
     },

@@ -95,7 +95,7 @@ const minify = { compress: false, mangle: { keepNames: true }, codegen: { remove
 
 await build({
   platform: 'node',
-  input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/solve/search-worker.ts' },
+  input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/commands/sign/search-worker.ts' },
   external: isBuiltin,
   plugins: [narrowed, sqlite('../sqlite'), rawFiles, collected],
   // The chunks below say what comes together.
@@ -125,10 +125,10 @@ await build({
         {
           name: 'program',
           // Commands that send nothing read the rule of signatures, too.
-          test: /src\/(cli\/(program|call\/call-service|commands\/read)|signing\/app-signatures|support\/count)\.ts$/,
+          test: /src\/(cli\/(program|request\/call-service|commands\/read\/index)|core\/signing\/app-signatures|core\/support\/count)\.ts$/,
           priority: 3,
         },
-        { name: 'client', test: /src\/client\/client\.ts$|node_modules\/undici\//, priority: 2 },
+        { name: 'client', test: /src\/client\/call\/client\.ts$|node_modules\/undici\//, priority: 2 },
         { name: 'table', test: /src\/cli\/output\/data-table\.late\.ts$/, priority: 1 },
       ],
     },
@@ -148,7 +148,7 @@ for (const [format, dir, folderOfSqlite] of [
     input: {
       index: 'src/index.ts',
       'service/index': 'src/service/index.ts',
-      'sdk/profiles': 'src/sdk/profiles.ts',
+      'client/profiles': 'src/client/profiles.ts',
     },
     external: isBuiltin,
     plugins: [narrowed, sqlite(folderOfSqlite), rawFiles, collected],
@@ -171,10 +171,10 @@ for (const [format, dir, folderOfSqlite] of [
       codeSplitting: {
         groups: [
           { name: 'sqlite', test: /node_modules\/@photostructure\/|^\0sqlite$/, priority: 3 },
-          { name: 'client', test: /src\/(client\/|bulk\/|sdk\/client)/, priority: 1 },
+          { name: 'client', test: /src\/client\/(?!profiles)/, priority: 1 },
           {
             name: 'signing',
-            test: /src\/(client\/errors|protocol\/(?!openapi|user-record)|signing\/(?!verify)|support\/(?!folders|trusted-path))/,
+            test: /src\/(client\/call\/errors|core\/contract\/(?!openapi|user-record)|core\/signing\/|core\/support\/(?!folders|trusted-path))/,
             priority: 2,
           },
         ],
@@ -212,9 +212,9 @@ const mapsIn = (folder) =>
     .map((name) => join(folder, name));
 
 /** The SDK has maps. The service, which is mostly packages, has none. */
-const mapped = ['index', 'client', 'signing', 'sdk/profiles'];
+const mapped = ['index', 'client', 'signing', 'client/profiles'];
 for (const dir of ['dist', 'dist/cjs']) {
-  for (const name of ['.', 'service', 'sdk'].flatMap((folder) => mapsIn(join(dir, folder)))) {
+  for (const name of ['.', 'service', 'client'].flatMap((folder) => mapsIn(join(dir, folder)))) {
     const code = name.slice(0, -'.map'.length);
     if (mapped.includes(relative(dir, code).slice(0, -'.js'.length))) {
       packSources(name, readFileSync(name, 'utf8'));
@@ -226,7 +226,7 @@ for (const dir of ['dist', 'dist/cjs']) {
 }
 
 /** Types of both formats, with their maps: those that the entries lead to. */
-const types = new Set(['index.d.ts', 'service/index.d.ts', 'sdk/profiles.d.ts']);
+const types = new Set(['index.d.ts', 'service/index.d.ts', 'client/profiles.d.ts']);
 for (const path of types) {
   const text = readFileSync(join('dist/.types', path), 'utf8');
   for (const [, target] of text.matchAll(/^(?:import|export) .*'(\..+)\.js';$/gm))

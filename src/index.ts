@@ -4,15 +4,13 @@
  * @module userinfo-exchange
  */
 
-export type { Outcome, RowOutcome } from './bulk/outcome.js';
-export type { BulkRunOptions, PassbackOutcome, ReadOutcome } from './bulk/send-all.js';
-export type { Answer, AnswerHeaders, PassbackAnswer, ReadAnswer } from './client/answer.js';
+export type { Answer, AnswerHeaders, PassbackAnswer, ReadAnswer } from './client/call/answer.js';
 export type {
   DispatchController,
   DispatchedRequest,
   Dispatcher,
   DispatchHandler,
-} from './client/dispatcher.js';
+} from './client/call/dispatcher.js';
 export {
   CallError,
   CancelledError,
@@ -23,7 +21,7 @@ export {
   type RejectionDetails,
   RetryLaterError,
   type UserInfoFailure,
-} from './client/errors.js';
+} from './client/call/errors.js';
 export type {
   CallTrace,
   ClientHooks,
@@ -32,7 +30,7 @@ export type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
-} from './client/hooks.js';
+} from './client/call/hooks.js';
 export type {
   CallOptions,
   DerivedOptions,
@@ -40,13 +38,15 @@ export type {
   SecretProvider,
   UserInfoClientOptions,
   VaultSecret,
-} from './client/options.js';
-export type { PassbackInput, ReadInput } from './client/request.js';
-export type { WireRequest } from './client/wire-request.js';
-export type { PlatformFile } from './platform/platform.js';
-export type { OperationName } from './protocol/endpoints.js';
-export type { Envelope } from './protocol/envelope.js';
-export { InvalidInputError, UserInfoError } from './protocol/errors.js';
+} from './client/call/options.js';
+export type { PassbackInput, ReadInput } from './client/call/request.js';
+export type { WireRequest } from './client/call/wire-request.js';
+export { UserInfoClient } from './client/client.js';
+export type { Outcome, RowOutcome } from './client/rows/outcome.js';
+export type { BulkRunOptions, PassbackOutcome, ReadOutcome } from './client/rows/send-all.js';
+export type { OperationName } from './core/contract/endpoints.js';
+export type { Envelope } from './core/contract/envelope.js';
+export { InvalidInputError, UserInfoError } from './core/contract/errors.js';
 export type {
   InfoName,
   JsonValue,
@@ -56,17 +56,22 @@ export type {
   SpecialInfo,
   TenantInfo,
   WholeReadData,
-} from './protocol/read-data.js';
-export type { PlatformResultCode, PlatformResultCodes } from './protocol/result-code-table.js';
-export type { ResultCodeName } from './protocol/result-codes.js';
-export { type FlatUserInfo, JsonNumber, type UserInfo, type UserInfoValue } from './protocol/user-info.js';
-export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './protocol/user-record.js';
-export { UserInfoClient } from './sdk/client.js';
-export type { RequestSigners, Signers } from './signing/app-signatures.js';
-export { compileRecipe } from './signing/compile-recipe.js';
-export { moduleSigner, type SignerModule } from './signing/module-signer.js';
-export { defaultRecipes, type Preset, presets } from './signing/presets.js';
-export { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './signing/recipe.js';
-export type { Param, SignableRequest } from './signing/request.js';
-export { Secret } from './signing/secret.js';
-export type { Explanation, RequestSigner, Signature, Signer } from './signing/signer.js';
+} from './core/contract/read-data.js';
+export type { PlatformResultCode, PlatformResultCodes } from './core/contract/result-code-table.js';
+export type { ResultCodeName } from './core/contract/result-codes.js';
+export {
+  type FlatUserInfo,
+  JsonNumber,
+  type UserInfo,
+  type UserInfoValue,
+} from './core/contract/user-info.js';
+export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './core/contract/user-record.js';
+export type { PlatformFile } from './core/platform/platform.js';
+export type { RequestSigners, Signers } from './core/signing/app-signatures.js';
+export { compileRecipe } from './core/signing/compile-recipe.js';
+export { moduleSigner, type SignerModule } from './core/signing/module-signer.js';
+export { defaultRecipes, type Preset, presets } from './core/signing/presets.js';
+export { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './core/signing/recipe.js';
+export type { Param, SignableRequest } from './core/signing/request.js';
+export { Secret } from './core/signing/secret.js';
+export type { Explanation, RequestSigner, Signature, Signer } from './core/signing/signer.js';

@@ -31,8 +31,3 @@ function importsIn(file, text) {
     return { path: normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'), isLoaded };
   });
 }
-
-/** The folder of src that a file is in; `index` for src/index.ts. */
-export function folderOf(file) {
-  return file === 'src/index.ts' ? 'index' : file.split('/')[1];
-}

@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
-import type { UserInfoClientOptions } from '../client/options.js';
-import { ProfileStore } from '../profiles/profile-store.js';
+import type { UserInfoClientOptions } from '../client/call/options.js';
+import { ProfileStore } from '../core/profiles/profile-store.js';
+import { configFolder } from '../core/support/folders.js';
 import type { Admin } from '../service/index.js';
-import { configFolder } from '../support/folders.js';
 import { type CommonGroup, CommonOption, rootOf, showCommon } from './command-line/help-layout.js';
 import type { CommonOptions } from './command-line/options.js';
 import { cutInCommandLine } from './command-line/space-around.js';
@@ -26,14 +26,14 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     /** Whether a request may have been sent. */
     hasSent: false,
     async connect(options: UserInfoClientOptions) {
-      const { CallClient } = await import('../client/client.js');
+      const { CallClient } = await import('../client/call/client.js');
       const client = new CallClient(options);
       context.hasSent = true;
       return client;
     },
     /** Opens the store of the service directly, without HTTP; `database` is that of `--database`. */
     async openAdmin(database: string | undefined, create: boolean): Promise<Admin> {
-      const { chooseStore, mayMigrate } = await import('./service/database.js');
+      const { chooseStore, mayMigrate } = await import('./commands/serve/database.js');
       const { openAdmin } = await import('../service/index.js');
       return openAdmin({
         ...(await chooseStore(database, io.env, create)),

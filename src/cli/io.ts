@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
-import { InvalidInputError, quoteName, UserInfoError } from '../protocol/errors.js';
-import { decodeText, NotTextError } from '../support/byte-order-mark.js';
-import { describeSystemError, isSystemError, UnsuitableFileError } from '../support/errors.js';
-import { readInput, readInputFile } from '../support/input-file.js';
-import { jsonFault } from '../support/json-fault.js';
+import { InvalidInputError, quoteName, UserInfoError } from '../core/contract/errors.js';
+import { decodeText, NotTextError } from '../core/support/byte-order-mark.js';
+import { describeSystemError, isSystemError, UnsuitableFileError } from '../core/support/errors.js';
+import { readInput, readInputFile } from '../core/support/input-file.js';
+import { jsonFault } from '../core/support/json-fault.js';
 import { showData, showText } from './output/terminal-text.js';
 
 /** A stream that may be a terminal. */

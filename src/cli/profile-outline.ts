@@ -1,10 +1,10 @@
 // The TAB key and help read the file without checking it, and do without it if they cannot.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isProfileName, profileFileName } from '../profiles/profile-name.js';
-import type { ChatPrefix } from '../protocol/info-names.js';
-import { decodeText } from '../support/byte-order-mark.js';
-import { configFolder } from '../support/folders.js';
+import type { ChatPrefix } from '../core/contract/info-names.js';
+import { isProfileName, profileFileName } from '../core/profiles/profile-name.js';
+import { decodeText } from '../core/support/byte-order-mark.js';
+import { configFolder } from '../core/support/folders.js';
 
 /** The part of the profiles that the TAB key and help show. */
 interface ProfileOutline {

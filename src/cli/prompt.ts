@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../protocol/errors.js';
+import { InvalidInputError } from '../core/contract/errors.js';
 import type { Io } from './io.js';
 import { showText } from './output/terminal-text.js';
 

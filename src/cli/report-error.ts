@@ -1,5 +1,5 @@
-import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../protocol/errors.js';
-import { describeSystemError, isSystemError } from '../support/errors.js';
+import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../core/contract/errors.js';
+import { describeSystemError, isSystemError } from '../core/support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Advice, type Io, printAdvice, printMessage, writeStyled } from './io.js';
 import { colorsFor } from './output/style.js';

@@ -1,100 +1,222 @@
-import { InvalidInputError } from '../protocol/errors.js';
-import { checkMembers } from '../protocol/members.js';
-import { isPromise } from '../signing/signer.js';
-import type { Answer } from './answer.js';
-import { makeCall } from './call.js';
-import { NoAnswerError } from './errors.js';
+import { secretDoubts } from '../core/contract/doubts.js';
+import { InvalidInputError } from '../core/contract/errors.js';
+import type { UserInfo } from '../core/contract/user-info.js';
+import { Secret } from '../core/signing/secret.js';
+import type { PassbackAnswer, ReadAnswer } from './call/answer.js';
+import { CallClient } from './call/client.js';
+import type { CallOptions, DerivedOptions, UserInfoClientOptions } from './call/options.js';
+import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from './call/request.js';
+import type { WireRequest } from './call/wire-request.js';
+import { optionsFromEnvironment } from './environment.js';
 import {
-  type CallOptions,
-  callMembers,
-  type DerivedOptions,
-  derivedMembers,
-  type UserInfoClientOptions,
-} from './options.js';
-import type { PlainRequest } from './request.js';
-import { Sender } from './sender.js';
-import { toWireRequest, type WireRequest } from './wire-request.js';
+  type BulkRunOptions,
+  type OfPassbackRows,
+  type PassbackOutcome,
+  type PassbackRow,
+  type ReadOutcome,
+  sendAll,
+} from './rows/send-all.js';
 
-/** A call or a bulk run that `close` waits for. */
-interface UnderWay {
-  /** Ends it now. */
-  readonly end: AbortController;
-  /** Ends a run once what it sent is answered. */
-  readonly stop?: () => void;
-}
+const callClient = Symbol('calls');
 
-/** What is behind a `UserInfoClient`: the command line uses it without the code of bulk runs. */
-export class CallClient extends Sender implements AsyncDisposable {
-  /** The client that this one was derived from, and shares connections with. */
-  readonly #origin: CallClient | undefined;
-  /** The calls and runs under way, also those of derived clients. */
-  readonly #underWay = new Map<UnderWay, Promise<unknown>>();
-  #closing: Promise<void> | null = null;
+/**
+ * Client for the operations of §4. Each attempt of a call is signed anew.
+ *
+ * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with a code other
+ * than 200), a NoAnswerError (no valid answer came) or a CancelledError. Each says by `retryable` whether the same
+ * call can be made again.
+ *
+ * @group Client
+ * @example
+ * const client = new UserInfoClient({
+ *   baseUrl: 'https://users.example.com',
+ *   tenantCode: 'acme',
+ *   channel: 'web',
+ *   appKey: 'app-1',
+ *   appSecret: process.env.USERINFO_APP_SECRET ?? '',
+ * });
+ * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
+ * await client.passback({ unionId: data.union_id, userInfo: { acme_level: 'gold' } });
+ * await client.close();
+ */
+export class UserInfoClient implements AsyncDisposable {
+  /** @internal Not a private field: containers of dependencies put objects into a Proxy, which has none of those. */
+  declare readonly [callClient]: CallClient;
 
-  /** @throws InvalidInputError, RecipeError as that of `UserInfoClient` */
-  constructor(options: UserInfoClientOptions, origin?: CallClient) {
-    super(options, origin);
-    this.#origin = origin;
+  /**
+   * @throws InvalidInputError that names the invalid option: missing, empty, unknown, of the wrong type or out of
+   * range; or a base URL of plain http to another machine without `allowHttp`
+   * @throws RecipeError for an invalid recipe
+   */
+  constructor(options: UserInfoClientOptions) {
+    const calls = new CallClient(options);
+    setCalls(this, calls);
+    const { appKey, appSecret } = options;
+    const secret = typeof appSecret === 'string' ? new Secret(appSecret) : appSecret;
+    if (!(secret instanceof Secret)) return;
+    for (const warning of secretDoubts(secret, appKey)) calls.hooks.warn('UserInfoDoubtWarning', warning);
   }
 
-  withOptions(options: DerivedOptions): CallClient {
-    checkMembers(derivedMembers, options);
-    return new CallClient({ ...this.options, ...options }, this);
+  /**
+   * A client with the variables of the command line: `USERINFO_BASE_URL`, `USERINFO_TENANT_CODE`, `USERINFO_CHANNEL`,
+   * `USERINFO_APP_KEY`, `USERINFO_APP_SECRET`, and, if set, `USERINFO_PROXY`, `USERINFO_CA_FILE` and `USERINFO_PLATFORM`.
+   * Files are read now. Without `USERINFO_PROXY`, the proxy is that of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as for
+   * the command line. `options` take precedence. Profiles are not read: see `fromProfile` of `userinfo-exchange/profiles`.
+   *
+   * @throws InvalidInputError that lists the variables that are missing, or names one that is invalid; also if
+   * `USERINFO_PROFILE` is set
+   * @example
+   * await using client = UserInfoClient.fromEnv({ timeoutMs: 2_000 });
+   */
+  static fromEnv(
+    options: Partial<UserInfoClientOptions> = {},
+    env: Readonly<Record<string, string | undefined>> = process.env,
+  ): UserInfoClient {
+    return new UserInfoClient(optionsFromEnvironment(options, env));
   }
 
-  close({ force = false }: { readonly force?: boolean } = {}): Promise<void> {
-    if (this.#closing === null) {
-      for (const work of this.#underWay.keys()) work.stop?.();
-      this.#closing = Promise.allSettled(this.#underWay.values()).then(() => this.drop());
-    }
-    if (force) {
-      for (const work of this.#underWay.keys()) work.end.abort(new Error('the client was closed'));
-    }
-    return this.#closing;
+  /**
+   * A client of the same class with some other options, which shares the connections of this one, and its recipes unless
+   * they are given. Its constructor is not called: what a subclass keeps in properties is copied. `close` of this client ends the
+   * derived one too; `close` of the derived one leaves the connections open.
+   *
+   * @throws InvalidInputError for an invalid option, or one of the connections; RecipeError for an invalid recipe
+   * @example
+   * const other = client.withOptions({ tenantCode: 'acme-test', timeoutMs: 2_000 });
+   */
+  withOptions(options: DerivedOptions): this {
+    const calls = callsOf(this).withOptions(options);
+    return setCalls(Object.assign(Object.create(Object.getPrototypeOf(this)), this), calls);
+  }
+
+  /**
+   * Reads a user's information (§4.1).
+   *
+   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
+   * @example
+   * const { data } = await client.read({ code, infoNames: ['mobile', 'acme_level'] });
+   * const mobile: string | undefined = data.mobile;
+   */
+  async read<const Name extends string = never>(
+    input: ReadInput<Name>,
+    options: CallOptions = {},
+  ): Promise<ReadAnswer<Name>> {
+    return (await callsOf(this).send(readRequest(input), options)) as unknown as ReadAnswer<Name>;
+  }
+
+  /**
+   * Passes information about a user back (§4.2).
+   *
+   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
+   * @example
+   * await client.passback({ unionId: 'u1', userInfo: { mobile: '13800001111', acme_level: 'gold' } });
+   * await client.passback({ primaryKey: 'mobile', userInfo: { mobile: '13800001111', acme_vip: true } });
+   */
+  async passback<const Info extends object = UserInfo>(
+    input: PassbackInput<Info>,
+    options: CallOptions = {},
+  ): Promise<PassbackAnswer> {
+    return (await callsOf(this).send(checkedPassback(input), options)) as PassbackAnswer;
+  }
+
+  /**
+   * Returns the signed request of a read, without sending it. Its `random` can be used once.
+   *
+   * @throws InvalidInputError, also if a signer returns a promise, or `appSecret` is a function that returns one and no call was made yet
+   * @example
+   * const { url } = client.signRead({ code });
+   */
+  signRead<const Name extends string = never>(input: ReadInput<Name>): WireRequest {
+    return callsOf(this).sign(readRequest(input));
+  }
+
+  /**
+   * Returns the signed request of a passback, without sending it. Its `random` can be used once.
+   *
+   * @throws InvalidInputError, also if a signer returns a promise, or `appSecret` is a function that returns one and no call was made yet
+   * @example
+   * const { method, url, body } = client.signPassback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
+   */
+  signPassback<const Info extends object = UserInfo>(input: PassbackInput<Info>): WireRequest {
+    return callsOf(this).sign(checkedPassback(input));
+  }
+
+  /**
+   * Passes back many rows (§4.2), and yields the outcome of each as it arrives: `ok`, `failed` (not
+   * written: refused by the service, throttled to the last attempt, or not reached), `invalid`
+   * (never sent: the row breaks a rule of §4, or is not a row) or `unknown` (sent, but no answer
+   * says whether it was written).
+   *
+   * Rows are read one at a time, and the request of each is built before the next one is read: a source may reuse
+   * one object. Rows of one user are sent one after the other. Outcomes that are not consumed hold back further rows:
+   * at most about 1,024 outcomes wait, and 33 rows are read ahead, or 16 for each request under way (at least 512) where
+   * rows of the same user wait for each other. The source is closed when the loop over the outcomes is left, or the run
+   * ends.
+   *
+   * @throws InvalidInputError at the call, for an option that is out of range, or if the client is closed
+   * @throws RejectedError, NoAnswerError from the loop, for an error that concerns every row: a refused signature,
+   * an unknown app, a service that cannot be reached, a first secret that a function does not return. A row without an
+   * outcome was not written then, or it is not certain.
+   * @throws RetryLaterError from the loop, if `Retry-After` asks for a pause longer than the time-out of an attempt
+   * and than 5 minutes
+   * @throws CancelledError from the loop, if the signal or `close` ended the run; its `received` says whether a row
+   * without an outcome may have been written
+   * @example
+   * const rows = [{ unionId: 'u1', userInfo: { acme_level: 'gold' } }];
+   * for await (const { row, outcome } of client.passbackAll(rows, { ratePerSecond: 200 })) {
+   *   if (outcome !== 'ok') console.warn(row.unionId, outcome);
+   * }
+   */
+  passbackAll<Row extends PassbackRow>(
+    rows: (Iterable<Row> | AsyncIterable<Row>) & OfPassbackRows<Row>,
+    options: BulkRunOptions = {},
+  ): AsyncGenerator<PassbackOutcome<Row>, void> {
+    return sendAll('passback', rows, callsOf(this), options) as AsyncGenerator<PassbackOutcome<Row>, void>;
+  }
+
+  /**
+   * Reads with many codes (§4.1), in the same way as `passbackAll`. A code is sent again only if it is certain that
+   * it was not used.
+   *
+   * @throws the same errors as `passbackAll`
+   * @example
+   * for await (const one of client.readAll([{ code, infoNames: ['mobile'] }])) {
+   *   if (one.outcome === 'ok') console.log(one.answer.data.mobile);
+   * }
+   */
+  readAll<const Row extends ReadInput>(
+    rows: Iterable<Row> | AsyncIterable<Row>,
+    options: BulkRunOptions = {},
+  ): AsyncGenerator<ReadOutcome<Row>, void> {
+    return sendAll('read', rows, callsOf(this), options) as AsyncGenerator<ReadOutcome<Row>, void>;
+  }
+
+  /**
+   * Waits for the calls under way, at most for their `timeoutMs`, and closes the client's own connections. A bulk run
+   * sends no more rows, and ends when those under way are answered. With `force`, calls and runs end now, with a
+   * CancelledError. Later calls throw an InvalidInputError.
+   *
+   * @example
+   * process.on('SIGTERM', () => client.close());
+   */
+  close(options: { readonly force?: boolean } = {}): Promise<void> {
+    return callsOf(this).close(options);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
 
-  /** Signs a request without sending it. */
-  sign(request: PlainRequest): WireRequest {
-    try {
-      const signed = this.signAttempt(request);
-      if (!isPromise(signed)) return toWireRequest(signed, this.baseUrl, this.headersWith(undefined));
-      signed.then(undefined, () => {});
-      throw new InvalidInputError('a signer returns a promise: a request is not signed by it alone');
-    } catch (error) {
-      if (error instanceof NoAnswerError) error.withDetails({ operation: request.endpoint.operation });
-      throw error;
-    }
-  }
+function setCalls<Client extends UserInfoClient>(client: Client, calls: CallClient): Client {
+  return Object.defineProperty(client, callClient, { value: calls });
+}
 
-  /** Sends a request, with further attempts where they are safe. */
-  async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer> {
-    checkMembers(callMembers, options);
-    this.refuseIfClosed();
-    const call = { end: new AbortController() };
-    const outcome = makeCall(this, request, options, call.end);
-    this.track(call, outcome);
-    try {
-      return await outcome;
-    } finally {
-      this.track(call, null);
-    }
-  }
-
-  /** @throws InvalidInputError if this client was closed, or the one that it was derived from */
-  refuseIfClosed(): void {
-    this.#origin?.refuseIfClosed();
-    if (this.#closing === null) return;
-    throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });
-  }
-
-  /** Makes `close` wait for work; `null`: it is over. A client waits for that of derived clients too. */
-  track(work: UnderWay, outcome: Promise<unknown> | null): void {
-    if (outcome === null) this.#underWay.delete(work);
-    else this.#underWay.set(work, outcome);
-    this.#origin?.track(work, outcome);
-  }
+/** @throws InvalidInputError for a method that was detached from its client */
+function callsOf(client: UserInfoClient): CallClient {
+  const calls = (client as UserInfoClient | undefined)?.[callClient];
+  if (calls !== undefined) return calls;
+  throw new InvalidInputError('a method of UserInfoClient was called without its client: nothing was sent', {
+    hint: 'Call it as client.read(…), or pass (input) => client.read(input).',
+  });
 }

@@ -1,4 +1,4 @@
-import { endpoints } from '../protocol/endpoints.js';
+import { endpoints } from '../core/contract/endpoints.js';
 
 /** The signature that a search is for. */
 export type SignatureName = 'app_sign' | 'sign';

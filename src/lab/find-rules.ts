@@ -1,4 +1,4 @@
-import { completeRecipe } from '../signing/recipe.js';
+import { completeRecipe } from '../core/signing/recipe.js';
 import type { SignatureName } from './contract.js';
 import { groupRules, type RuleGroup } from './groups.js';
 import { RequestTexts } from './request-texts.js';

@@ -1,4 +1,4 @@
-import type { Recipe } from '../signing/recipe.js';
+import type { Recipe } from '../core/signing/recipe.js';
 import type { SignatureName } from './contract.js';
 import { type LaterKind, laterRequests } from './later-requests.js';
 import { RequestTexts } from './request-texts.js';

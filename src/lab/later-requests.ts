@@ -1,6 +1,6 @@
-import { endpointNamed, type OperationName, type Parameter } from '../protocol/endpoints.js';
-import { forAppSign } from '../signing/app-signatures.js';
-import { type Param, paramOf, queryOf, type SignableRequest } from '../signing/request.js';
+import { endpointNamed, type OperationName, type Parameter } from '../core/contract/endpoints.js';
+import { forAppSign } from '../core/signing/app-signatures.js';
+import { type Param, paramOf, queryOf, type SignableRequest } from '../core/signing/request.js';
 import { commonNames, type SignatureName } from './contract.js';
 
 /** A request that an app may send later, by what it has: rules are told apart by how they sign it. */

@@ -1,10 +1,15 @@
-import { compileRecipe } from '../signing/compile-recipe.js';
-import { compileOrder, compileParamText, compileSelection, type SignedParam } from '../signing/params.js';
-import { type ParamsRule, recipeDefaults } from '../signing/recipe.js';
-import type { SignableRequest } from '../signing/request.js';
-import type { Secret } from '../signing/secret.js';
-import { modifiers } from '../signing/template.js';
-import { memoize } from '../support/memoize.js';
+import { compileRecipe } from '../core/signing/compile-recipe.js';
+import {
+  compileOrder,
+  compileParamText,
+  compileSelection,
+  type SignedParam,
+} from '../core/signing/params.js';
+import { type ParamsRule, recipeDefaults } from '../core/signing/recipe.js';
+import type { SignableRequest } from '../core/signing/request.js';
+import type { Secret } from '../core/signing/secret.js';
+import { modifiers } from '../core/signing/template.js';
+import { memoize } from '../core/support/memoize.js';
 import type { Arrangement, Encoding, Writing } from './candidates/parameters.js';
 
 /** A name and a value as they are written. */

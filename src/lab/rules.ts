@@ -1,5 +1,5 @@
-import { completeRecipe, type Recipe } from '../signing/recipe.js';
-import { memoize } from '../support/memoize.js';
+import { completeRecipe, type Recipe } from '../core/signing/recipe.js';
+import { memoize } from '../core/support/memoize.js';
 import type { Chain } from './candidates/chains.js';
 import type { Layout } from './candidates/layouts.js';
 import type { Arrangement, Encoding, Writing } from './candidates/parameters.js';

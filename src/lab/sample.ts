@@ -1,5 +1,5 @@
-import type { SignableRequest } from '../signing/request.js';
-import type { Secret } from '../signing/secret.js';
+import type { SignableRequest } from '../core/signing/request.js';
+import type { Secret } from '../core/signing/secret.js';
 
 /** A signed request. */
 export interface SignedSample {

@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
-import type { Algorithm } from '../signing/digest-algorithms.js';
-import { compileSteps, computeDigest, decodeKey, type Step } from '../signing/digest-steps.js';
-import { unlessRefused } from '../signing/recipe.js';
+import type { Algorithm } from '../core/signing/digest-algorithms.js';
+import { compileSteps, computeDigest, decodeKey, type Step } from '../core/signing/digest-steps.js';
+import { unlessRefused } from '../core/signing/recipe.js';
 import { type Chain, chainsFor } from './candidates/chains.js';
 import {
   blockChanges,

@@ -1,4 +1,4 @@
-import { type Algorithm, algorithms, type Output, outputs } from '../signing/digest-algorithms.js';
+import { type Algorithm, algorithms, type Output, outputs } from '../core/signing/digest-algorithms.js';
 import { countWithin, type Weighted } from './candidates/weighted.js';
 import type { BlockText, CompiledChain, PlacedLayout, SearchSpace, WrittenBlocks } from './search-space.js';
 

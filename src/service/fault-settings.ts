@@ -1,4 +1,4 @@
-import { InvalidInputError, quoteName } from '../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../core/contract/errors.js';
 
 /**
  * Injected faults, to test a client. Shares are of all requests, 0 to 1.

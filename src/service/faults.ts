@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Endpoint } from '../protocol/endpoints.js';
-import { type ResultCode, resultCode } from '../protocol/result-codes.js';
+import type { Endpoint } from '../core/contract/endpoints.js';
+import { type ResultCode, resultCode } from '../core/contract/result-codes.js';
 import { type FaultSettings, sharesOf } from './fault-settings.js';
 import type { HttpAnswer, HttpExchange } from './http/exchange.js';
 import type { Responder } from './http/responder.js';

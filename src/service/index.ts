@@ -4,10 +4,10 @@
  * @module userinfo-exchange/service
  */
 
-import { defaultPlatform } from '../platform/platform.js';
-import { InvalidInputError } from '../protocol/errors.js';
-import { checkMembers, isFunction, type Shape } from '../protocol/members.js';
-import { type AdminOperations, createAdmin } from './admin/admin.js';
+import { InvalidInputError } from '../core/contract/errors.js';
+import { checkMembers, isFunction, type Shape } from '../core/contract/members.js';
+import { defaultPlatform } from '../core/platform/platform.js';
+import { type AdminOperations, createAdmin } from './administration/admin.js';
 import type { ServerExtension } from './http/server.js';
 import { systemUser } from './migrate.js';
 import type { Service } from './service.js';
@@ -22,14 +22,14 @@ import {
 import { openStore } from './store/store.js';
 import type { TestService, TestServiceOptions } from './test-service.js';
 
-export { StartError, type StartFault, StoreUnavailableError } from '../database/errors.js';
-export type { PlatformFile } from '../platform/platform.js';
-export { type ResultCode, type ResultCodeEntry, resultCode } from '../protocol/result-codes.js';
-export type { AdminOperations } from './admin/admin.js';
-export { NotFoundError } from './admin/admin-context.js';
-export type { AppCredentials, ListedApp, NewApp } from './admin/apps.js';
-export type { CodeKey, NewCode } from './admin/codes.js';
-export type { UserKey } from './admin/users.js';
+export { type ResultCode, type ResultCodeEntry, resultCode } from '../core/contract/result-codes.js';
+export type { PlatformFile } from '../core/platform/platform.js';
+export type { AdminOperations } from './administration/admin.js';
+export { NotFoundError } from './administration/admin-context.js';
+export type { AppCredentials, ListedApp, NewApp } from './administration/apps.js';
+export type { CodeKey, NewCode } from './administration/codes.js';
+export type { UserKey } from './administration/users.js';
+export { StartError, type StartFault, StoreUnavailableError } from './database/errors.js';
 export type { FaultSettings } from './fault-settings.js';
 export {
   createLog,

@@ -1,7 +1,7 @@
-import { StoreUnavailableError } from '../database/errors.js';
-import { UserInfoError } from '../protocol/errors.js';
-import { httpStatusOf, type ResultCodeName, resultCode } from '../protocol/result-codes.js';
-import { escapeUnsafe } from '../protocol/unsafe-text.js';
+import { UserInfoError } from '../core/contract/errors.js';
+import { httpStatusOf, type ResultCodeName, resultCode } from '../core/contract/result-codes.js';
+import { escapeUnsafe } from '../core/contract/unsafe-text.js';
+import { StoreUnavailableError } from './database/errors.js';
 import { describeFaults, type FaultSettings } from './fault-settings.js';
 import { UnreadableSecretError } from './store/secret-cipher.js';
 

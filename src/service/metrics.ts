@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { endpointNamed } from '../protocol/endpoints.js';
+import { endpointNamed } from '../core/contract/endpoints.js';
 import type { Log, LogEvent } from './log.js';
 import type { Store } from './store/store.js';
 

@@ -1,6 +1,6 @@
 // `userinfo admin migrate` alone migrates without a service.
 import { userInfo } from 'node:os';
-import type { Migration } from '../database/migrations.js';
+import type { Migration } from './database/migrations.js';
 import { openStore, type StoreOptions } from './store/store.js';
 
 /**

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { DatabaseBusyError } from '../database/errors.js';
-import { isLoopback, urlHost } from '../protocol/base-url.js';
-import { atMost } from '../support/at-most.js';
+import { isLoopback, urlHost } from '../core/contract/base-url.js';
+import { atMost } from '../core/support/at-most.js';
+import { DatabaseBusyError } from './database/errors.js';
 import { limitConnections, requestLimits, watchRequests } from './http/connections.js';
 import type { HttpAnswer } from './http/exchange.js';
 import { listen } from './http/listen.js';

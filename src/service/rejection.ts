@@ -1,8 +1,8 @@
-import { maskName, maskParameter, maskText } from '../protocol/masking.js';
-import { type Parameters, parameterText } from '../protocol/parameters.js';
-import { forAppSign, forSign, type SignaturePair, type Signers } from '../signing/app-signatures.js';
-import { type Param, type SignableRequest, withText } from '../signing/request.js';
-import { encodePairs } from '../support/percent-encoding.js';
+import { maskName, maskParameter, maskText } from '../core/contract/masking.js';
+import { type Parameters, parameterText } from '../core/contract/parameters.js';
+import { forAppSign, forSign, type SignaturePair, type Signers } from '../core/signing/app-signatures.js';
+import { type Param, type SignableRequest, withText } from '../core/signing/request.js';
+import { encodePairs } from '../core/support/percent-encoding.js';
 import type { ReceivedRequest } from './http/received-request.js';
 import type { SignatureRejectedEvent } from './log.js';
 import type { App } from './store/apps.js';

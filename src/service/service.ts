@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AdminOperations, createAdmin } from './admin/admin.js';
-import { answerCodes } from './admin/post-codes.js';
+import { type AdminOperations, createAdmin } from './administration/admin.js';
+import { answerCodes } from './administration/post-codes.js';
 import { type ServerExtension, startServer } from './http/server.js';
 import { limitRate } from './http/token-bucket.js';
 import { foldRepeats, logFault } from './log.js';

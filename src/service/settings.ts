@@ -1,9 +1,8 @@
 // Options are checked before the service is loaded.
 import { isIP } from 'node:net';
-import { type Platform, type PlatformFile, parsePlatform, signedHeaders } from '../platform/platform.js';
-import { parseBaseUrl } from '../protocol/base-url.js';
-import { InvalidInputError, quoteName } from '../protocol/errors.js';
-import { defaultMaxBodyBytes, maxTimerMs } from '../protocol/limits.js';
+import { parseBaseUrl } from '../core/contract/base-url.js';
+import { InvalidInputError, quoteName } from '../core/contract/errors.js';
+import { defaultMaxBodyBytes, maxTimerMs } from '../core/contract/limits.js';
 import {
   areTexts,
   checkMembers,
@@ -16,10 +15,11 @@ import {
   isText,
   isWholeNumber,
   type Shape,
-} from '../protocol/members.js';
-import { compileRecipes, type Signers } from '../signing/app-signatures.js';
-import type { SigningRecipes } from '../signing/recipe.js';
-import { Secret } from '../signing/secret.js';
+} from '../core/contract/members.js';
+import { type Platform, type PlatformFile, parsePlatform, signedHeaders } from '../core/platform/platform.js';
+import { compileRecipes, type Signers } from '../core/signing/app-signatures.js';
+import type { SigningRecipes } from '../core/signing/recipe.js';
+import { Secret } from '../core/signing/secret.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import type { Log } from './log.js';
 import type { StoreOptions } from './store/store.js';

@@ -1,8 +1,8 @@
 // Answers that a test sets for requests.
-import { endpoints, type OperationName } from '../protocol/endpoints.js';
-import { envelopeContentType, refusalData } from '../protocol/envelope.js';
-import { InvalidInputError } from '../protocol/errors.js';
-import { maxTimerMs } from '../protocol/limits.js';
+import { endpoints, type OperationName } from '../core/contract/endpoints.js';
+import { envelopeContentType, refusalData } from '../core/contract/envelope.js';
+import { InvalidInputError } from '../core/contract/errors.js';
+import { maxTimerMs } from '../core/contract/limits.js';
 import {
   checkMembers,
   isA,
@@ -11,9 +11,9 @@ import {
   isPlainObject,
   isText,
   type Shape,
-} from '../protocol/members.js';
-import { platformRefusal } from '../protocol/result-code-table.js';
-import { messageOf, type ResultCode, resultCode, resultCodes } from '../protocol/result-codes.js';
+} from '../core/contract/members.js';
+import { platformRefusal } from '../core/contract/result-code-table.js';
+import { messageOf, type ResultCode, resultCode, resultCodes } from '../core/contract/result-codes.js';
 import type { Fault } from './faults.js';
 import type { HttpAnswer } from './http/exchange.js';
 import type { CheckedSettings } from './settings.js';

@@ -1,12 +1,12 @@
 // Only tests load it.
-import type { Endpoint, OperationName } from '../protocol/endpoints.js';
-import { InvalidInputError } from '../protocol/errors.js';
-import { isObject } from '../protocol/fields.js';
-import { areTexts, checkMembers, isA, isCount, isText, type Shape } from '../protocol/members.js';
-import { parameterText } from '../protocol/parameters.js';
-import type { UserRecord } from '../protocol/user-record.js';
-import { jsonValueOf } from '../support/json-value.js';
-import type { NewCode } from './admin/codes.js';
+import type { Endpoint, OperationName } from '../core/contract/endpoints.js';
+import { InvalidInputError } from '../core/contract/errors.js';
+import { isObject } from '../core/contract/fields.js';
+import { areTexts, checkMembers, isA, isCount, isText, type Shape } from '../core/contract/members.js';
+import { parameterText } from '../core/contract/parameters.js';
+import type { UserRecord } from '../core/contract/user-record.js';
+import { jsonValueOf } from '../core/support/json-value.js';
+import type { NewCode } from './administration/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import { type Fault, faultDrawer, injectFaults } from './faults.js';
 import type { HttpExchange } from './http/exchange.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requestFields } from '../../src/profiles/profile.js';
+import { requestFields } from '../../src/core/profiles/profile.js';
 import { expectedOf, type Given, Giver, plainPlatform, type Way, ways } from '../support/ways.js';
 
 let platform: Awaited<ReturnType<typeof plainPlatform>>;

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fromProfile } from '../../src/client/profiles.js';
 import { UserInfoClient } from '../../src/index.js';
-import { fromProfile } from '../../src/sdk/profiles.js';
 import { createService } from '../../src/service/index.js';
 import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer } from '../support/raw-server.js';

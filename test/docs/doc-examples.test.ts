@@ -8,7 +8,7 @@ const project = resolve(import.meta.dirname, '../..');
 const folder = join(project, 'node_modules/.cache/doc-examples');
 const entries = {
   'userinfo-exchange': 'src/index.ts',
-  'userinfo-exchange/profiles': 'src/sdk/profiles.ts',
+  'userinfo-exchange/profiles': 'src/client/profiles.ts',
   'userinfo-exchange/service': 'src/service/index.ts',
 };
 

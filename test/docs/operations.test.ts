@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type ResultCodeName, resultCode } from '../../src/protocol/result-codes.js';
+import { type ResultCodeName, resultCode } from '../../src/core/contract/result-codes.js';
 import { createService } from '../../src/service/index.js';
 import { Machine, printedBy } from '../support/cli.js';
 import { type AppKeys, draftPassback, send } from '../support/foreign-client.js';

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type xterm from '@xterm/headless';
+import { completeRecipe } from '../../src/core/signing/recipe.js';
 import { UserInfoClient } from '../../src/index.js';
 import { createService } from '../../src/service/index.js';
-import { completeRecipe } from '../../src/signing/recipe.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { firstUser } from '../support/served.js';
 import { caFile, tlsServer } from '../support/tls-server.js';

@@ -1,4 +1,4 @@
-import type { EncodeRule, KeyRule, ParamsRule, Recipe, SubRule } from '../../src/signing/recipe.js';
+import type { EncodeRule, KeyRule, ParamsRule, Recipe, SubRule } from '../../src/core/signing/recipe.js';
 
 /** What the page of recipes says about digests among the modifiers of a token, and among the steps. */
 export const digestModifierText =

@@ -4,8 +4,8 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { documentedCommands } from '../../scripts/docs/commands.js';
 import { defaultUrl } from '../../src/cli/commands/serve/options.js';
-import { defaultPlatform } from '../../src/platform/platform.js';
-import { openApiDocument } from '../../src/protocol/openapi.js';
+import { openApiDocument } from '../../src/core/contract/openapi.js';
+import { defaultPlatform } from '../../src/core/platform/platform.js';
 import { referencePages } from './reference.js';
 
 // `npm run docs` writes what has changed.

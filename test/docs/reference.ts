@@ -7,19 +7,25 @@ import {
   optionText,
 } from '../../scripts/docs/commands.js';
 import { exitMeanings, topicPage } from '../../src/cli/commands/help/topics.late.js';
-import { entryOf, httpStatusOf, resultCodes } from '../../src/protocol/result-codes.js';
-import { algorithms, outputs } from '../../src/signing/digest-algorithms.js';
-import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
-import { presets } from '../../src/signing/presets.js';
-import { emptyRules, jsonTexts, keyDecodings, orders, recipeDefaults } from '../../src/signing/recipe.js';
+import { entryOf, httpStatusOf, resultCodes } from '../../src/core/contract/result-codes.js';
+import { algorithms, outputs } from '../../src/core/signing/digest-algorithms.js';
+import { blockEncodings, cases, textEncodings } from '../../src/core/signing/encodings.js';
+import { presets } from '../../src/core/signing/presets.js';
+import {
+  emptyRules,
+  jsonTexts,
+  keyDecodings,
+  orders,
+  recipeDefaults,
+} from '../../src/core/signing/recipe.js';
 import {
   modifierTexts,
   type Source,
   stepTexts,
   tokenForm,
   tokenTexts,
-} from '../../src/signing/recipe-language.js';
-import { sampleFormats } from '../../src/signing-tools/samples/formats.js';
+} from '../../src/core/signing/recipe-language.js';
+import { sampleFormats } from '../../src/lab/samples/formats.js';
 import { digestModifierText, digestStepText, fieldTexts } from './recipe-fields.js';
 
 const linkTo = (name: string) =>

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { forAppSign } from '../../src/core/signing/app-signatures.js';
+import { compileRecipe } from '../../src/core/signing/compile-recipe.js';
+import type { RecipeJson } from '../../src/core/signing/recipe.js';
+import type { SignableRequest } from '../../src/core/signing/request.js';
+import { Secret } from '../../src/core/signing/secret.js';
 import type { SignatureName } from '../../src/lab/contract.js';
 import { findRules } from '../../src/lab/find-rules.js';
 import { contractRequest, laterRequests } from '../../src/lab/later-requests.js';
 import type { SignedSample } from '../../src/lab/sample.js';
-import { forAppSign } from '../../src/signing/app-signatures.js';
-import { compileRecipe } from '../../src/signing/compile-recipe.js';
-import type { RecipeJson } from '../../src/signing/recipe.js';
-import type { SignableRequest } from '../../src/signing/request.js';
-import { Secret } from '../../src/signing/secret.js';
 import { randomAppSignRule, randomSignRule } from '../support/random-rule.js';
 
 const secret = new Secret('Th1s-1s-the-0perator-Secret');

@@ -78,7 +78,7 @@ it('has maps of the SDK and of all types, which lead to sources that are packed,
   const types = packed.filter((path) => path.endsWith('.d.ts'));
   expect(maps).toEqual(
     expect.arrayContaining(
-      [...types, 'dist/client.js', 'dist/cjs/client.js', 'dist/sdk/profiles.js'].map(mapOf),
+      [...types, 'dist/client.js', 'dist/cjs/client.js', 'dist/client/profiles.js'].map(mapOf),
     ),
   );
   const named = new Set<string>();

@@ -96,7 +96,7 @@ describe('the workflows', () => {
       'npm ci --ignore-scripts',
       `npm install --ignore-scripts --no-save undici@\${{ matrix.undici }}`,
       'npm run build',
-      'npx vitest run --project sqlite test/client test/sdk',
+      'npx vitest run --project sqlite test/client/call test/client',
       'node bin/userinfo.cjs demo',
     ]);
   });

@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { InvalidInputError } from '../../src/protocol/errors.js';
+import { InvalidInputError } from '../../src/core/contract/errors.js';
+import { Secret } from '../../src/core/signing/secret.js';
 import {
   type AdminOptions,
   createService,
@@ -13,7 +14,6 @@ import {
   type ServiceOptions,
   StartError,
 } from '../../src/service/index.js';
-import { Secret } from '../../src/signing/secret.js';
 import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../support/foreign-client.js';
 import { nextAnswer, openSocket, parseAnswers } from '../support/raw-exchange.js';
 import { runService, tenant, user, withApp } from '../support/running-service.js';

@@ -1,4 +1,4 @@
-import { forArrays } from '../../src/database/postgres-driver.js';
+import { forArrays } from '../../src/service/database/postgres-driver.js';
 import { onceStatements, rowStatements, statements } from '../../src/service/store/statements.js';
 
 /** All statements that serve requests and commands, by name. */

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { compileRecipe } from '../../src/signing/compile-recipe.js';
-import type { LanguageName } from '../../src/signing/digest-algorithms.js';
-import type { Recipe } from '../../src/signing/recipe.js';
-import type { SignableRequest } from '../../src/signing/request.js';
-import { exportRule, languages } from '../../src/signing-tools/export/export.js';
+import { compileRecipe } from '../../src/core/signing/compile-recipe.js';
+import type { LanguageName } from '../../src/core/signing/digest-algorithms.js';
+import type { Recipe } from '../../src/core/signing/recipe.js';
+import type { SignableRequest } from '../../src/core/signing/request.js';
+import { exportRule, languages } from '../../src/lab/export/export.js';
 
 /** A request that an exported rule signs. */
 export interface ExportedCall {
@@ -45,7 +45,7 @@ interface Runner {
 export const asExported = 'signing';
 
 const project = join(import.meta.dirname, '..', '..');
-const programs = join(project, 'test', 'signing', 'exported');
+const programs = join(project, 'test', 'lab', 'export', 'exported');
 
 const list = (modules: readonly string[], line: (module: string) => string) => modules.map(line).join('\n');
 

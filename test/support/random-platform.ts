@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { PlatformFile } from '../../src/platform/platform.js';
+import type { PlatformFile } from '../../src/core/platform/platform.js';
 
 const resultCodes = fc.dictionary(
   fc.integer({ min: 1000, max: 9999 }).map(String),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { RecipeJson } from '../../src/signing/recipe.js';
+import type { RecipeJson } from '../../src/core/signing/recipe.js';
 
 /** Usual choices of a platform of this contract, each as the part of a recipe that says it. */
 const separators = fc.constantFrom(

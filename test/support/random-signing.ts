@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { algorithms, outputs } from '../../src/signing/digest-algorithms.js';
-import { blockEncodings, cases, textEncodings } from '../../src/signing/encodings.js';
+import { algorithms, outputs } from '../../src/core/signing/digest-algorithms.js';
+import { blockEncodings, cases, textEncodings } from '../../src/core/signing/encodings.js';
 import {
   emptyRules,
   jsonTexts,
@@ -8,11 +8,11 @@ import {
   orders,
   paramsPlaces,
   type Recipe,
-} from '../../src/signing/recipe.js';
-import { parseRecipe } from '../../src/signing/recipe-json.js';
-import type { stepTexts } from '../../src/signing/recipe-language.js';
-import type { Param, SignableRequest } from '../../src/signing/request.js';
-import { modifiers } from '../../src/signing/template.js';
+} from '../../src/core/signing/recipe.js';
+import { parseRecipe } from '../../src/core/signing/recipe-json.js';
+import type { stepTexts } from '../../src/core/signing/recipe-language.js';
+import type { Param, SignableRequest } from '../../src/core/signing/request.js';
+import { modifiers } from '../../src/core/signing/template.js';
 
 /** A request that a recipe signs, with the secret. */
 export interface RandomCase {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'vitest';
-import { resultCodes } from '../../src/protocol/result-codes.js';
+import { resultCodes } from '../../src/core/contract/result-codes.js';
 
 /** An answer as it came over the wire. */
 export interface RawAnswer {

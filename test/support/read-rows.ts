@@ -1,7 +1,7 @@
-import { type CsvOptions, type CsvRow, parseCsv } from '../../src/bulk/source/csv.js';
-import { decompress } from '../../src/bulk/source/input.js';
-import type { LineBlock } from '../../src/bulk/source/lines.js';
-import { type TextOptions, toUtf8 } from '../../src/bulk/source/text.js';
+import { type CsvOptions, type CsvRow, parseCsv } from '../../src/cli/commands/bulk/source/csv.js';
+import { decompress } from '../../src/cli/commands/bulk/source/input.js';
+import type { LineBlock } from '../../src/cli/commands/bulk/source/lines.js';
+import { type TextOptions, toUtf8 } from '../../src/cli/commands/bulk/source/text.js';
 
 const utf8: TextOptions = { encoding: 'utf-8' };
 

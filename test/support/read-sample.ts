@@ -1,5 +1,5 @@
-import type { Sample } from '../../src/signing/request.js';
-import { readSamples } from '../../src/signing-tools/samples/read-sample.js';
+import type { Sample } from '../../src/core/signing/request.js';
+import { readSamples } from '../../src/lab/samples/read-sample.js';
 
 /** The only request of a text. */
 export function readSample(text: string, options?: Parameters<typeof readSamples>[1]): Sample {

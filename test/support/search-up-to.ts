@@ -1,5 +1,5 @@
-import { searchOnThreads } from '../../src/cli/solve/search-threads.js';
-import type { Searcher } from '../../src/solve/solve.js';
+import { searchOnThreads } from '../../src/cli/commands/sign/search-threads.js';
+import type { Searcher } from '../../src/lab/solve/solve.js';
 
 /** The searcher of `sign solve --jobs 1`: it stops after the share with which it has tried more than `most` candidates. */
 export function searchUpTo(most: number): Searcher {

@@ -1,6 +1,6 @@
+import type { Secret } from '../../src/core/signing/secret.js';
 import type { UserInfoClientOptions } from '../../src/index.js';
 import { createService, type Service } from '../../src/service/index.js';
-import type { Secret } from '../../src/signing/secret.js';
 
 /** A service that runs, and what a client of its one app says of itself. */
 export interface ServiceWithApp {

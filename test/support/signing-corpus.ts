@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { RecipeJson } from '../../src/signing/recipe.js';
-import type { SignableRequest } from '../../src/signing/request.js';
+import type { RecipeJson } from '../../src/core/signing/recipe.js';
+import type { SignableRequest } from '../../src/core/signing/request.js';
 
 /**
  * A documented rule of a public platform, as a recipe, with its worked example. The stages were computed apart

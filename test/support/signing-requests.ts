@@ -1,8 +1,8 @@
-import { compileRecipe } from '../../src/signing/compile-recipe.js';
-import { completeRecipe, type RecipeJson } from '../../src/signing/recipe.js';
-import type { Param, SignableRequest } from '../../src/signing/request.js';
-import { Secret } from '../../src/signing/secret.js';
-import type { Signature } from '../../src/signing/signer.js';
+import { compileRecipe } from '../../src/core/signing/compile-recipe.js';
+import { completeRecipe, type RecipeJson } from '../../src/core/signing/recipe.js';
+import type { Param, SignableRequest } from '../../src/core/signing/request.js';
+import { Secret } from '../../src/core/signing/secret.js';
+import type { Signature } from '../../src/core/signing/signer.js';
 
 export function requestOf(params: readonly Param[], rest: Partial<SignableRequest> = {}): SignableRequest {
   return {

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SqlDriver } from '../../src/database/sql-driver.js';
-import { openSqliteDriver, type SqliteOptions } from '../../src/database/sqlite-driver.js';
+import type { SqlDriver } from '../../src/service/database/sql-driver.js';
+import { openSqliteDriver, type SqliteOptions } from '../../src/service/database/sqlite-driver.js';
 import type { TestDatabase } from './store-contract.js';
 
 /** A SQLite file in a folder of its own. */

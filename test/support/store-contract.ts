@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StartError, StoreUnavailableError } from '../../src/database/errors.js';
-import { migrate } from '../../src/database/migrations.js';
-import type { Sql, SqlDriver, SqlParameter } from '../../src/database/sql-driver.js';
-import { InvalidInputError, UserInfoError } from '../../src/protocol/errors.js';
-import { parseUserInfo } from '../../src/protocol/user-info.js';
-import { applyPassback, checkRecordSize, type UserRecord } from '../../src/protocol/user-record.js';
+import { InvalidInputError, UserInfoError } from '../../src/core/contract/errors.js';
+import { parseUserInfo } from '../../src/core/contract/user-info.js';
+import { applyPassback, checkRecordSize, type UserRecord } from '../../src/core/contract/user-record.js';
+import { Secret } from '../../src/core/signing/secret.js';
+import { StartError, StoreUnavailableError } from '../../src/service/database/errors.js';
+import { migrate } from '../../src/service/database/migrations.js';
+import type { Sql, SqlDriver, SqlParameter } from '../../src/service/database/sql-driver.js';
 import type { Code } from '../../src/service/store/codes.js';
 import type { PassbackRequest, ReadRequest } from '../../src/service/store/operations.js';
 import { statements, storeSchema } from '../../src/service/store/statements.js';
 import { createStore, type Store } from '../../src/service/store/store.js';
 import { usersOf } from '../../src/service/store/users.js';
-import { Secret } from '../../src/signing/secret.js';
 import { user } from './running-service.js';
 
 /** An empty database of its own, which several drivers can be opened on, as several processes would. */

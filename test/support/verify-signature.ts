@@ -1,5 +1,5 @@
-import type { ReceivedSignature } from '../../src/signing-tools/verify/suspect.js';
-import { type Verification, verification } from '../../src/signing-tools/verify/verify-signature.js';
+import type { ReceivedSignature } from '../../src/lab/verify/suspect.js';
+import { type Verification, verification } from '../../src/lab/verify/verify-signature.js';
 
 /** The verification of a signature, without pauses. */
 export function verifySignature(wrong: ReceivedSignature): Verification {

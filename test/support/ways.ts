@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { requestFields } from '../../src/core/profiles/profile.js';
 import { InvalidInputError, UserInfoClient } from '../../src/index.js';
-import { requestFields } from '../../src/profiles/profile.js';
 import { Machine } from './cli.js';
 
 /** A read or a passback, as somebody gives it; settings that are absent are usual ones. */

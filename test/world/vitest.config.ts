@@ -27,8 +27,8 @@ export default defineConfig({
     env: { USERINFO_TEST_STORE: 'postgres' },
     include: [
       'test/world/*.test.ts',
-      'test/database/{migrations,postgres-*}.test.ts',
-      'test/service/admin/{audit,erasure,post-codes}.test.ts',
+      'test/service/database/{migrations,postgres-*}.test.ts',
+      'test/service/administration/{audit,erasure,post-codes}.test.ts',
       'test/service/http/{order-of-checks,passback,read}.test.ts',
     ],
   },

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { quoteName, UserInfoError } from '../../protocol/errors.js';
+import { quoteName, UserInfoError } from '../../core/contract/errors.js';
 
 /** A command line that cannot be carried out. Nothing was done. */
 export class UsageError extends UserInfoError {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError } from '../../core/contract/errors.js';
 
 // The parsers of option values throw an InvalidArgumentError, which commander reports with the name of the option.
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { SettingFlags } from '../../profiles/flags-and-environment.js';
+import type { SettingFlags } from '../../core/profiles/flags-and-environment.js';
 import { CommonOption } from './help-layout.js';
 import { parseCount, parseDuration } from './option-values.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { cutNote } from '../../protocol/unsafe-text.js';
+import { InvalidInputError } from '../../core/contract/errors.js';
+import { cutNote } from '../../core/contract/unsafe-text.js';
 import { type Io, printMessage } from '../io.js';
 
 /** The options, by their attributes, and the arguments that are a code, an ID or a setting. */

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
-import { quoteName } from '../../protocol/errors.js';
-import { nearestName } from '../../support/nearest-name.js';
+import { quoteName } from '../../core/contract/errors.js';
+import { nearestName } from '../../core/support/nearest-name.js';
 import { type CommandLine, findOption, flagOf, fullName, oneFileEach, UsageError } from './command-line.js';
 import type { CommonOption } from './help-layout.js';
 import json from './other-tools.json' with { type: 'json' };

@@ -7,8 +7,8 @@ type Load = () => Promise<Declare>;
 /** The commands by heading of the help, in its order; each is loaded only if the arguments may mean it. */
 const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Commands:': {
-    read: async () => (await import('./read.js')).declareRead,
-    passback: async () => (await import('./passback.js')).declarePassback,
+    read: async () => (await import('./read/index.js')).declareRead,
+    passback: async () => (await import('./passback/index.js')).declarePassback,
     bulk: async () => (await import('./bulk/index.js')).declareBulk,
     profile: async () => (await import('./profile/index.js')).declareProfile,
     doctor: async () => (await import('./doctor/index.js')).declareDoctor,
@@ -23,7 +23,7 @@ const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     admin: async () => (await import('./admin/index.js')).declareAdmin,
   },
   'Other:': {
-    explain: async () => (await import('./explain.js')).declareExplain,
+    explain: async () => (await import('./explain/index.js')).declareExplain,
     completion: async () => (await import('./completion/index.js')).declareCompletion,
     help: async () => (await import('./help/index.js')).declareHelp,
   },

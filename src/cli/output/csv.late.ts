@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { isNested, isRecord, queryName } from '../../protocol/exact-json.js';
+import { isNested, isRecord, queryName } from '../../core/contract/exact-json.js';
 
 /**
  * Formats data as CSV: a list of objects as one row per object below a header, an object as one such row, anything

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
-import { UserInfoError } from '../../protocol/errors.js';
-import { parseExact } from '../../protocol/exact-json.js';
-import { isPersonalName, maskJson } from '../../protocol/masking.js';
+import { UserInfoError } from '../../core/contract/errors.js';
+import { parseExact } from '../../core/contract/exact-json.js';
+import { isPersonalName, maskJson } from '../../core/contract/masking.js';
 import type { OutputFormat } from '../command-line/options.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { isPlainTable, type OutputStyle } from './style.js';

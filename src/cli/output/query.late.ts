@@ -11,8 +11,8 @@ import {
   TYPE_EXPREF,
 } from '@jmespath-community/jmespath';
 import { isLosslessNumber } from 'lossless-json';
-import { InvalidInputError } from '../../protocol/errors.js';
-import { isRecord, plainNumber } from '../../protocol/exact-json.js';
+import { InvalidInputError } from '../../core/contract/errors.js';
+import { isRecord, plainNumber } from '../../core/contract/exact-json.js';
 
 /**
  * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot

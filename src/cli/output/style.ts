@@ -1,5 +1,5 @@
 import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
-import { InvalidInputError } from '../../protocol/errors.js';
+import { InvalidInputError } from '../../core/contract/errors.js';
 import { parseSwitch } from '../command-line/option-values.js';
 import { type CommonOptions, type OutputFormat, outputFormats } from '../command-line/options.js';
 import { type Io, printMessage, type Terminal } from '../io.js';

@@ -1,4 +1,4 @@
-import { escapeUnsafe } from '../../protocol/unsafe-text.js';
+import { escapeUnsafe } from '../../core/contract/unsafe-text.js';
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

@@ -1,6 +1,6 @@
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { type ScalarTag, stringify } from 'yaml';
-import { escapeUnsafe, hasUnsafe } from '../../protocol/unsafe-text.js';
+import { escapeUnsafe, hasUnsafe } from '../../core/contract/unsafe-text.js';
 
 /** Numbers with the digits as received. With an exponent, YAML 1.1 needs a point and a sign: 1e3 would be text. */
 const writtenNumber: ScalarTag = {

@@ -1,4 +1,4 @@
-import type { Algorithm } from '../../signing/digest-algorithms.js';
+import type { Algorithm } from '../../core/signing/digest-algorithms.js';
 import type { SignatureName } from '../contract.js';
 import { byBits, choices, type Weighted } from './weighted.js';
 

@@ -1,4 +1,4 @@
-import { memoize } from '../../support/memoize.js';
+import { memoize } from '../../core/support/memoize.js';
 import type { SignatureName } from '../contract.js';
 import { secretNames, type Writing } from './parameters.js';
 import { byBits, choices, type Weighted } from './weighted.js';

@@ -1,6 +1,6 @@
-import type { TextEncoding } from '../../signing/encodings.js';
-import type { ParamsPlace, ParamsRule } from '../../signing/recipe.js';
-import { memoize } from '../../support/memoize.js';
+import type { TextEncoding } from '../../core/signing/encodings.js';
+import type { ParamsPlace, ParamsRule } from '../../core/signing/recipe.js';
+import { memoize } from '../../core/support/memoize.js';
 import { commonNames, contractNames, type SignatureName } from '../contract.js';
 import { byBits, choices, type Weighted } from './weighted.js';
 

@@ -1,9 +1,9 @@
-import type { CallClient } from '../../client/client.js';
-import { signableRequest } from '../../client/sign-request.js';
-import { forAppSign, forSign, type Signers, signBoth } from '../../signing/app-signatures.js';
-import type { Recipe } from '../../signing/recipe.js';
-import type { SignableRequest } from '../../signing/request.js';
-import type { Secret } from '../../signing/secret.js';
+import type { CallClient } from '../../client/call/client.js';
+import { signableRequest } from '../../client/call/sign-request.js';
+import { forAppSign, forSign, type Signers, signBoth } from '../../core/signing/app-signatures.js';
+import type { Recipe } from '../../core/signing/recipe.js';
+import type { SignableRequest } from '../../core/signing/request.js';
+import type { Secret } from '../../core/signing/secret.js';
 import type { SignatureName } from '../contract.js';
 import { findRules } from '../find-rules.js';
 import type { SignedSample } from '../sample.js';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallClient } from '../../client/client.js';
-import { NoAnswerError, RejectedError } from '../../client/errors.js';
-import type { DerivedOptions } from '../../client/options.js';
-import { isThrottled } from '../../client/retry.js';
-import { isObject } from '../../protocol/fields.js';
-import { type ResultCodeName, resultCode } from '../../protocol/result-codes.js';
-import type { Signers } from '../../signing/app-signatures.js';
+import type { CallClient } from '../../client/call/client.js';
+import { NoAnswerError, RejectedError } from '../../client/call/errors.js';
+import type { DerivedOptions } from '../../client/call/options.js';
+import { isThrottled } from '../../client/call/retry.js';
+import { isObject } from '../../core/contract/fields.js';
+import { type ResultCodeName, resultCode } from '../../core/contract/result-codes.js';
+import type { Signers } from '../../core/signing/app-signatures.js';
 import type { HarmlessRequest } from './harmless-requests.js';
 
 /** What the platform answered, as far as it tells answers apart. */

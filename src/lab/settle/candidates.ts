@@ -1,6 +1,6 @@
-import { compileRecipe } from '../../signing/compile-recipe.js';
-import { completeRecipe, type Recipe } from '../../signing/recipe.js';
-import type { Signer } from '../../signing/signer.js';
+import { compileRecipe } from '../../core/signing/compile-recipe.js';
+import { completeRecipe, type Recipe } from '../../core/signing/recipe.js';
+import type { Signer } from '../../core/signing/signer.js';
 import type { SignatureName } from '../contract.js';
 import type { FoundRules } from '../find-rules.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { PlainRequest } from '../../client/request.js';
-import { defaultScope, type Endpoint, endpointNamed } from '../../protocol/endpoints.js';
+import type { PlainRequest } from '../../client/call/request.js';
+import { defaultScope, type Endpoint, endpointNamed } from '../../core/contract/endpoints.js';
 
 /**
  * A request that cannot change anything: a read with a code that nobody has (§4.1), or a passback

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Signers } from '../../signing/app-signatures.js';
-import type { Signer } from '../../signing/signer.js';
+import type { Signers } from '../../core/signing/app-signatures.js';
+import type { Signer } from '../../core/signing/signer.js';
 import type { SignatureName } from '../contract.js';
 import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
 import type { Candidate } from './candidates.js';

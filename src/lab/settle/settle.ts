@@ -1,10 +1,10 @@
-import type { CallClient } from '../../client/client.js';
-import { signableRequest } from '../../client/sign-request.js';
-import { forAppSign, forSign, type Signers, withAppSign } from '../../signing/app-signatures.js';
-import { unlessRefused } from '../../signing/recipe.js';
-import type { SignableRequest } from '../../signing/request.js';
-import type { Secret } from '../../signing/secret.js';
-import type { Signer } from '../../signing/signer.js';
+import type { CallClient } from '../../client/call/client.js';
+import { signableRequest } from '../../client/call/sign-request.js';
+import { forAppSign, forSign, type Signers, withAppSign } from '../../core/signing/app-signatures.js';
+import { unlessRefused } from '../../core/signing/recipe.js';
+import type { SignableRequest } from '../../core/signing/request.js';
+import type { Secret } from '../../core/signing/secret.js';
+import type { Signer } from '../../core/signing/signer.js';
 import type { SignatureName } from '../contract.js';
 import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
 import type { Candidate, Candidates } from './candidates.js';

@@ -1,8 +1,13 @@
-import { compileRecipe } from '../../signing/compile-recipe.js';
-import { presets } from '../../signing/presets.js';
-import { completeRecipe, type ParamsRule, type RecipeJson, unlessRefused } from '../../signing/recipe.js';
-import type { SignableRequest } from '../../signing/request.js';
-import type { Secret } from '../../signing/secret.js';
+import { compileRecipe } from '../../core/signing/compile-recipe.js';
+import { presets } from '../../core/signing/presets.js';
+import {
+  completeRecipe,
+  type ParamsRule,
+  type RecipeJson,
+  unlessRefused,
+} from '../../core/signing/recipe.js';
+import type { SignableRequest } from '../../core/signing/request.js';
+import type { Secret } from '../../core/signing/secret.js';
 import { byBits, type Choice, choices, type Weighted } from '../candidates/weighted.js';
 import { contractNames, type SignatureName } from '../contract.js';
 import type { Candidate } from './candidates.js';

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import { checkSignatureLength, parameterText } from '../../protocol/parameters.js';
-import { resultCode } from '../../protocol/result-codes.js';
-import { compileRecipes, expectedSignatures, type Signers } from '../../signing/app-signatures.js';
-import { parseSigningRecipes } from '../../signing/recipe-json.js';
+import { checkSignatureLength, parameterText } from '../../core/contract/parameters.js';
+import { resultCode } from '../../core/contract/result-codes.js';
+import { compileRecipes, expectedSignatures, type Signers } from '../../core/signing/app-signatures.js';
+import { parseSigningRecipes } from '../../core/signing/recipe-json.js';
 import type { CheckedSettings } from '../settings.js';
 import type { App } from '../store/apps.js';
 import type { ReceivedRequest } from './received-request.js';

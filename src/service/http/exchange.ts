@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { maskPath } from '../../protocol/masking.js';
-import type { Parameters } from '../../protocol/parameters.js';
-import type { PassbackUser } from '../../protocol/passback.js';
+import { maskPath } from '../../core/contract/masking.js';
+import type { Parameters } from '../../core/contract/parameters.js';
+import type { PassbackUser } from '../../core/contract/passback.js';
 import type { App } from '../store/apps.js';
 
 /** An answer, without the headers that all answers have. */

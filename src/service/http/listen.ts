@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { StartError } from '../../database/errors.js';
-import { urlHost } from '../../protocol/base-url.js';
-import { describeSystemError, isSystemError } from '../../support/errors.js';
+import { urlHost } from '../../core/contract/base-url.js';
+import { describeSystemError, isSystemError } from '../../core/support/errors.js';
+import { StartError } from '../database/errors.js';
 
 /**
  * Starts a server on an address, and returns its URL; port 0 selects a free one.

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { envelopeContentType } from '../../protocol/envelope.js';
-import { type ResultCode, resultCode } from '../../protocol/result-codes.js';
+import { envelopeContentType } from '../../core/contract/envelope.js';
+import { type ResultCode, resultCode } from '../../core/contract/result-codes.js';
 import type { InFlight } from './connections.js';
 import type { Responder } from './responder.js';
 

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Platform } from '../../platform/platform.js';
-import { type Endpoint, formContentType, hasForm, type Parameter } from '../../protocol/endpoints.js';
-import { InvalidInputError, quoteName } from '../../protocol/errors.js';
-import { maxParameters } from '../../protocol/limits.js';
+import { type Endpoint, formContentType, hasForm, type Parameter } from '../../core/contract/endpoints.js';
+import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
+import { maxParameters } from '../../core/contract/limits.js';
 import {
   checkParameters,
   checkPlace,
@@ -10,10 +9,11 @@ import {
   collectParameters,
   type Parameters,
   parameterText,
-} from '../../protocol/parameters.js';
-import { resultCode } from '../../protocol/result-codes.js';
-import type { Param, SignableRequest } from '../../signing/request.js';
-import { countPairs, type DecodedPair, decodePairs } from '../../support/percent-encoding.js';
+} from '../../core/contract/parameters.js';
+import { resultCode } from '../../core/contract/result-codes.js';
+import type { Platform } from '../../core/platform/platform.js';
+import type { Param, SignableRequest } from '../../core/signing/request.js';
+import { countPairs, type DecodedPair, decodePairs } from '../../core/support/percent-encoding.js';
 import type { CheckedSettings } from '../settings.js';
 import type { HttpExchange } from './exchange.js';
 

@@ -1,5 +1,5 @@
-import { UserInfoError } from '../../protocol/errors.js';
-import { messageOf, type ResultCode } from '../../protocol/result-codes.js';
+import { UserInfoError } from '../../core/contract/errors.js';
+import { messageOf, type ResultCode } from '../../core/contract/result-codes.js';
 import type { RejectedSignature } from '../rejection.js';
 
 interface RefusalDetails {

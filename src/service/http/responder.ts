@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { StoreUnavailableError } from '../../database/errors.js';
-import { envelopeContentType, formatFailure, formatSuccess } from '../../protocol/envelope.js';
-import { InvalidInputError, type RefusalDetail } from '../../protocol/errors.js';
-import { maskQuotedNames, maskText } from '../../protocol/masking.js';
-import { platformRefusal } from '../../protocol/result-code-table.js';
+import { envelopeContentType, formatFailure, formatSuccess } from '../../core/contract/envelope.js';
+import { InvalidInputError, type RefusalDetail } from '../../core/contract/errors.js';
+import { maskQuotedNames, maskText } from '../../core/contract/masking.js';
+import { platformRefusal } from '../../core/contract/result-code-table.js';
 import {
   httpStatusOf,
   messageOf,
@@ -12,8 +11,9 @@ import {
   type ResultCode,
   type ResultCodeName,
   resultCode,
-} from '../../protocol/result-codes.js';
+} from '../../core/contract/result-codes.js';
 import type { ServiceContext } from '../context.js';
+import { StoreUnavailableError } from '../database/errors.js';
 import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';

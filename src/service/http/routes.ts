@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Endpoint, endpoints, hasForm } from '../../protocol/endpoints.js';
-import { envelopeContentType } from '../../protocol/envelope.js';
-import { openApiDocument } from '../../protocol/openapi.js';
-import { resultCode } from '../../protocol/result-codes.js';
+import { type Endpoint, endpoints, hasForm } from '../../core/contract/endpoints.js';
+import { envelopeContentType } from '../../core/contract/envelope.js';
+import { openApiDocument } from '../../core/contract/openapi.js';
+import { resultCode } from '../../core/contract/result-codes.js';
 import type { ServiceContext } from '../context.js';
 import { type Monitoring, statusAnswer } from '../monitoring.js';
 import { answerWorkbench, isFromHere, type Workbench, workbenchPath } from '../workbench/routes.js';

@@ -1,5 +1,5 @@
-import type { Sql, SqlParameter } from '../../database/sql-driver.js';
-import { Secret } from '../../signing/secret.js';
+import { Secret } from '../../core/signing/secret.js';
+import type { Sql, SqlParameter } from '../database/sql-driver.js';
 import { ChangedSecretError, type SecretCipher } from './secret-cipher.js';
 import { statements } from './statements.js';
 

@@ -1,6 +1,6 @@
 import { createHmac, hash, randomBytes, randomUUID } from 'node:crypto';
-import type { Sql, SqlDriver } from '../../database/sql-driver.js';
-import type { PassbackUser } from '../../protocol/passback.js';
+import type { PassbackUser } from '../../core/contract/passback.js';
+import type { Sql, SqlDriver } from '../database/sql-driver.js';
 import { statements } from './statements.js';
 
 /** An action of an operator. */

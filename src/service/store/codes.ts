@@ -1,5 +1,5 @@
-import type { Sql } from '../../database/sql-driver.js';
-import { joinInfoNames, splitInfoNames } from '../../protocol/info-names.js';
+import { joinInfoNames, splitInfoNames } from '../../core/contract/info-names.js';
+import type { Sql } from '../database/sql-driver.js';
 import { statements } from './statements.js';
 
 /** An authorization code (§4.1) of one tenant. */

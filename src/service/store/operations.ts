@@ -1,7 +1,7 @@
-import type { SqlDriver } from '../../database/sql-driver.js';
-import { UserInfoError } from '../../protocol/errors.js';
-import type { PassbackUser } from '../../protocol/passback.js';
-import type { UserRecord } from '../../protocol/user-record.js';
+import { UserInfoError } from '../../core/contract/errors.js';
+import type { PassbackUser } from '../../core/contract/passback.js';
+import type { UserRecord } from '../../core/contract/user-record.js';
+import type { SqlDriver } from '../database/sql-driver.js';
 import type { App, Apps, Obstacle } from './apps.js';
 import type { Audit } from './audit.js';
 import { type Codes, namesOf } from './codes.js';

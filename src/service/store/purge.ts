@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { SqlDriver } from '../../database/sql-driver.js';
+import type { SqlDriver } from '../database/sql-driver.js';
 import { statements } from './statements.js';
 
 const intervalMs = 60_000;

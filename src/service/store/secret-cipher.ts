@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { StoreUnavailableError } from '../../database/errors.js';
-import { InvalidInputError, quoteName } from '../../protocol/errors.js';
-import { Secret } from '../../signing/secret.js';
-import { quoteWhereNeeded } from '../../support/shell.js';
+import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
+import { Secret } from '../../core/signing/secret.js';
+import { quoteWhereNeeded } from '../../core/support/shell.js';
+import { StoreUnavailableError } from '../database/errors.js';
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;

@@ -1,4 +1,4 @@
-import type { Schema } from '../../database/migrations.js';
+import type { Schema } from '../database/migrations.js';
 
 /**
  * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite

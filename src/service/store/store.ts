@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  DatabaseBusyError,
-  nothingWritten,
-  StartError,
-  StoreUnavailableError,
-} from '../../database/errors.js';
-import { type Migration, migrate } from '../../database/migrations.js';
-import type { Sql, SqlDriver } from '../../database/sql-driver.js';
-import { quoteName } from '../../protocol/errors.js';
-import type { PassbackUser } from '../../protocol/passback.js';
-import type { Secret } from '../../signing/secret.js';
+import { quoteName } from '../../core/contract/errors.js';
+import type { PassbackUser } from '../../core/contract/passback.js';
+import type { Secret } from '../../core/signing/secret.js';
+import { DatabaseBusyError, nothingWritten, StartError, StoreUnavailableError } from '../database/errors.js';
+import { type Migration, migrate } from '../database/migrations.js';
+import type { Sql, SqlDriver } from '../database/sql-driver.js';
 import { type App, appsOf } from './apps.js';
 import { auditOf, digestKeyOf, digestUser } from './audit.js';
 import { authorizationCodes } from './codes.js';
@@ -226,12 +221,12 @@ export async function openStore(database: string, options: StoreOptions = {}): P
   try {
     // Only what this database needs is loaded.
     if (isPostgres) {
-      const postgres = await import('../../database/postgres-driver.js');
+      const postgres = await import('../database/postgres-driver.js');
       name = postgres.describePostgres(database);
       const { probe } = statements;
       return await createStore(await postgres.openPostgresDriver(database, { ...options, probe }), options);
     }
-    const sqlite = await import('../../database/sqlite-driver.js');
+    const sqlite = await import('../database/sqlite-driver.js');
     return await createStore(await sqlite.openSqliteDriver(database, options), options);
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;

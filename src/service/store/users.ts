@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { StoreUnavailableError } from '../../database/errors.js';
-import type { Sql } from '../../database/sql-driver.js';
-import { UserInfoError } from '../../protocol/errors.js';
-import type { PassbackUser } from '../../protocol/passback.js';
-import { readableValues, type UserRecord } from '../../protocol/user-record.js';
+import { UserInfoError } from '../../core/contract/errors.js';
+import type { PassbackUser } from '../../core/contract/passback.js';
+import { readableValues, type UserRecord } from '../../core/contract/user-record.js';
+import { StoreUnavailableError } from '../database/errors.js';
+import type { Sql } from '../database/sql-driver.js';
 import { rowStatements, statements } from './statements.js';
 
 /** Why a change did not find exactly one user. */

@@ -1,5 +1,5 @@
 // Markup in which every inserted text is escaped.
-import { escapeUnsafe } from '../../protocol/unsafe-text.js';
+import { escapeUnsafe } from '../../core/contract/unsafe-text.js';
 
 /** Safe markup: from `html`, or constant. */
 export interface Html {

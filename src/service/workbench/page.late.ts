@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { entryOf, resultCode } from '../../protocol/result-codes.js';
+import { entryOf, resultCode } from '../../core/contract/result-codes.js';
 import { maskParameters } from '../rejection.js';
 import { empty, type Html, html } from './html.js';
 import style from './page.css?raw';

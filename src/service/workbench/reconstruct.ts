@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parameterText, unsentParameters } from '../../protocol/parameters.js';
-import { defaultRecipes } from '../../signing/presets.js';
-import { parseSigningRecipes } from '../../signing/recipe-json.js';
-import { namedPresets } from '../../signing-tools/verify/recipe-suspects.js';
-import type { ReceivedSignature } from '../../signing-tools/verify/suspect.js';
-import { type Finding, likeliestMistake } from '../../signing-tools/verify/verify-signature.js';
+import { parameterText, unsentParameters } from '../../core/contract/parameters.js';
+import { defaultRecipes } from '../../core/signing/presets.js';
+import { parseSigningRecipes } from '../../core/signing/recipe-json.js';
+import { namedPresets } from '../../lab/verify/recipe-suspects.js';
+import type { ReceivedSignature } from '../../lab/verify/suspect.js';
+import { type Finding, likeliestMistake } from '../../lab/verify/verify-signature.js';
 import { asSeenBy, cutStage, maskRequest, type RejectedSignature } from '../rejection.js';
 import type { App } from '../store/apps.js';
 import type { RecentRequest } from './request-ring.js';

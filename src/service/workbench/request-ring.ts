@@ -1,4 +1,4 @@
-import type { Parameters } from '../../protocol/parameters.js';
+import type { Parameters } from '../../core/contract/parameters.js';
 import type { AnsweredEvent, SignatureRejectedEvent } from '../log.js';
 import type { RejectedSignature } from '../rejection.js';
 import type { App } from '../store/apps.js';

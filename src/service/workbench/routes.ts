@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { isLoopback } from '../../protocol/base-url.js';
-import { resultCode } from '../../protocol/result-codes.js';
+import { isLoopback } from '../../core/contract/base-url.js';
+import { resultCode } from '../../core/contract/result-codes.js';
 import type { HttpExchange } from '../http/exchange.js';
 import type { Responder } from '../http/responder.js';
 import type { RequestRing } from './request-ring.js';

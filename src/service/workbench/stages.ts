@@ -1,6 +1,6 @@
-import { Secret } from '../../signing/secret.js';
-import { alikeLength } from '../../signing-tools/verify/compare-messages.js';
-import { sentencesOf } from '../../signing-tools/verify/verify-signature.js';
+import { Secret } from '../../core/signing/secret.js';
+import { alikeLength } from '../../lab/verify/compare-messages.js';
+import { sentencesOf } from '../../lab/verify/verify-signature.js';
 import { empty, type Html, html } from './html.js';
 import { reconstructionOf } from './reconstruct.js';
 import type { Rejection } from './request-ring.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { defaultMaxBodyBytes, maxPassbackKeys, maxRecordBytes } from '../../../src/protocol/limits.js';
+import { defaultMaxBodyBytes, maxPassbackKeys, maxRecordBytes } from '../../../src/core/contract/limits.js';
 import { openAdmin } from '../../../src/service/index.js';
 import { draftPassback } from '../../support/foreign-client.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';

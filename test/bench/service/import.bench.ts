@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
-import type { UserRecord } from '../../../src/protocol/user-record.js';
+import type { UserRecord } from '../../../src/core/contract/user-record.js';
 import { Machine } from '../../support/cli.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
 import { tenant, user } from '../../support/running-service.js';

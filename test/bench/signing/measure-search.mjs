@@ -2,9 +2,9 @@
 // Takes {request, secret} as JSON, and for how many CPU seconds to search.
 import { hash } from 'node:crypto';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { Secret } from '../../../src/signing/secret.ts';
-import { Search } from '../../../src/solve/search/search.ts';
-import { ShareQueue } from '../../../src/solve/search/shares.ts';
+import { Secret } from '../../../src/core/signing/secret.ts';
+import { Search } from '../../../src/lab/solve/search/search.ts';
+import { ShareQueue } from '../../../src/lab/solve/search/shares.ts';
 import { cpuSeconds, measure, perSecond } from './cpu-time.mjs';
 
 // In a thread such as the program starts for a search.

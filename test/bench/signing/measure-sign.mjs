@@ -1,10 +1,10 @@
 // Prints how often a second one request is signed, and its two messages are digested: [bare, signed].
 import { hash } from 'node:crypto';
-import { readRequest } from '../../../src/client/request.ts';
-import { signableRequest } from '../../../src/client/sign-request.ts';
-import { compileRecipes, signBoth } from '../../../src/signing/app-signatures.ts';
-import { defaultRecipes } from '../../../src/signing/presets.ts';
-import { Secret } from '../../../src/signing/secret.ts';
+import { readRequest } from '../../../src/client/call/request.ts';
+import { signableRequest } from '../../../src/client/call/sign-request.ts';
+import { compileRecipes, signBoth } from '../../../src/core/signing/app-signatures.ts';
+import { defaultRecipes } from '../../../src/core/signing/presets.ts';
+import { Secret } from '../../../src/core/signing/secret.ts';
 import { measure, perSecond } from './cpu-time.mjs';
 
 const turns = 40;

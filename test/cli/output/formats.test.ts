@@ -6,7 +6,7 @@ import { parse as parseYaml } from 'yaml';
 import { formatCsv } from '../../../src/cli/output/csv.late.js';
 import { showData } from '../../../src/cli/output/terminal-text.js';
 import { formatYaml } from '../../../src/cli/output/yaml.late.js';
-import { parseExact } from '../../../src/protocol/exact-json.js';
+import { parseExact } from '../../../src/core/contract/exact-json.js';
 
 const answer = parseExact(
   `{"union_id":"u001","level":"gold","big":9007199254740993,"cut":1.00,"vip":true,"none":null,

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { compileQuery } from '../../../src/cli/output/query.late.js';
-import { parseExact } from '../../../src/protocol/exact-json.js';
+import { parseExact } from '../../../src/core/contract/exact-json.js';
 
 /** What a query selects of a JSON text, as JSON text. */
 const select = (json: string, expression: string) => stringify(compileQuery(expression)(parseExact(json)));

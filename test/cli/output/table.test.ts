@@ -3,7 +3,6 @@ import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it, vi } from 'vitest';
-import { printAnswer } from '../../../src/cli/call/call-service.js';
 import { outputFormats } from '../../../src/cli/command-line/options.js';
 import {
   formatDataTable,
@@ -12,6 +11,7 @@ import {
 } from '../../../src/cli/output/data-table.late.js';
 import { formatTable } from '../../../src/cli/output/table.js';
 import { showText } from '../../../src/cli/output/terminal-text.js';
+import { printAnswer } from '../../../src/cli/request/call-service.js';
 
 const plain = { colors: new Chalk({ level: 0 }), columns: undefined };
 const table = (data: unknown, columns?: number) =>

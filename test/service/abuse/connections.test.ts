@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/core/signing/secret.js';
 import { createService, type LogEvent } from '../../../src/service/index.js';
-import { Secret } from '../../../src/signing/secret.js';
 import { Machine, printedBy } from '../../support/cli.js';
 import {
   exchange,

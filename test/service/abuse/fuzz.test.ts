@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readableValues } from '../../../src/protocol/user-record.js';
+import { readableValues } from '../../../src/core/contract/user-record.js';
 import { createLog } from '../../../src/service/index.js';
 import { type Attack, attack, personal, type Target, writeAttack } from '../../support/attack.js';
 import { exchange, expectAnyEnvelope } from '../../support/raw-exchange.js';

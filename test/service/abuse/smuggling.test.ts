@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultRecipes, findPreset } from '../../../src/core/signing/presets.js';
 import { UserInfoClient } from '../../../src/index.js';
-import { defaultRecipes, findPreset } from '../../../src/signing/presets.js';
 import { type Draft, draftPassback, fetchAnswer, signDraft } from '../../support/foreign-client.js';
 import { exchange, expectAnyEnvelope, expectEnvelope } from '../../support/raw-exchange.js';
 import { type RunningService, runService, tenant, user } from '../../support/running-service.js';

@@ -1,10 +1,10 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpointNamed } from '../../../src/core/contract/endpoints.js';
+import { openApiDocument } from '../../../src/core/contract/openapi.js';
+import { defaultPlatform, formatPlatform, parsePlatform } from '../../../src/core/platform/platform.js';
 import { UserInfoClient } from '../../../src/index.js';
-import { defaultPlatform, formatPlatform, parsePlatform } from '../../../src/platform/platform.js';
-import { endpointNamed } from '../../../src/protocol/endpoints.js';
-import { openApiDocument } from '../../../src/protocol/openapi.js';
 import {
   type Answer,
   type Draft,

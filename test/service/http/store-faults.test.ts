@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SqlDriver } from '../../../src/database/sql-driver.js';
+import type { SqlDriver } from '../../../src/service/database/sql-driver.js';
 import type { LogEvent, Service } from '../../../src/service/index.js';
 import type { ProblemEvent } from '../../../src/service/log.js';
 import { startService } from '../../../src/service/service.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { defaultRecipes, presets } from '../../../src/core/signing/presets.js';
+import type { RecipeJson } from '../../../src/core/signing/recipe.js';
 import type { ServiceOptions } from '../../../src/service/index.js';
-import { defaultRecipes, presets } from '../../../src/signing/presets.js';
-import type { RecipeJson } from '../../../src/signing/recipe.js';
 import {
   type Draft,
   draftPassback,

@@ -1,5 +1,5 @@
-import { openPostgresDriver, type PostgresOptions } from '../../../src/database/postgres-driver.js';
-import type { SqlDriver } from '../../../src/database/sql-driver.js';
+import { openPostgresDriver, type PostgresOptions } from '../../../src/service/database/postgres-driver.js';
+import type { SqlDriver } from '../../../src/service/database/sql-driver.js';
 import type { TestDatabase } from '../store-contract.js';
 import { createSchema } from './test-schema.js';
 

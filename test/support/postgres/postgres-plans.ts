@@ -1,4 +1,4 @@
-import type { SqlDriver } from '../../../src/database/sql-driver.js';
+import type { SqlDriver } from '../../../src/service/database/sql-driver.js';
 import { createStore } from '../../../src/service/store/store.js';
 import { execute } from './test-schema.js';
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { addProfile } from '../../../profiles/profile-store.js';
-import { parseBaseUrl } from '../../../protocol/base-url.js';
-import { readPlatform } from '../../call/deployment.js';
+import { parseBaseUrl } from '../../../core/contract/base-url.js';
+import { addProfile } from '../../../core/profiles/profile-store.js';
 import { command } from '../../command.js';
 import { parseDuration } from '../../command-line/option-values.js';
 import { printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
+import { readPlatform } from '../../request/deployment.js';
 import { defaultUrl } from '../serve/options.js';
 import { type StoreCall, storeCommand } from './store.js';
 

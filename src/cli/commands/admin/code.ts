@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import { parseInfoNames } from '../../../protocol/info-names.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { parseInfoNames } from '../../../core/contract/info-names.js';
 import type { Admin } from '../../../service/index.js';
 import { command } from '../../command.js';
 import { parseDuration, parseLimit } from '../../command-line/option-values.js';

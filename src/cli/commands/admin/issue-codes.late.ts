@@ -1,11 +1,11 @@
-import { requiredText } from '../../../bulk/operations.js';
-import { type FileRow, readRows } from '../../../bulk/source/rows.js';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
 import type { CliContext } from '../../command.js';
 import { printMessage } from '../../io.js';
+import { requiredText } from '../bulk/operations.js';
 import { openRows, type RowOptions } from '../bulk/row-source.js';
 import { FailedRowsError, formatEmptyRows, formatRows } from '../bulk/run-report.js';
+import { type FileRow, readRows } from '../bulk/source/rows.js';
 
 /** Number of codes in one transaction. */
 const batchSize = 500;

@@ -1,5 +1,5 @@
 import { type Call, command } from '../../command.js';
-import { chooseStore, databaseOption } from '../../service/database.js';
+import { chooseStore, databaseOption } from '../serve/database.js';
 
 export const declareMigrate = command({
   name: 'migrate',

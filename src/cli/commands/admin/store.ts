@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { InvalidInputError } from '../../../protocol/errors.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { Admin, NamedUser } from '../../../service/index.js';
 import { type Call, type CliContext, type CommandSpec, command, type Declare } from '../../command.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { readValue } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
-import { databaseOption } from '../../service/database.js';
+import { databaseOption } from '../serve/database.js';
 
 /** A call of a command of `userinfo admin`. */
 export interface StoreCall<Options> extends Call<Options> {

@@ -1,10 +1,8 @@
 import { addAbortSignal } from 'node:stream';
 import type { Command } from 'commander';
-import { splitLines } from '../../../bulk/source/lines.js';
-import { unicodeLines } from '../../../bulk/source/text.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import { openInput } from '../../../core/support/input-file.js';
 import type { Admin, UserKey } from '../../../service/index.js';
-import { openInput } from '../../../support/input-file.js';
 import { type CliContext, command } from '../../command.js';
 import {
   announceWait,
@@ -17,6 +15,8 @@ import {
 } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
+import { splitLines } from '../bulk/source/lines.js';
+import { unicodeLines } from '../bulk/source/text.js';
 import {
   linesByDefault,
   namedUser,

@@ -1,12 +1,12 @@
-import { isResultLine } from '../../../bulk/files/result-line.js';
-import type { RowOperation } from '../../../bulk/operations.js';
-import { type CellType, parseTypes } from '../../../bulk/source/columns.js';
-import { doubtsAbout } from '../../../protocol/doubts.js';
-import { quoteName } from '../../../protocol/errors.js';
-import { identifyingText } from '../../../protocol/passback.js';
-import type { FlatValue } from '../../../protocol/user-info.js';
-import { formatCount } from '../../../support/count.js';
-import { type DoubtfulText, keyDoubts } from '../../call/doubts.js';
+import { doubtsAbout } from '../../../core/contract/doubts.js';
+import { quoteName } from '../../../core/contract/errors.js';
+import { identifyingText } from '../../../core/contract/passback.js';
+import type { FlatValue } from '../../../core/contract/user-info.js';
+import { formatCount } from '../../../core/support/count.js';
+import { type DoubtfulText, keyDoubts } from '../../request/doubts.js';
+import { isResultLine } from './files/result-line.js';
+import type { RowOperation } from './operations.js';
+import { type CellType, parseTypes } from './source/columns.js';
 
 /** Maximum number of names, and of doubts, that are kept: each row of NDJSON may have names of its own. */
 const maxNames = 200;

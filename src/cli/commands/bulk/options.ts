@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Part } from '../../../bulk/source/part.js';
 import { sharedHeading } from '../../command-line/help-layout.js';
 import { parseCount, parseFilled, parseRate } from '../../command-line/option-values.js';
 import {
@@ -7,6 +6,7 @@ import {
   type CommonOptions,
   type ConnectionOptions,
 } from '../../command-line/options.js';
+import type { Part } from './source/part.js';
 
 /** How the rows of a file are read. */
 export interface FormatOptions {

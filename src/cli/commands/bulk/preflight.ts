@@ -1,8 +1,8 @@
-import { type InputDigest, preflight } from '../../../bulk/source/checked-input.js';
-import { RunInputError } from '../../../bulk/source/input.js';
-import type { FileRow } from '../../../bulk/source/rows.js';
-import type { PlainRequest } from '../../../client/request.js';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
+import type { PlainRequest } from '../../../client/call/request.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { printMessage } from '../../io.js';
+import { withProgress } from '../../output/progress.js';
+import { warn } from '../../output/style.js';
 import {
   confirmDoubts,
   type DoubtfulText,
@@ -10,15 +10,15 @@ import {
   nameDoubts,
   settingDoubts,
   specialNamesOf,
-} from '../../call/doubts.js';
-import { warnOfKeys } from '../../call/pairs.js';
-import { printMessage } from '../../io.js';
-import { warn } from '../../output/style.js';
+} from '../../request/doubts.js';
+import { warnOfKeys } from '../passback/pairs.js';
 import { ColumnDoubts } from './column-doubts.js';
-import { withProgress } from './progress.js';
 import type { BulkRun } from './row-source.js';
 import { rowsFileDoubts } from './rows-file.js';
 import { formatRows, noRows } from './run-report.js';
+import { type InputDigest, preflight } from './source/checked-input.js';
+import { RunInputError } from './source/input.js';
+import type { FileRow } from './source/rows.js';
 
 /** Maximum number of invalid rows that are shown, and after which the others are not looked at. */
 const shownFaults = 20;

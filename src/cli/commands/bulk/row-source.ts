@@ -1,18 +1,18 @@
-import type { RowOperation } from '../../../bulk/operations.js';
-import { type ColumnRules, checkColumns, parseTypes } from '../../../bulk/source/columns.js';
-import { parseCsv } from '../../../bulk/source/csv.js';
-import { openFile, openStream } from '../../../bulk/source/input.js';
-import type { LineBlock } from '../../../bulk/source/lines.js';
-import { parseNdjson } from '../../../bulk/source/ndjson.js';
-import { formatPart, rowsOfPart } from '../../../bulk/source/part.js';
-import type { RowSource } from '../../../bulk/source/rows.js';
-import { defaultEncoding, findEncoding } from '../../../bulk/source/text.js';
-import type { Settings } from '../../../profiles/settings.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import type { Settings } from '../../../core/profiles/settings.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { Call } from '../../command.js';
 import { announceWait, type Io, printMessage } from '../../io.js';
+import type { RowOperation } from './operations.js';
 import type { BulkOptions, FormatOptions } from './options.js';
+import { type ColumnRules, checkColumns, parseTypes } from './source/columns.js';
+import { parseCsv } from './source/csv.js';
+import { openFile, openStream } from './source/input.js';
+import type { LineBlock } from './source/lines.js';
+import { parseNdjson } from './source/ndjson.js';
+import { formatPart, rowsOfPart } from './source/part.js';
+import type { RowSource } from './source/rows.js';
+import { defaultEncoding, findEncoding } from './source/text.js';
 
 /** A run over many rows: the call of the command, what it does with each row, and where the rows come from. */
 export interface BulkRun extends Call<BulkOptions> {

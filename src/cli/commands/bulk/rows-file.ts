@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
-import type { DoubtfulText } from '../../call/doubts.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import type { DoubtfulText } from '../../request/doubts.js';
 
 /** Whether an argument is named like a file of rows, and no pair. */
 export function isRowsName(arg: string): boolean {

@@ -1,37 +1,32 @@
-import { type RunReport, runOverFile } from '../../../bulk/file-run.js';
-import { requireOurs } from '../../../bulk/files/failed-file.js';
-import { openResults, type RunRecord } from '../../../bulk/files/recorder.js';
-import { filesOfRun, type RunPaths, type RunStart, refuseUnusable } from '../../../bulk/files/run-files.js';
-import { lockFiles } from '../../../bulk/files/run-locks.js';
-import { RunState } from '../../../bulk/files/run-state.js';
-import {
-  passbackOperation,
-  type RowOperation,
-  readOperation,
-  type UserNaming,
-} from '../../../bulk/operations.js';
-import { checkedInput } from '../../../bulk/source/checked-input.js';
-import { RunInputError } from '../../../bulk/source/input.js';
-import { partName } from '../../../bulk/source/part.js';
-import { NoAnswerError, RejectedError } from '../../../client/errors.js';
-import { showParameter } from '../../../client/hooks.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { parseInfoNames } from '../../../protocol/info-names.js';
-import { mayBeValue } from '../../../protocol/masking.js';
-import { clientOptions, describeProduction, listKeys, resolveDeployment } from '../../call/deployment.js';
-import { confirmDoubts, warnOfDoubts } from '../../call/doubts.js';
-import { explainFailure } from '../../call/explain-failure.late.js';
-import { revealAdvice } from '../../call/preview.js';
+import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
+import { showParameter } from '../../../client/call/hooks.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import { parseInfoNames } from '../../../core/contract/info-names.js';
+import { mayBeValue } from '../../../core/contract/masking.js';
 import type { Call } from '../../command.js';
 import { exitStatus } from '../../exit-status.js';
 import { printMessage } from '../../io.js';
+import { withProgress } from '../../output/progress.js';
 import { showData } from '../../output/terminal-text.js';
+import { clientOptions, describeProduction, listKeys, resolveDeployment } from '../../request/deployment.js';
+import { confirmDoubts, warnOfDoubts } from '../../request/doubts.js';
+import { explainFailure } from '../../request/explain-failure.late.js';
+import { revealAdvice } from '../../request/preview.js';
 import { ColumnDoubts } from './column-doubts.js';
+import { type RunReport, runOverFile } from './file-run.js';
+import { requireOurs } from './files/failed-file.js';
+import { openResults, type RunRecord } from './files/recorder.js';
+import { filesOfRun, type RunPaths, type RunStart, refuseUnusable } from './files/run-files.js';
+import { lockFiles } from './files/run-locks.js';
+import { RunState } from './files/run-state.js';
+import { passbackOperation, type RowOperation, readOperation, type UserNaming } from './operations.js';
 import type { BulkOptions, BulkPassbackOptions, BulkReadOptions } from './options.js';
 import { type CheckedFile, checkRows, runDoubts } from './preflight.js';
-import { withProgress } from './progress.js';
 import { type BulkRun, openRows } from './row-source.js';
 import { formatEmptyRows, formatRows, reportRun, totalOf, withCommand } from './run-report.js';
+import { checkedInput } from './source/checked-input.js';
+import { RunInputError } from './source/input.js';
+import { partName } from './source/part.js';
 
 /** Reads with the code of each row of a file. */
 export async function readMany(

@@ -1,23 +1,23 @@
-import type { RunReport } from '../../../bulk/file-run.js';
-import type { RunPaths } from '../../../bulk/files/run-files.js';
-import { type Outcome, type OutcomeCounts, outcomes } from '../../../bulk/outcome.js';
-import { InputChangedError } from '../../../bulk/source/checked-input.js';
-import type { RunInputError } from '../../../bulk/source/input.js';
-import { partName } from '../../../bulk/source/part.js';
+import { type Outcome, type OutcomeCounts, outcomes } from '../../../client/rows/outcome.js';
 import {
   InvalidInputError,
   quoteName,
   UserInfoError,
   type UserInfoErrorOptions,
-} from '../../../protocol/errors.js';
-import { describeMissing } from '../../../protocol/info-names.js';
-import { formatCount } from '../../../support/count.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
-import { withFlags } from '../../call/command-text.js';
+} from '../../../core/contract/errors.js';
+import { describeMissing } from '../../../core/contract/info-names.js';
+import { formatCount } from '../../../core/support/count.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { readCommandLine } from '../../command-line/command-line.js';
 import { rootOf } from '../../command-line/help-layout.js';
 import { printAdvice, printMessage } from '../../io.js';
+import { withFlags } from '../../request/command-text.js';
+import type { RunReport } from './file-run.js';
+import type { RunPaths } from './files/run-files.js';
 import type { BulkRun } from './row-source.js';
+import { InputChangedError } from './source/checked-input.js';
+import type { RunInputError } from './source/input.js';
+import { partName } from './source/part.js';
 
 /** `1 row`, `48,211 rows` */
 export function formatRows(count: number): string {

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
-import { specialInfoNames } from '../../../protocol/info-names.js';
-import { resultCodes } from '../../../protocol/result-codes.js';
-import { presets } from '../../../signing/presets.js';
+import { specialInfoNames } from '../../../core/contract/info-names.js';
+import { resultCodes } from '../../../core/contract/result-codes.js';
+import { presets } from '../../../core/signing/presets.js';
 import { helpTopics } from '../help/index.js';
 import type { CommandNode, Values } from './candidates.js';
 

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { Command } from 'commander';
-import { ProfileStore } from '../../../profiles/profile-store.js';
+import { ProfileStore } from '../../../core/profiles/profile-store.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { Service } from '../../../service/index.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
 import type { Call, CliContext } from '../../command.js';
 import { formatColumns } from '../../command-line/help-layout.js';
 import { addCommonOptions } from '../../command-line/options.js';
 import { write, writeStyled } from '../../io.js';
 import { declareAdmin } from '../admin/index.js';
-import { declarePassback } from '../passback.js';
-import { declareRead } from '../read.js';
+import { declarePassback } from '../passback/index.js';
+import { declareRead } from '../read/index.js';
 import { demoApp, demoProfile, demoUser } from '../serve/demo.late.js';
 
 const next = [

@@ -1,44 +1,44 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { statSync } from 'node:fs';
-import type { Answer } from '../../../client/answer.js';
-import type { CallClient } from '../../../client/client.js';
-import { NoAnswerError, RejectedError } from '../../../client/errors.js';
-import { type HttpProxy, parseProxy } from '../../../client/proxy.js';
-import { readRequest } from '../../../client/request.js';
+import type { Answer } from '../../../client/call/answer.js';
+import type { CallClient } from '../../../client/call/client.js';
+import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
+import { type HttpProxy, parseProxy } from '../../../client/call/proxy.js';
+import { readRequest } from '../../../client/call/request.js';
+import { isLoopback } from '../../../core/contract/base-url.js';
+import { secretDoubts } from '../../../core/contract/doubts.js';
+import type { OperationName } from '../../../core/contract/endpoints.js';
+import { quoteName } from '../../../core/contract/errors.js';
+import { defaultClockWindowSeconds, signLength } from '../../../core/contract/limits.js';
+import { ProfileFileError } from '../../../core/profiles/errors.js';
+import { describeOrigin } from '../../../core/profiles/flags-and-environment.js';
+import { selecting } from '../../../core/profiles/profile-store.js';
+import { describeSecretSource, settingSecretAgain } from '../../../core/profiles/secret.js';
+import { resolveSettings, type Settings } from '../../../core/profiles/settings.js';
+import type { Secret } from '../../../core/signing/secret.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import { findUnsafePath } from '../../../core/support/trusted-path.js';
 import { checkingReach, maxSettling, type Settlement, settle } from '../../../lab/settle/settle.js';
-import { ProfileFileError } from '../../../profiles/errors.js';
-import { describeOrigin } from '../../../profiles/flags-and-environment.js';
-import { selecting } from '../../../profiles/profile-store.js';
-import { describeSecretSource, settingSecretAgain } from '../../../profiles/secret.js';
-import { resolveSettings, type Settings } from '../../../profiles/settings.js';
-import { isLoopback } from '../../../protocol/base-url.js';
-import { secretDoubts } from '../../../protocol/doubts.js';
-import type { OperationName } from '../../../protocol/endpoints.js';
-import { quoteName } from '../../../protocol/errors.js';
-import { defaultClockWindowSeconds, signLength } from '../../../protocol/limits.js';
-import type { Secret } from '../../../signing/secret.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
-import { findUnsafePath } from '../../../support/trusted-path.js';
+import type { Call, CliContext } from '../../command.js';
+import type { ConnectionOptions } from '../../command-line/options.js';
+import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import {
   askingQuestion,
   askPlatform,
   connectToAsk,
   productionReach,
   reportOperation,
-} from '../../call/ask-platform.late.js';
+} from '../../request/ask-platform.late.js';
 import {
   announceProduction,
   clientOptions,
   loadSigning,
   refuseUnfitUrl,
   settingSources,
-} from '../../call/deployment.js';
-import { describeRule, explainFailure } from '../../call/explain-failure.late.js';
-import { networkOptions, proxyOf } from '../../call/network.js';
-import type { Call, CliContext } from '../../command.js';
-import type { ConnectionOptions } from '../../command-line/options.js';
-import { CheckFailedError, ExplainedError } from '../../report-error.js';
+} from '../../request/deployment.js';
+import { describeRule, explainFailure } from '../../request/explain-failure.late.js';
+import { networkOptions, proxyOf } from '../../request/network.js';
 
 /** The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing to check. */
 interface Finding {

@@ -1,5 +1,5 @@
+import { UserInfoError } from '../../../core/contract/errors.js';
 import type { Settlement } from '../../../lab/settle/settle.js';
-import { UserInfoError } from '../../../protocol/errors.js';
 import { type Call, command } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { writeStyled } from '../../io.js';

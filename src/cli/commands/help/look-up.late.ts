@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { quoteName } from '../../../protocol/errors.js';
-import { nearestName } from '../../../support/nearest-name.js';
+import { quoteName } from '../../../core/contract/errors.js';
+import { nearestName } from '../../../core/support/nearest-name.js';
 import { fullName, UsageError } from '../../command-line/command-line.js';
 import { CommonOption, helpPage } from '../../command-line/help-layout.js';
 

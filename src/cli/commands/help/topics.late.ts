@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { settingNames } from '../../../profiles/flags-and-environment.js';
-import { type ChatPrefix, specialInfoNames } from '../../../protocol/info-names.js';
-import { defaultClockWindowSeconds } from '../../../protocol/limits.js';
-import { specialUserInfoKeys } from '../../../protocol/user-info.js';
-import { presets } from '../../../signing/presets.js';
-import type { SigningRecipes } from '../../../signing/recipe.js';
-import { sampleFormats } from '../../../signing-tools/samples/formats.js';
+import { type ChatPrefix, specialInfoNames } from '../../../core/contract/info-names.js';
+import { defaultClockWindowSeconds } from '../../../core/contract/limits.js';
+import { specialUserInfoKeys } from '../../../core/contract/user-info.js';
+import { settingNames } from '../../../core/profiles/flags-and-environment.js';
+import { presets } from '../../../core/signing/presets.js';
+import type { SigningRecipes } from '../../../core/signing/recipe.js';
+import { sampleFormats } from '../../../lab/samples/formats.js';
 import { sectionOf } from '../../command-line/command-texts.late.js';
 import { formatColumns } from '../../command-line/help-layout.js';
 import { addConnectionOptions } from '../../command-line/options.js';

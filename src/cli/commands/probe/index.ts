@@ -1,20 +1,20 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { parsePlatform } from '../../../platform/platform.js';
-import type { ProbedUser } from '../../../probe/exchange.js';
-import { updateProfile } from '../../../profiles/profile-store.js';
-import type { Settings } from '../../../profiles/settings.js';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import { describeSystemError, isSystemError } from '../../../support/errors.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
-import { clientOptions, loadSigning, readSecretOf, resolveDeployment } from '../../call/deployment.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { parsePlatform } from '../../../core/platform/platform.js';
+import { updateProfile } from '../../../core/profiles/profile-store.js';
+import type { Settings } from '../../../core/profiles/settings.js';
+import { describeSystemError, isSystemError } from '../../../core/support/errors.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import type { ProbedUser } from '../../../lab/behavior/exchange.js';
 import { type Call, command } from '../../command.js';
 import { addText, parseDuration, parseFilled } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { printMessage, readText, writeStyled } from '../../io.js';
+import { withProgress } from '../../output/progress.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
-import { withProgress } from '../bulk/progress.js';
+import { clientOptions, loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
 import type { ProbeResult } from './report.late.js';
 
 interface ProbeOptions extends ConnectionOptions {
@@ -65,9 +65,9 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   // Check everything that can fail before a code is used up.
   if (saveProfile) await context.profiles.change((list) => list);
   const user = { codes, unionId, key: `${settings.key_prefix ?? ''}userinfo_probe` };
-  const { Exchange } = await import('../../../probe/exchange.js');
-  const { gather, maxRequestsOf } = await import('../../../probe/gather.js');
-  const { leftBehind } = await import('../../../probe/left-behind.js');
+  const { Exchange } = await import('../../../lab/behavior/exchange.js');
+  const { gather, maxRequestsOf } = await import('../../../lab/behavior/gather.js');
+  const { leftBehind } = await import('../../../lab/behavior/left-behind.js');
   const { conclude, describeLeft, probeRecord, probeTables, verdictOf } = await import('./report.late.js');
   const maxRequests = maxRequestsOf(user);
   await announce(call, settings, user, maxRequests);

@@ -1,22 +1,25 @@
 // Only a run of the command loads it.
+
+import { httpStatusOf } from '../../../core/contract/result-codes.js';
 import {
   formatPlatform,
   type Platform,
   type PlatformFile,
   platformFields,
-} from '../../../platform/platform.js';
+} from '../../../core/platform/platform.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import {
   type ConstantAnswer,
   hasSameCode,
   isCarriedOut,
   type Observation,
   saysTheSame,
-} from '../../../probe/answer.js';
-import { type Break, findBreaks } from '../../../probe/breaks.js';
-import type { Evidence } from '../../../probe/evidence.js';
-import { type Learned, learn, type Point } from '../../../probe/learn.js';
-import { differencesOf, unseenMeanings, withUnseen } from '../../../probe/learned-codes.js';
-import type { LeftKey } from '../../../probe/left-behind.js';
+} from '../../../lab/behavior/answer.js';
+import { type Break, findBreaks } from '../../../lab/behavior/breaks.js';
+import type { Evidence } from '../../../lab/behavior/evidence.js';
+import { type Learned, learn, type Point } from '../../../lab/behavior/learn.js';
+import { differencesOf, unseenMeanings, withUnseen } from '../../../lab/behavior/learned-codes.js';
+import type { LeftKey } from '../../../lab/behavior/left-behind.js';
 import {
   areSignaturesAccepted,
   clearOf,
@@ -24,9 +27,7 @@ import {
   ownCode,
   type Refusal,
   unsignedParameters,
-} from '../../../probe/refusals.js';
-import { httpStatusOf } from '../../../protocol/result-codes.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
+} from '../../../lab/behavior/refusals.js';
 
 /** The findings of a probe, and which of them may be wrong. */
 export interface ProbeResult {

@@ -1,8 +1,31 @@
 // Only "profile add --from" loads it.
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { NoAnswerError } from '../../../client/errors.js';
+import { NoAnswerError } from '../../../client/call/errors.js';
+import { parseBaseUrl } from '../../../core/contract/base-url.js';
+import { secretDoubts } from '../../../core/contract/doubts.js';
+import { endpoints } from '../../../core/contract/endpoints.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { checkHeaderName, checkHeaderValue } from '../../../core/platform/headers.js';
+import { defaultPlatform, type Platform } from '../../../core/platform/platform.js';
+import { settingNames } from '../../../core/profiles/flags-and-environment.js';
+import { type HeaderSources, seemsPrivate } from '../../../core/profiles/header-source.js';
+import {
+  describeProfile,
+  type Profile,
+  type ProfilePatch,
+  requestFields,
+} from '../../../core/profiles/profile.js';
+import { readSecret } from '../../../core/profiles/secret.js';
+import { resolveSettings } from '../../../core/profiles/settings.js';
+import { compileRecipes, forAppSign, forSign } from '../../../core/signing/app-signatures.js';
+import { defaultRecipes } from '../../../core/signing/presets.js';
+import { type Recipe, type SigningRecipes, unlessRefused } from '../../../core/signing/recipe.js';
+import { paramOf, type Sample } from '../../../core/signing/request.js';
+import type { Secret } from '../../../core/signing/secret.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { SignatureName } from '../../../lab/contract.js';
+import { describeRecipe } from '../../../lab/describe-recipe.js';
 import { findRules } from '../../../lab/find-rules.js';
 import type { SignedSample } from '../../../lab/sample.js';
 import {
@@ -13,40 +36,17 @@ import {
   constantCandidate,
 } from '../../../lab/settle/candidates.js';
 import { maxSettling, type Settlement, settle, wholeReach } from '../../../lab/settle/settle.js';
-import { checkHeaderName, checkHeaderValue } from '../../../platform/headers.js';
-import { defaultPlatform, type Platform } from '../../../platform/platform.js';
-import { settingNames } from '../../../profiles/flags-and-environment.js';
-import { type HeaderSources, seemsPrivate } from '../../../profiles/header-source.js';
-import {
-  describeProfile,
-  type Profile,
-  type ProfilePatch,
-  requestFields,
-} from '../../../profiles/profile.js';
-import { readSecret } from '../../../profiles/secret.js';
-import { resolveSettings } from '../../../profiles/settings.js';
-import { parseBaseUrl } from '../../../protocol/base-url.js';
-import { secretDoubts } from '../../../protocol/doubts.js';
-import { endpoints } from '../../../protocol/endpoints.js';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import { compileRecipes, forAppSign, forSign } from '../../../signing/app-signatures.js';
-import { defaultRecipes } from '../../../signing/presets.js';
-import { type Recipe, type SigningRecipes, unlessRefused } from '../../../signing/recipe.js';
-import { paramOf, type Sample } from '../../../signing/request.js';
-import type { Secret } from '../../../signing/secret.js';
-import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
-import { addedHeaders } from '../../../solve/signed-headers.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
-import { askPlatform, connectToAsk, productionReach } from '../../call/ask-platform.late.js';
-import { commandOf, withFlags } from '../../call/command-text.js';
-import { headerCommand, settingSources } from '../../call/deployment.js';
-import { saveSigners } from '../../call/resolve-signing.js';
+import { addedHeaders } from '../../../lab/solve/signed-headers.js';
 import type { Call, CliContext } from '../../command.js';
 import { inputName, printAdvice, printMessage } from '../../io.js';
+import { withProgress } from '../../output/progress.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
-import { withProgress } from '../bulk/progress.js';
+import { askPlatform, connectToAsk, productionReach } from '../../request/ask-platform.late.js';
+import { commandOf, withFlags } from '../../request/command-text.js';
+import { headerCommand, settingSources } from '../../request/deployment.js';
+import { saveSigners } from '../../request/resolve-signing.js';
 import { runChecks } from '../doctor/index.js';
 import { readSignedInputs } from '../sign/sample-input.js';
 

@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { headerFromVariable } from '../../../platform/headers.js';
-import { defaultPlatform, type Platform } from '../../../platform/platform.js';
-import { settingNames } from '../../../profiles/flags-and-environment.js';
-import { editHeaders, type HeaderSources, seemsPrivate } from '../../../profiles/header-source.js';
-import { findContradiction } from '../../../profiles/production-guard.js';
+import { isLoopback, parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../core/contract/base-url.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { headerFromVariable } from '../../../core/platform/headers.js';
+import { defaultPlatform, type Platform } from '../../../core/platform/platform.js';
+import { settingNames } from '../../../core/profiles/flags-and-environment.js';
+import { editHeaders, type HeaderSources, seemsPrivate } from '../../../core/profiles/header-source.js';
+import { findContradiction } from '../../../core/profiles/production-guard.js';
 import {
   describeProfile,
   environments,
@@ -14,18 +16,12 @@ import {
   parseEnvironment,
   parseIdentifier,
   requestFields,
-} from '../../../profiles/profile.js';
-import { addProfile, checkNewName, updateProfile } from '../../../profiles/profile-store.js';
-import { resolveSettings } from '../../../profiles/settings.js';
-import { isLoopback, parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../protocol/base-url.js';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import { defaultRecipes } from '../../../signing/presets.js';
-import type { SigningRecipes } from '../../../signing/recipe.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
-import { readPlatform, settingSources } from '../../call/deployment.js';
-import { confirmDoubts, doubtful } from '../../call/doubts.js';
-import { parseOpenProxy } from '../../call/network.js';
-import { requirePreset } from '../../call/resolve-signing.js';
+} from '../../../core/profiles/profile.js';
+import { addProfile, checkNewName, updateProfile } from '../../../core/profiles/profile-store.js';
+import { resolveSettings } from '../../../core/profiles/settings.js';
+import { defaultRecipes } from '../../../core/signing/presets.js';
+import type { SigningRecipes } from '../../../core/signing/recipe.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { type Call, type CliContext, command } from '../../command.js';
 import { addText, parseRate } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
@@ -33,6 +29,10 @@ import { cutSpaceAround } from '../../command-line/space-around.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { answerFault, confirm } from '../../prompt.js';
+import { readPlatform, settingSources } from '../../request/deployment.js';
+import { confirmDoubts, doubtful } from '../../request/doubts.js';
+import { parseOpenProxy } from '../../request/network.js';
+import { requirePreset } from '../../request/resolve-signing.js';
 import {
   addSecretOptions,
   promptForSecret,

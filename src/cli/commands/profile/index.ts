@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
-import { ownMembers, parsePlatform, refuseOwnMember } from '../../../platform/platform.js';
-import { cutIdentifiers, describeProfile, type Profile } from '../../../profiles/profile.js';
-import { exportProfile, parseProfile, sharedFields } from '../../../profiles/profile-json.js';
+import { refuseApiPath } from '../../../core/contract/base-url.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { checkFields } from '../../../core/contract/fields.js';
+import { ownMembers, parsePlatform, refuseOwnMember } from '../../../core/platform/platform.js';
+import { cutIdentifiers, describeProfile, type Profile } from '../../../core/profiles/profile.js';
+import { exportProfile, parseProfile, sharedFields } from '../../../core/profiles/profile-json.js';
 import {
   activateProfile,
   addProfile,
@@ -9,10 +12,7 @@ import {
   removeProfile,
   renameProfile,
   selecting,
-} from '../../../profiles/profile-store.js';
-import { refuseApiPath } from '../../../protocol/base-url.js';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import { checkFields } from '../../../protocol/fields.js';
+} from '../../../core/profiles/profile-store.js';
 import { type Call, command } from '../../command.js';
 import { inputName, printAdvice, printMessage, readJson, write, writeStyled } from '../../io.js';
 import { showText } from '../../output/terminal-text.js';

@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander';
-import { CredentialError } from '../../../profiles/errors.js';
-import type { Profile } from '../../../profiles/profile.js';
-import { parseVariableName } from '../../../profiles/profile-json.js';
-import { readSecret, type SecretSource } from '../../../profiles/secret.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { Secret } from '../../../signing/secret.js';
-import { readSecretOf } from '../../call/deployment.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import { CredentialError } from '../../../core/profiles/errors.js';
+import type { Profile } from '../../../core/profiles/profile.js';
+import { parseVariableName } from '../../../core/profiles/profile-json.js';
+import { readSecret, type SecretSource } from '../../../core/profiles/secret.js';
+import { Secret } from '../../../core/signing/secret.js';
 import type { CliContext } from '../../command.js';
 import { printMessage, readValue } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
+import { readSecretOf } from '../../request/deployment.js';
 
 /** The source of the app secret: at most one of these options. */
 export interface SecretOptions {

@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatPlatform } from '../../../platform/platform.js';
-import { describeOrigin, type Setting, settingNames } from '../../../profiles/flags-and-environment.js';
-import { describeHeaderSource } from '../../../profiles/header-source.js';
-import { requestFields } from '../../../profiles/profile.js';
-import { describeSecretSource, type SecretSource } from '../../../profiles/secret.js';
-import { lackingHeaders, resolveSettings, type Settings } from '../../../profiles/settings.js';
-import { defaultRecipes, presets } from '../../../signing/presets.js';
-import type { Recipe, SigningRecipes } from '../../../signing/recipe.js';
-import type { EnvironmentVariables } from '../../../support/shell.js';
-import { settingSources } from '../../call/deployment.js';
-import { showProxy } from '../../call/network.js';
+import { formatPlatform } from '../../../core/platform/platform.js';
+import { describeOrigin, type Setting, settingNames } from '../../../core/profiles/flags-and-environment.js';
+import { describeHeaderSource } from '../../../core/profiles/header-source.js';
+import { requestFields } from '../../../core/profiles/profile.js';
+import { describeSecretSource, type SecretSource } from '../../../core/profiles/secret.js';
+import { lackingHeaders, resolveSettings, type Settings } from '../../../core/profiles/settings.js';
+import { defaultRecipes, presets } from '../../../core/signing/presets.js';
+import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
+import type { EnvironmentVariables } from '../../../core/support/shell.js';
 import { type Call, command } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
+import { settingSources } from '../../request/deployment.js';
+import { showProxy } from '../../request/network.js';
 
 export const declareShow = command({
   name: 'show',

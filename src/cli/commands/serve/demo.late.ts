@@ -1,7 +1,7 @@
-import { addProfile, updateProfile } from '../../../profiles/profile-store.js';
-import { isLoopback } from '../../../protocol/base-url.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { parseUserRecord } from '../../../protocol/user-record.js';
+import { isLoopback } from '../../../core/contract/base-url.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import { parseUserRecord } from '../../../core/contract/user-record.js';
+import { addProfile, updateProfile } from '../../../core/profiles/profile-store.js';
 import {
   type AdminOperations,
   type AppCredentials,
@@ -9,7 +9,7 @@ import {
   type Service,
 } from '../../../service/index.js';
 import type { CliContext } from '../../command.js';
-import { databaseFlag } from '../../service/database.js';
+import { databaseFlag } from './database.js';
 import type { ServeOptions } from './options.js';
 
 /** The profile of the demo app. */

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { formatPlatform } from '../../../platform/platform.js';
-import { isLoopback, parseBaseUrl, urlHost } from '../../../protocol/base-url.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
+import { isLoopback, parseBaseUrl, urlHost } from '../../../core/contract/base-url.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import { formatPlatform } from '../../../core/platform/platform.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
-import { readPlatform } from '../../call/deployment.js';
 import { type Call, type CliContext, command } from '../../command.js';
 import {
   parseCount,
@@ -16,6 +15,7 @@ import {
   parseSwitch,
 } from '../../command-line/option-values.js';
 import { type Io, printMessage } from '../../io.js';
+import { readPlatform } from '../../request/deployment.js';
 import {
   adminTokens,
   chooseStore,
@@ -23,7 +23,7 @@ import {
   databaseOption,
   mayMigrate,
   namedDatabase,
-} from '../../service/database.js';
+} from './database.js';
 import { endWhenUnhandled, logOptions } from './log.js';
 import {
   defaultHost,

@@ -1,18 +1,23 @@
 import type { Command } from 'commander';
-import type { PlainRequest } from '../../../client/request.js';
-import { endpoints, type OperationName } from '../../../protocol/endpoints.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import { type ExplanationPair, explainBoth } from '../../../signing/app-signatures.js';
-import type { Explanation } from '../../../signing/signer.js';
-import type { Difference } from '../../../signing-tools/verify/compare-messages.js';
-import { loadSigning, readSecretOf, resolveDeployment } from '../../call/deployment.js';
-import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../call/resolve-signing.js';
+import type { PlainRequest } from '../../../client/call/request.js';
+import { endpoints, type OperationName } from '../../../core/contract/endpoints.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import { type ExplanationPair, explainBoth } from '../../../core/signing/app-signatures.js';
+import type { Explanation } from '../../../core/signing/signer.js';
+import type { Difference } from '../../../lab/verify/compare-messages.js';
 import { type Call, command } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
-import { passbackCall } from '../passback.js';
-import { readCall } from '../read.js';
+import { loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
+import {
+  addRecipeOption,
+  type RecipeOptions,
+  selectRule,
+  selectSecret,
+} from '../../request/resolve-signing.js';
+import { passbackCall } from '../passback/index.js';
+import { readCall } from '../read/index.js';
 import { addSampleOptions, readSampleInputs, type SampleOptions } from './sample-input.js';
 
 type ExplainOptions = SampleOptions & RecipeOptions;
@@ -85,7 +90,7 @@ async function explainRequest(call: Call<ExplainedOptions>, request: PlainReques
       hint: 'Write {"app_sign": …, "sign": …}, or explain one signature of a --sample.',
     });
   }
-  const { signableRequest } = await import('../../../client/sign-request.js');
+  const { signableRequest } = await import('../../../client/call/sign-request.js');
   const signable = signableRequest(
     request,
     settings.base_url.value,

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { type LanguageName, languageNames } from '../../../signing/digest-algorithms.js';
-import { addRecipeOption, type RecipeOptions, selectRule } from '../../call/resolve-signing.js';
+import { type LanguageName, languageNames } from '../../../core/signing/digest-algorithms.js';
 import { type Call, command } from '../../command.js';
 import { printMessage, write } from '../../io.js';
+import { addRecipeOption, type RecipeOptions, selectRule } from '../../request/resolve-signing.js';
 
 interface ExportOptions extends RecipeOptions {
   readonly lang: LanguageName;
@@ -24,7 +24,7 @@ export const declareSignExport = command({
         .option('--test', 'print the test of that file'),
     ),
   run: async ({ context, io, options }: Call<ExportOptions>) => {
-    const { exportRule, exportTest, languages } = await import('../../../signing-tools/export/export.js');
+    const { exportRule, exportTest, languages } = await import('../../../lab/export/export.js');
     const { lang, test = false } = options;
     const rule = await selectRule(context, options);
     await write(io.stdout, (test ? exportTest : exportRule)(rule.signing, lang, rule));

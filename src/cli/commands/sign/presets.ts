@@ -1,8 +1,8 @@
-import { presets } from '../../../signing/presets.js';
-import { formatRecipe } from '../../../signing/recipe-json.js';
-import { requirePreset } from '../../call/resolve-signing.js';
+import { presets } from '../../../core/signing/presets.js';
+import { formatRecipe } from '../../../core/signing/recipe-json.js';
 import { command } from '../../command.js';
 import { write } from '../../io.js';
+import { requirePreset } from '../../request/resolve-signing.js';
 
 export const declareSignPresets = command({
   name: 'presets',

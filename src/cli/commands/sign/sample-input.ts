@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import type { Sample } from '../../../signing/request.js';
-import type { TakenSamples } from '../../../signing-tools/samples/read-sample.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import type { Sample } from '../../../core/signing/request.js';
+import type { TakenSamples } from '../../../lab/samples/read-sample.js';
 import type { CliContext } from '../../command.js';
 import { parseCount } from '../../command-line/option-values.js';
 import { inputName, parseJson, printMessage, readText } from '../../io.js';
@@ -74,8 +74,8 @@ function noRequest(): InvalidInputError {
 /** @throws InvalidInputError with the place of the error in a text that is meant to be JSON, SampleError */
 async function readOrExplain(text: string, name: string, options: SampleOptions): Promise<TakenSamples> {
   const [{ readSamples }, { SampleError }] = await Promise.all([
-    import('../../../signing-tools/samples/read-sample.js'),
-    import('../../../signing-tools/samples/sample-error.js'),
+    import('../../../lab/samples/read-sample.js'),
+    import('../../../lab/samples/sample-error.js'),
   ]);
   try {
     return readSamples(text, options);

@@ -1,13 +1,13 @@
-import { formatRecipe } from '../../../signing/recipe-json.js';
-import type { SignableRequest } from '../../../signing/request.js';
-import type { Secret } from '../../../signing/secret.js';
-import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
-import { maxBits } from '../../../solve/search/shares.js';
-import type { Solution } from '../../../solve/solve.js';
-import type { SignedSample } from '../../../solve/tasks.js';
-import { formatCount } from '../../../support/count.js';
-import type { UserInfoErrorOptions } from '../../../support/errors.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
+import { formatRecipe } from '../../../core/signing/recipe-json.js';
+import type { SignableRequest } from '../../../core/signing/request.js';
+import type { Secret } from '../../../core/signing/secret.js';
+import { formatCount } from '../../../core/support/count.js';
+import type { UserInfoErrorOptions } from '../../../core/support/errors.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import { describeRecipe } from '../../../lab/describe-recipe.js';
+import { maxBits } from '../../../lab/solve/search/shares.js';
+import type { Solution } from '../../../lab/solve/solve.js';
+import type { SignedSample } from '../../../lab/solve/tasks.js';
 import { CheckFailedError } from '../../report-error.js';
 
 /** The result of a search for the recipes of signed samples. */

@@ -1,17 +1,22 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { type SigningChoice, signaturesOf } from '../../../signing/app-signatures.js';
-import type { SigningRecipes } from '../../../signing/recipe.js';
-import { paramOf, type Sample } from '../../../signing/request.js';
-import { solve, TimeOver } from '../../../solve/solve.js';
-import { type SignedSample, type SolveTask, tasksForAppSign, tasksForSign } from '../../../solve/tasks.js';
-import { UserInfoError } from '../../../support/errors.js';
-import { saveSigners, selectRule, selectSecret } from '../../call/resolve-signing.js';
+import { type SigningChoice, signaturesOf } from '../../../core/signing/app-signatures.js';
+import type { SigningRecipes } from '../../../core/signing/recipe.js';
+import { paramOf, type Sample } from '../../../core/signing/request.js';
+import { UserInfoError } from '../../../core/support/errors.js';
+import { solve, TimeOver } from '../../../lab/solve/solve.js';
+import {
+  type SignedSample,
+  type SolveTask,
+  tasksForAppSign,
+  tasksForSign,
+} from '../../../lab/solve/tasks.js';
 import type { Call, CliContext } from '../../command.js';
 import { printAdvice, printMessage, readJson } from '../../io.js';
+import { withProgress } from '../../output/progress.js';
 import { CheckFailedError } from '../../report-error.js';
-import { searchOnThreads } from '../../solve/search-threads.js';
-import { withProgress } from '../bulk/progress.js';
+import { saveSigners, selectRule, selectSecret } from '../../request/resolve-signing.js';
+import { searchOnThreads } from './search-threads.js';
 import { type SolveReport, showSolveReport, solveFault, solveReportRecord } from './solve-report.js';
 
 export interface SolveOptions {

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { InvalidInputError, quoteName } from '../../../protocol/errors.js';
-import { algorithms } from '../../../signing/digest-algorithms.js';
-import { parseDigest } from '../../../signing/digest-steps.js';
-import type { Sample } from '../../../signing/request.js';
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { algorithms } from '../../../core/signing/digest-algorithms.js';
+import { parseDigest } from '../../../core/signing/digest-steps.js';
+import type { Sample } from '../../../core/signing/request.js';
 import { type Call, command } from '../../command.js';
 import { addText, parseCount, parseDuration } from '../../command-line/option-values.js';
 import { readSignedInputs, signParamOption } from './sample-input.js';

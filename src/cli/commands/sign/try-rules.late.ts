@@ -1,15 +1,21 @@
 // Only "sign try" and "profile add" load it.
+
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import type { Settings } from '../../../core/profiles/settings.js';
+import type { SignerPair } from '../../../core/signing/app-signatures.js';
+import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
+import { formatCount } from '../../../core/support/count.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import { describeRecipe } from '../../../lab/describe-recipe.js';
 import { type AskedRules, askForRules } from '../../../lab/settle/ask-for-rules.js';
 import type { Asker } from '../../../lab/settle/asker.js';
 import type { Candidate } from '../../../lab/settle/candidates.js';
 import type { Search } from '../../../lab/settle/search-by-asking.js';
-import type { Settings } from '../../../profiles/settings.js';
-import { InvalidInputError } from '../../../protocol/errors.js';
-import type { SignerPair } from '../../../signing/app-signatures.js';
-import type { Recipe, SigningRecipes } from '../../../signing/recipe.js';
-import { describeRecipe } from '../../../signing-tools/describe-recipe.js';
-import { formatCount } from '../../../support/count.js';
-import { quoteWhereNeeded } from '../../../support/shell.js';
+import type { Call, CliContext } from '../../command.js';
+import type { ConnectionOptions } from '../../command-line/options.js';
+import { printAdvice, printMessage } from '../../io.js';
+import { confirm } from '../../prompt.js';
+import { CheckFailedError } from '../../report-error.js';
 import {
   askPlatform,
   connectToAsk,
@@ -17,14 +23,9 @@ import {
   reportOperation,
   stopWords,
   usualRate,
-} from '../../call/ask-platform.late.js';
-import { loadSigning, readSecretOf, resolveDeployment } from '../../call/deployment.js';
-import { saveSigners } from '../../call/resolve-signing.js';
-import type { Call, CliContext } from '../../command.js';
-import type { ConnectionOptions } from '../../command-line/options.js';
-import { printAdvice, printMessage } from '../../io.js';
-import { confirm } from '../../prompt.js';
-import { CheckFailedError } from '../../report-error.js';
+} from '../../request/ask-platform.late.js';
+import { loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
+import { saveSigners } from '../../request/resolve-signing.js';
 
 export interface TryOptions extends ConnectionOptions {
   /** Requests a second. */

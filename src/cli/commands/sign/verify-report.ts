@@ -1,5 +1,5 @@
-import { compareMessages, type Difference } from '../../../signing-tools/verify/compare-messages.js';
-import { sentencesOf, type Verification } from '../../../signing-tools/verify/verify-signature.js';
+import { compareMessages, type Difference } from '../../../lab/verify/compare-messages.js';
+import { sentencesOf, type Verification } from '../../../lab/verify/verify-signature.js';
 import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf } from './explain.js';
 

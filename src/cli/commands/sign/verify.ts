@@ -1,22 +1,27 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { Profile } from '../../../profiles/profile.js';
-import { endpoints } from '../../../protocol/endpoints.js';
-import { InvalidInputError, quoteName, UserInfoError } from '../../../protocol/errors.js';
-import { checkParameters, collectParameters, unsentParameters } from '../../../protocol/parameters.js';
-import { signaturesOf } from '../../../signing/app-signatures.js';
-import type { Recipe } from '../../../signing/recipe.js';
-import { partsOf } from '../../../signing/recipe-parts.js';
-import { paramOf, type Sample } from '../../../signing/request.js';
-import { Secret } from '../../../signing/secret.js';
-import { hiddenBody } from '../../../signing-tools/samples/captured-request.js';
-import { namedPresets } from '../../../signing-tools/verify/recipe-suspects.js';
-import type { Named, OtherInputs } from '../../../signing-tools/verify/suspect.js';
-import { type Verification, verification } from '../../../signing-tools/verify/verify-signature.js';
-import { addRecipeOption, type RecipeOptions, selectRule, selectSecret } from '../../call/resolve-signing.js';
+import { endpoints } from '../../../core/contract/endpoints.js';
+import { InvalidInputError, quoteName, UserInfoError } from '../../../core/contract/errors.js';
+import { checkParameters, collectParameters, unsentParameters } from '../../../core/contract/parameters.js';
+import type { Profile } from '../../../core/profiles/profile.js';
+import { signaturesOf } from '../../../core/signing/app-signatures.js';
+import type { Recipe } from '../../../core/signing/recipe.js';
+import { partsOf } from '../../../core/signing/recipe-parts.js';
+import { paramOf, type Sample } from '../../../core/signing/request.js';
+import { Secret } from '../../../core/signing/secret.js';
+import { hiddenBody } from '../../../lab/samples/captured-request.js';
+import { namedPresets } from '../../../lab/verify/recipe-suspects.js';
+import type { Named, OtherInputs } from '../../../lab/verify/suspect.js';
+import { type Verification, verification } from '../../../lab/verify/verify-signature.js';
 import { type Call, type CliContext, command } from '../../command.js';
 import { printMessage, readText } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { CheckFailedError } from '../../report-error.js';
+import {
+  addRecipeOption,
+  type RecipeOptions,
+  selectRule,
+  selectSecret,
+} from '../../request/resolve-signing.js';
 import { addSampleOptions, readSignedInputs, type SampleOptions } from './sample-input.js';
 import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
 

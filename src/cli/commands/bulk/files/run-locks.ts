@@ -1,0 +1,47 @@
+import { InvalidInputError } from '../../../../core/contract/errors.js';
+import { isSystemError, UnsuitableFileError } from '../../../../core/support/errors.js';
+import { FileLockedError, lockFile, silentLocks } from '../../../../core/support/file-lock.js';
+import { unwritable } from './file-errors.js';
+import { lockBeside, placeOf } from './place.js';
+
+/**
+ * Locks files, which need not exist, against other runs until the returned function is called. `takeOver`: the user
+ * says that a run which is not visible from here, as on another machine or in another container, has ended.
+ *
+ * @throws InvalidInputError if another run uses one of them
+ */
+export async function lockFiles(
+  paths: readonly (string | null | undefined)[],
+  takeOver = false,
+): Promise<() => void> {
+  const held: (() => void)[] = [];
+  const release = () => {
+    for (const unlock of held) unlock();
+  };
+  let current = '';
+  const lockOfNext = (path: string) => {
+    current = path;
+    return lockBeside(placeOf(path));
+  };
+  try {
+    const files = paths.filter((path): path is string => Boolean(path));
+    const silent = takeOver ? await silentLocks(files.map(lockOfNext)) : new Set<string>();
+    for (const path of files) held.push(await lockFile(lockOfNext(path), silent));
+    return release;
+  } catch (error) {
+    release();
+    if (error instanceof FileLockedError) throw inUse(error);
+    if (error instanceof UnsuitableFileError) {
+      throw new InvalidInputError(error.message, { hint: 'Look at it, and move it away.', cause: error });
+    }
+    throw isSystemError(error) ? unwritable(current, error) : error;
+  }
+}
+
+function inUse({ message, isRunning }: FileLockedError): InvalidInputError {
+  const wait = 'Wait for its end, or stop it and add --resume.';
+  if (isRunning) return new InvalidInputError(`another run uses this file: ${message}`, { hint: wait });
+  return new InvalidInputError(`another run may use this file: ${message}, which cannot be seen from here`, {
+    hint: `${wait} If it has ended, as when its container was killed, add --take-over.`,
+  });
+}

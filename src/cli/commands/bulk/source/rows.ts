@@ -1,0 +1,51 @@
+import type { FlatValue } from '../../../../core/contract/user-info.js';
+import { decompress, type Input } from './input.js';
+import type { LineBlock } from './lines.js';
+import { type TextOptions, toUtf8 } from './text.js';
+
+/** A row of a file, not parsed yet. */
+export interface FileRow {
+  /** The line where it begins, counted from 1, including the header. */
+  readonly line: number;
+  /** Approximate memory, in bytes. */
+  readonly size: number;
+  /**
+   * Its values by name, in their order.
+   *
+   * @throws InvalidInputError
+   */
+  fields(): Map<string, FlatValue>;
+  /** The part of a file before its first row. */
+  formatHeader(): string;
+  /** The row as text that can be read again. */
+  format(): string;
+}
+
+/** An input, and the format of its rows. */
+export interface RowSource {
+  readonly input: Input;
+  readonly text: TextOptions;
+  /**
+   * Reads rows in batches.
+   *
+   * @throws InvalidInputError that names the line
+   */
+  parse(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly FileRow[]>;
+}
+
+/**
+ * The rows of an input, in batches.
+ *
+ * @throws InvalidInputError that names the line
+ */
+export function readRows(source: RowSource): AsyncGenerator<readonly FileRow[]> {
+  return source.parse(readLines(source, source.input.read()));
+}
+
+/** The lines of an input whose contents are `bytes`. */
+export function readLines(
+  { text }: Pick<RowSource, 'text'>,
+  bytes: AsyncIterable<Buffer>,
+): AsyncGenerator<LineBlock> {
+  return toUtf8(decompress(bytes), text);
+}

@@ -1,0 +1,116 @@
+import type { Command } from 'commander';
+import { type PlainRequest, passbackRequest } from '../../../client/call/request.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import type { PassbackTarget } from '../../../core/contract/passback.js';
+import { type ResultCode, resultCode } from '../../../core/contract/result-codes.js';
+import {
+  parseUserInfo,
+  reservedKeys,
+  specialUserInfoKeys,
+  toUserInfo,
+  type UserInfoEntries,
+} from '../../../core/contract/user-info.js';
+import { type Call, type CliContext, command } from '../../command.js';
+import { listNames } from '../../command-line/help-layout.js';
+import { parseFilled } from '../../command-line/option-values.js';
+import { inputName, parseJson, readText } from '../../io.js';
+import { callService } from '../../request/call-service.js';
+import { requestDoubts } from '../../request/doubts.js';
+import { addRequestOptions, type RequestOptions } from '../../request/preview.js';
+import { isRowsName, rowsFileError } from '../bulk/rows-file.js';
+import { parsePairs, warnOfKeys } from './pairs.js';
+
+interface PassbackOptions extends RequestOptions {
+  readonly unionId?: string;
+  readonly primaryKey?: string;
+  readonly userInfo?: string;
+}
+
+/** The arguments and the request of a passback that is sent or explained. */
+export const passbackCall = {
+  takes: (command: Command) =>
+    command
+      .argument('[pairs...]', 'key=text, key:=json (a number, true), key=@file')
+      .option(
+        '--union-id <id>',
+        'union ID of the user; takes priority over --primary-key',
+        parseFilled('--union-id'),
+      )
+      .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
+      .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input'),
+  request: async ({ context, options }: Call<PassbackOptions>, pairs: readonly string[]) => {
+    const { unionId, primaryKey, userInfo: json } = options;
+    return buildRequest({ unionId, primaryKey }, await readUserInfo(context, pairs, json));
+  },
+};
+
+export const declarePassback = command({
+  name: 'passback',
+  common: ['profile', 'output', 'network', 'confirm'],
+  summary: 'pass information about a user back',
+  takes: (command) => {
+    return addRequestOptions(passbackCall.takes(command)).addHelpText(
+      'after',
+      () => `${listNames(Object.keys(specialUserInfoKeys), 'Keys with a special meaning')}
+Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is
+stored as it is; give it a prefix of your own, such as acme_level.`,
+    );
+  },
+  run: async (call: Call<PassbackOptions>, pairs: string[]) => {
+    const file = pairs.find(isRowsName);
+    if (file !== undefined) throw rowsFileError(file);
+    const request = await passbackCall.request(call, pairs);
+    const keys = Object.keys(JSON.parse(request.parameters.get('user_info') ?? '{}'));
+    return callService(call, request, async (settings) => {
+      await warnOfKeys(call.io, keys, settings.key_prefix);
+      return requestDoubts(request, settings);
+    });
+  },
+});
+
+/** What to do about an input that the contract forbids, in the words of the command line. */
+const nextSteps: Partial<Record<ResultCode, string>> = {
+  [resultCode.userNotNamed]:
+    'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
+  [resultCode.reservedKey]: 'The user is named by --union-id, the channel is that of the profile.',
+  [resultCode.primaryKeyNotInUserInfo]:
+    'Add the pair that has this key, with a value, or name the user by --union-id <id>.',
+};
+
+/** @throws InvalidInputError with the option to add in its hint */
+function buildRequest(target: PassbackTarget, userInfo: UserInfoEntries): PlainRequest {
+  try {
+    return passbackRequest(target, () => userInfo);
+  } catch (error) {
+    const hint = error instanceof InvalidInputError ? nextSteps[error.resultCode] : undefined;
+    if (!(error instanceof InvalidInputError) || hint === undefined) throw error;
+    throw new InvalidInputError(error.message, { hint, resultCode: error.resultCode });
+  }
+}
+
+/** @throws InvalidInputError if there are neither pairs nor `--user-info`, or both */
+async function readUserInfo(
+  context: CliContext,
+  pairs: readonly string[],
+  json: string | undefined,
+): Promise<UserInfoEntries> {
+  if (json === undefined) {
+    if (pairs.length > 0) return toUserInfo(await parsePairs(pairs));
+    throw new InvalidInputError('nothing to pass back', {
+      hint: 'Give pairs such as acme_level=gold, or a JSON object with --user-info.',
+    });
+  }
+  if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
+  const file = json === '-' ? json : /^@(.+)$/s.exec(json)?.[1];
+  const text = file === undefined ? json : await readText(context, file, 'a JSON object');
+  if (text.trim() === '') {
+    throw new InvalidInputError(`${file === undefined ? '--user-info' : inputName(file)} is empty`, {
+      hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
+    });
+  }
+  if (file === undefined) {
+    const hint = `In a shell, put it in single quotes: --user-info '{"acme_level":"gold"}'`;
+    parseJson(text, '--user-info', hint);
+  } else parseJson(text, inputName(file));
+  return parseUserInfo(text);
+}

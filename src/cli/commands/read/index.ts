@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import { readRequest } from '../../../client/call/request.js';
+import { InvalidInputError } from '../../../core/contract/errors.js';
+import { parseInfoNames, specialInfoNames } from '../../../core/contract/info-names.js';
+import { type Call, type CliContext, command } from '../../command.js';
+import { listNames } from '../../command-line/help-layout.js';
+import { parseFilled } from '../../command-line/option-values.js';
+import { cutSpaceAround } from '../../command-line/space-around.js';
+import { readValue } from '../../io.js';
+import { profileOutline } from '../../profile-outline.js';
+import { callService } from '../../request/call-service.js';
+import { nameDoubts, requestDoubts, specialNamesOf } from '../../request/doubts.js';
+import { addRequestOptions, type RequestOptions } from '../../request/preview.js';
+import { rowsFileDoubts } from '../bulk/rows-file.js';
+
+interface ReadOptions extends RequestOptions {
+  readonly scope?: string;
+}
+
+/** The arguments and the request of a read that is sent or explained. */
+export const readCall = {
+  takes: (command: Command) =>
+    command
+      .argument('<code>', 'authorization code; - for standard input')
+      .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
+      .option(
+        '--scope <scope>',
+        'authorization type (default: not sent, the service applies its own)',
+        parseFilled('--scope'),
+      ),
+  request: async ({ context, options }: Call<ReadOptions>, code: string, names: readonly string[]) => {
+    const { scope } = options;
+    return readRequest({
+      code: await readCode(context, code),
+      ...(names.length === 0 ? {} : { infoNames: parseInfoNames(names) }),
+      ...(scope === undefined ? {} : { scope }),
+    });
+  },
+};
+
+export const declareRead = command({
+  name: 'read',
+  common: ['profile', 'output', 'network', 'confirm'],
+  summary: "read a user's information with an authorization code",
+  takes: (command, { io }) => {
+    const special = () => {
+      const { chatPrefix } = profileOutline(io.env, command.optsWithGlobals().profile);
+      return listNames(Object.keys(specialInfoNames(chatPrefix)), 'Names with a special meaning');
+    };
+    return addRequestOptions(readCall.takes(command)).addHelpText(
+      'after',
+      () => `${special()}
+Any other name is a key that an application passed back, such as acme_level.
+Names missing from the answer are reported on stderr.`,
+    );
+  },
+  run: async (call: Call<ReadOptions>, code: string, names: string[]) => {
+    const request = await readCall.request(call, code, names);
+    const inQuery = (call.style.select?.names ?? []).filter((name) => !request.infoNames.includes(name));
+    return callService(call, request, async (settings) => [
+      ...requestDoubts(request, settings),
+      ...rowsFileDoubts('the code', code),
+      ...inQuery.flatMap((name) => nameDoubts('name in --query', name, specialNamesOf(settings))),
+    ]);
+  },
+});
+
+/**
+ * The code of the argument, or of standard input for `-`.
+ *
+ * @throws InvalidInputError if there is none
+ */
+async function readCode(context: CliContext, argument: string): Promise<string> {
+  if (argument === '') {
+    throw new InvalidInputError('the code is empty', {
+      hint: 'If it is "$code", the variable is not set: the command that sets it may have failed.',
+    });
+  }
+  if (argument !== '-') return argument;
+  return cutSpaceAround(context.io, 'the code', await readValue(context, 'code'));
+}

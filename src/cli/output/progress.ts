@@ -1,0 +1,90 @@
+import { type OutcomeCounts, outcomes } from '../../client/rows/outcome.js';
+import { formatCount } from '../../core/support/count.js';
+import { formatDuration } from '../commands/bulk/run-report.js';
+import type { Io } from '../io.js';
+import { colorsFor } from './style.js';
+
+/** The progress of some work. */
+interface Progress {
+  /** The name of the work, one word. */
+  readonly doing: string;
+  /** What is counted. Default: rows. */
+  readonly unit?: string;
+  readonly rows: number;
+  /** The part that is done, 0 to 1; `null` if it is not known. */
+  readonly share: number | null;
+  readonly total: number | null;
+  readonly counts?: OutcomeCounts;
+  /** Time for which nothing is sent, in milliseconds, because the service asked for a pause or does not answer. */
+  readonly pausedMs?: number;
+}
+
+const widestBar = 20;
+const narrowestBar = 5;
+/** For a terminal that does not report its width. */
+const defaultWidth = 80;
+const barMs = 150;
+const lineMs = 10_000;
+
+/** Shorter pauses are not shown. */
+const shownPauseMs = 1_000;
+
+/** Shows the progress of work: a bar on a terminal, else a line every ten seconds. `--quiet` shows nothing. */
+export async function withProgress<T>(
+  io: Io,
+  { quiet }: { readonly quiet?: boolean | undefined },
+  progressNow: () => Progress,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (quiet) return work();
+  const { stderr } = io;
+  const startedAt = performance.now();
+  const firstRows = progressNow().rows;
+  const colors = colorsFor(stderr, io.env);
+  const describe = (width?: number) => {
+    const progress = progressNow();
+    const rowsPerMs = (progress.rows - firstRows) / Math.max(1, performance.now() - startedAt);
+    return progressLine(progress, rowsPerMs, width, colors.green);
+  };
+  const showBar = () => stderr.write(`\r${describe((stderr.columns || defaultWidth) - 1)}\u001b[K`);
+  const timer = stderr.isTTY
+    ? setInterval(showBar, barMs)
+    : setInterval(() => stderr.write(`${describe()}\n`), lineMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    if (stderr.isTTY) stderr.write('\r\u001b[K');
+  }
+}
+
+/**
+ * A line that is not wider than `width`: parts at its end are left out. Without a width, it has all of them and no
+ * bar.
+ */
+export function progressLine(
+  { doing, unit = 'rows', rows, share, total, counts, pausedMs = 0 }: Progress,
+  rowsPerMs: number,
+  width?: number,
+  paint: (text: string) => string = (text) => text,
+): string {
+  const done = total === null ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
+  const failures = outcomes.flatMap((outcome) => {
+    const count = outcome === 'ok' ? 0 : (counts?.[outcome] ?? 0);
+    return count === 0 ? [] : [`${outcome} ${formatCount(count)}`];
+  });
+  const rate = `${formatCount(Math.round(rowsPerMs * 1000))}/s`;
+  const ms = share && rowsPerMs > 0 ? (rows / share - rows) / rowsPerMs : null;
+  const left = ms === null ? [rate] : [`${formatDuration(ms)} left`, rate];
+  const pace = pausedMs > shownPauseMs ? [`waiting ${formatDuration(pausedMs)} for the service`] : left;
+  const named = share === null ? doing : `${doing} ${Math.floor(share * 100)}%`;
+  const parts = [named, `${done} ${unit}`, ...failures, ...pace];
+  const whole = parts.join('  ');
+  if (width === undefined) return whole;
+  while (parts.length > 1 && parts.join('  ').length > width) parts.pop();
+  const line = parts.join('  ');
+  const barWidth = Math.min(widestBar, width - line.length - 1);
+  if (share === null || line !== whole || barWidth < narrowestBar) return line;
+  const full = Math.round(share * barWidth);
+  return `${paint('█'.repeat(full))}${'░'.repeat(barWidth - full)} ${line}`;
+}

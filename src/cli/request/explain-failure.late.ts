@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util';
+import { NoAnswerError, type RejectedError } from '../../client/call/errors.js';
+import type { OperationName } from '../../core/contract/endpoints.js';
+import { quoteName } from '../../core/contract/errors.js';
+import { defaultClockWindowSeconds, signLength } from '../../core/contract/limits.js';
+import { describeOrigin, settingNames } from '../../core/profiles/flags-and-environment.js';
+import { describeSecretSource, settingSecretAgain } from '../../core/profiles/secret.js';
+import type { Settings } from '../../core/profiles/settings.js';
+import { compileRecipe } from '../../core/signing/compile-recipe.js';
+import { defaultRecipes } from '../../core/signing/presets.js';
+import { quoteWhereNeeded } from '../../core/support/shell.js';
+import { ExplainedError } from '../report-error.js';
+
+/** The command that failed. */
+type Failed = OperationName | 'doctor';
+
+/** What `sign explain` shows such a request with. */
+const explained: Record<OperationName, string> = { read: 'read c1', passback: 'passback a=b --union-id u1' };
+
+/** The origin of the secret and of the rule, and the commands that find the fault. */
+function refusedSignature({ means }: RejectedError, settings: Settings, operation: Failed) {
+  const { profile, environment, secret } = settings;
+  const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
+  const profileFlag = flag('-p');
+  const steps = [
+    `sign explain ${explained[operation === 'doctor' ? 'read' : operation]}${profileFlag}`,
+    `sign solve -${flag('--save')}${profileFlag}`,
+    ...(environment.value === 'production' ? [] : [`sign try${flag('--save')}${profileFlag}`]),
+    ...(operation === 'doctor' ? [] : [`doctor${profileFlag}`]),
+  ];
+  const commands = steps.map((command) => `userinfo ${command}`);
+  const signedBy = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
+  if (means === 'wrongSign') {
+    const cause =
+      'Not app_sign but sign was refused, so the rule of sign is likelier to be wrong than the secret.';
+    return {
+      hint: `${signedBy}\n${cause} To see what is signed, find the rule, and check every setting:`,
+      commands,
+    };
+  }
+  const again = settingSecretAgain(profile, secret.source);
+  const how = again.commands.length > 0 ? 'Enter it again, by the first command.' : again.hint;
+  return {
+    hint:
+      `${signedBy}\nA wrong secret is the likeliest cause. ${how} ` +
+      'To see what is signed, find the rule, and check every setting:',
+    commands: [...again.commands, ...commands],
+  };
+}
+
+/** A code that the table does not have: in a test deployment a probe finds out what it means. */
+function unknownCode({ resultCode }: RejectedError, { profile, environment }: Settings) {
+  if (environment.value === 'production' || profile === null) return {};
+  return {
+    hint: `The table of the profile does not have the code ${resultCode}. To learn what the platform's codes mean, with a code of a test user:`,
+    commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --code "$code" --save-profile`],
+  };
+}
+
+/** Whether a refusal is about the length of `sign` (§5.4): a rule that is wrong may give another one. */
+function refusesSignLength({ means }: RejectedError, { signing_module, platform }: Settings): boolean {
+  if (means !== 'malformedParameter' || signing_module !== null) return false;
+  const { digestLength } = compileRecipe(platform.value.signing.sign);
+  return digestLength !== null && digestLength !== signLength;
+}
+
+/** The error of a call, with where the settings come from that may be wrong. */
+export function explainFailure(
+  error: RejectedError | NoAnswerError,
+  settings: Settings,
+  operation: Failed,
+  message?: string,
+): ExplainedError {
+  const advice =
+    error instanceof NoAnswerError ? aboutBaseUrl(error, settings) : aboutRefusal(error, settings, operation);
+  return new ExplainedError(error, { ...advice, ...(message !== undefined && { message }) });
+}
+
+/** A base URL that may be wrong has no place in the message, which names the host. */
+function aboutBaseUrl({ reason, hint }: NoAnswerError, { base_url: { origin } }: Settings) {
+  if (['proxy', 'reset', 'wrong-data'].includes(reason)) return {};
+  return {
+    hint: sentences(hint, `The ${settingNames.base_url.title} comes from ${describeOrigin(origin)}.`),
+  };
+}
+
+type RefusalAdvice = { readonly hint?: string; readonly commands?: readonly string[] };
+
+/** What the command line knows of a refusal. That it may have been carried out is said first. */
+function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed): RefusalAdvice {
+  const advice = ofSettings(error, settings, operation);
+  if (error.doubt === undefined || advice.hint === undefined) return advice;
+  return { ...advice, hint: `${error.doubt} ${advice.hint}` };
+}
+
+/** The settings that a refusal is about; nothing if it is about none. */
+function ofSettings(error: RejectedError, settings: Settings, operation: Failed): RefusalAdvice {
+  const { means } = error;
+  const isRule = means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error, settings);
+  if (isRule) return refusedSignature(error, settings, operation);
+  if (error.entry === undefined) return unknownCode(error, settings);
+  if (means === 'timestampOutsideWindow') return clockAdvice(error);
+  if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
+  const sent = (['tenant_code', 'channel', 'app_key'] as const).map((name) => {
+    const { value, origin } = settings[name];
+    return `${settingNames[name].title} ${quoteName(value)} (${describeOrigin(origin)})`;
+  });
+  return { hint: sentences(error.entry?.hint, `Sent: ${sent.join(', ')}.`) };
+}
+
+function sentences(hint: string | undefined, more: string): string {
+  return hint === undefined ? more : `${hint} ${more}`;
+}
+
+/** How far the clock of this machine is from that of the service, by the Date header of its answer. */
+function clockAdvice({ answer: { date } }: RejectedError): { readonly hint?: string } {
+  const seconds = Math.round((Date.parse(date ?? '') - Date.now()) / 1000);
+  if (Number.isNaN(seconds)) return {};
+  if (Math.abs(seconds) <= defaultClockWindowSeconds)
+    return {
+      hint: 'The Date header agrees with the clock of this machine: tell the operator that the service has another time.',
+    };
+  const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} that of the service`;
+  return { hint: `The clock of this machine is ${off}: set it.` };
+}
+
+function describeSecret({ profile, secret }: Settings): string {
+  const { origin, source } = secret;
+  if (origin.kind !== 'profile') {
+    const other = profile === null ? '' : `, not that of profile ${quoteName(profile)}`;
+    return `the secret in ${describeOrigin(origin)}${other}`;
+  }
+  const where = source.kind === 'file' ? '' : ` (${describeSecretSource(source)})`;
+  return `the secret of profile ${quoteName(origin.name)}${where}`;
+}
+
+/** The origin of the rule of the signatures. */
+export function describeRule({
+  platform: { value, origin },
+  profile,
+  signing_module,
+}: Pick<Settings, 'platform' | 'profile' | 'signing_module'>): string {
+  if (signing_module !== null) return `the module of profile ${quoteName(profile ?? '')}`;
+  if (isDeepStrictEqual(value.signing, defaultRecipes)) return 'the default recipes';
+  return `the recipes of ${describeOrigin(origin)}`;
+}

@@ -1,0 +1,98 @@
+import type { UserInfoClientOptions } from '../../client/call/options.js';
+import { parseProxy, proxyFor } from '../../client/call/proxy.js';
+import { isLoopback } from '../../core/contract/base-url.js';
+import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
+import { describeOrigin, settingNames } from '../../core/profiles/flags-and-environment.js';
+import type { Settings } from '../../core/profiles/settings.js';
+import { Secret } from '../../core/signing/secret.js';
+import { type Io, readNamedFile } from '../io.js';
+
+/**
+ * The options by which a client reaches the service from this machine.
+ *
+ * @throws InvalidInputError for an unreadable CA file or an invalid proxy
+ */
+export async function networkOptions(
+  settings: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file' | 'client_cert' | 'client_key' | 'proxy'>,
+  env: Io['env'],
+): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'cert' | 'key' | 'proxy'>> {
+  const { allow_http, ca_file, client_cert, client_key } = settings;
+  const proxy = proxyOf(settings, env);
+  const isArgument = settings.proxy?.origin.kind === 'flag';
+  if (proxy !== null) (isArgument ? parseOpenProxy : parseProxy)(proxy.address, proxy.name);
+  if (isArgument && isLoopback(new URL(settings.base_url.value).hostname)) {
+    throw new InvalidInputError('--proxy: requests to this machine never go through a proxy', {
+      hint: 'Leave it out.',
+    });
+  }
+  return {
+    allowHttp: allow_http !== null,
+    ...(ca_file === null ? {} : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
+    ...(client_cert === null && client_key === null
+      ? {}
+      : await readClientCertificate(client_cert, client_key)),
+    ...(proxy === null ? {} : { proxy: proxy.address }),
+  };
+}
+
+/** The proxy of the settings, else of the environment, and what names it; `null` if there is none. */
+export function proxyOf(
+  { base_url, proxy }: Pick<Settings, 'base_url' | 'proxy'>,
+  env: Io['env'],
+): { readonly address: string; readonly name: string } | null {
+  if (proxy !== null) return { address: proxy.value, name: describeOrigin(proxy.origin) };
+  const found = proxyFor(base_url.value, env);
+  return found && { address: found.address, name: found.variable };
+}
+
+/**
+ * Parses the address of a proxy that an argument or a profile gives.
+ *
+ * @throws InvalidInputError for one that is invalid, or has a password
+ */
+export function parseOpenProxy(text: string, label: string): void {
+  if (parseProxy(text, label).token === undefined) return;
+  throw new InvalidInputError(
+    `${label} has a user name or a password, which other users of the machine can read`,
+    {
+      hint: `Put the address into the variable ${settingNames.proxy.variable} instead.`,
+    },
+  );
+}
+
+/** The address of a proxy for people: a user name and a password, which one of a variable may have, are masked. */
+export function showProxy(address: string): string {
+  return address.replace(/^(\w+:\/\/)?.*@/, '$1****@');
+}
+
+/** The text of a file that a setting names, and the name of both in messages. Throws an InvalidInputError. */
+async function readSetting(setting: Settings['ca_file'], what: string) {
+  if (setting === null) return [undefined, what] as const;
+  const label = `${what} ${quoteName(setting.value)} (${describeOrigin(setting.origin)})`;
+  const text = await readNamedFile(setting.value, label, { isKept: setting.origin.kind === 'profile' });
+  return [text, label] as const;
+}
+
+/** @throws InvalidInputError if one of the two is missing or cannot be read, or they are not a pair */
+async function readClientCertificate(
+  cert: Settings['client_cert'],
+  key: Settings['client_cert'],
+): Promise<{ readonly cert: string; readonly key: Secret }> {
+  const [certText, certLabel] = await readSetting(cert, 'the client certificate');
+  const [keyText, keyLabel] = await readSetting(key, 'the client key');
+  const { checkClientCertificate } = await import('../../client/call/tls-trust.js');
+  const pair = checkClientCertificate(certText, keyText, [certLabel, keyLabel]);
+  return { cert: pair.cert, key: new Secret(pair.key) };
+}
+
+/** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */
+async function readAuthorities(
+  file: NonNullable<Settings['ca_file']>,
+  extra: string | undefined,
+): Promise<string> {
+  const [ours = '', label] = await readSetting(file, 'the CA file');
+  const { checkAuthorities } = await import('../../client/call/tls-trust.js');
+  checkAuthorities(ours, label);
+  if (!extra) return ours;
+  return `${ours}\n${await readNamedFile(extra, `the file ${quoteName(extra)} (NODE_EXTRA_CA_CERTS)`)}`;
+}

@@ -1,0 +1,149 @@
+import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Command } from 'commander';
+import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
+import { isObject } from '../../core/contract/fields.js';
+import { defaultPlatform, parsePlatform, refuseModule } from '../../core/platform/platform.js';
+import { describeOrigin } from '../../core/profiles/flags-and-environment.js';
+import { findProfile, updateProfile } from '../../core/profiles/profile-store.js';
+import { resolveSigning, type SigningSettings } from '../../core/profiles/settings.js';
+import { compileRecipes, type SigningChoice } from '../../core/signing/app-signatures.js';
+import { compileRecipe } from '../../core/signing/compile-recipe.js';
+import { defaultRecipes, findPreset, type Preset, presets } from '../../core/signing/presets.js';
+import type { Recipe, SigningRecipes } from '../../core/signing/recipe.js';
+import { parseObject, parseRecipe, parseSigningRecipes } from '../../core/signing/recipe-json.js';
+import type { Secret } from '../../core/signing/secret.js';
+import { nearestName } from '../../core/support/nearest-name.js';
+import type { CliContext } from '../command.js';
+import type { CommonOptions } from '../command-line/options.js';
+import { inputName, readJson } from '../io.js';
+import { loadSigning, readSecretOf, settingSources } from './deployment.js';
+
+export interface RecipeOptions {
+  /** A preset, or a file. */
+  readonly recipe?: string;
+}
+
+/** A signing rule, and where it comes from. */
+interface SelectedRule {
+  readonly signing: SigningChoice;
+  /** Such as `the preset taobao`. */
+  readonly from: string;
+  /** The number of rules that `sign solve` found; 1 where it did not find this one. */
+  readonly fits: number;
+}
+
+/** The signing of a command: `--recipe`, else that of the profile in use, else the default recipes. */
+export async function selectRule(
+  context: CliContext,
+  options: CommonOptions & RecipeOptions,
+): Promise<SelectedRule> {
+  if (options.recipe === undefined) {
+    const settings = await settingsOf(context, options);
+    const { platform, signing_module } = settings;
+    const isUsual = signing_module === null && isDeepStrictEqual(platform.value.signing, defaultRecipes);
+    const from = isUsual ? 'the default recipes' : `the ${describeOrigin(platform.origin)}`;
+    return { signing: await loadSigning(context, settings), from, fits: 1 };
+  }
+  return readRule(context, options.recipe);
+}
+
+/** The signers of given recipes. */
+function choiceOf(given: Recipe | SigningRecipes): SigningChoice {
+  if ('steps' in given) return { kind: 'one', signer: compileRecipe(given), recipe: given };
+  return { kind: 'pair', signers: compileRecipes(given), recipes: given };
+}
+
+/** The secret in a sample, else the one that every command uses. */
+export async function selectSecret(
+  context: CliContext,
+  options: CommonOptions,
+  own: Secret | null = null,
+): Promise<Secret> {
+  if (own !== null) return own;
+  const settings = await settingsOf(context, options);
+  return readSecretOf(context, { profile: settings.profile, secret: settings.secret() });
+}
+
+/** Stores recipes in a profile, in place of a module. The recipe of a signature that is not named stays. */
+export async function saveSigners(
+  { profiles }: CliContext,
+  name: string,
+  signers: Partial<SigningRecipes>,
+): Promise<void> {
+  await profiles.change((list) => {
+    const platform = findProfile(list, name).platform ?? defaultPlatform;
+    const signing = { ...platform.signing, ...signers };
+    return updateProfile(list, name, { platform: { ...platform, signing }, signing_module: null });
+  });
+}
+
+function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningSettings> {
+  return resolveSigning(settingSources(context, flags));
+}
+
+/**
+ * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file: of recipes, of a platform, or of what
+ * `sign solve --json` printed, where the first rule is taken.
+ *
+ * @throws InvalidInputError, or RecipeError that names the invalid field, token or step
+ */
+async function readRule(context: CliContext, source: string): Promise<SelectedRule> {
+  const preset = findPreset(source);
+  if (preset !== undefined)
+    return { signing: choiceOf(preset.recipe), from: `the preset ${source}`, fits: 1 };
+  const json = await readJson(context, source);
+  const signing = isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
+  const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
+  if (isSolveReport(signing)) {
+    // The report has the fits of app_sign apart, where a request has both signatures.
+    const fits = Math.max(
+      signing.fits.length,
+      isSolveReport(signing.app_sign) ? signing.app_sign.fits.length : 0,
+    );
+    return { signing: choiceOf(parseFound(signing.fits[0])), from: 'a search by samples', fits };
+  }
+  refuseModule(signing, `${inputName(source)}: `);
+  const isPair = isObject(signing) && ('app_sign' in signing || 'sign' in signing);
+  if (!isPair) return { signing: choiceOf(parseRecipe(signing)), from, fits: 1 };
+  for (const [name, recipe] of Object.entries(signing))
+    refuseModule(recipe, `${inputName(source)}: ${name}.`);
+  return { signing: choiceOf(parseSigningRecipes(signing)), from, fits: 1 };
+}
+
+/** The output of `sign solve --json`; its rules are untrusted JSON, likeliest first. */
+interface FoundRules {
+  readonly fits: readonly unknown[];
+  readonly app_sign?: unknown;
+}
+
+function isSolveReport(json: unknown): json is FoundRules {
+  return isObject(json) && Array.isArray(json.fits);
+}
+
+/** @throws InvalidInputError where no rule was found */
+function parseFound(first: unknown): Recipe | SigningRecipes {
+  if (first === undefined) throw new InvalidInputError('the search found no recipe');
+  const { recipe, app_sign } = parseObject(first, 'fits[0]');
+  if (app_sign === undefined) return parseRecipe(recipe, 'fits[0].recipe');
+  return parseSigningRecipes({ app_sign, sign: recipe });
+}
+
+/** @throws InvalidInputError that suggests the most similar name */
+export function requirePreset(name: string): Preset {
+  const preset = findPreset(name);
+  if (preset !== undefined) return preset;
+  const names = presets.map((known) => known.name);
+  const nearest = nearestName(name, names);
+  throw new InvalidInputError(`there is no preset ${quoteName(name)}`, {
+    hint: `${nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `}They are listed by:`,
+    commands: ['userinfo sign presets'],
+  });
+}
+
+export function addRecipeOption(command: Command): Command {
+  return command.option(
+    '--recipe <name>',
+    'preset, or file with one recipe, {app_sign, sign} or a report of "sign solve --json" (default: those of the profile)',
+  );
+}

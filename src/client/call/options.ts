@@ -1,0 +1,263 @@
+import {
+  hasMembers,
+  isA,
+  isCount,
+  isDuration,
+  isFilledText,
+  isFunction,
+  isParameter,
+  isPlainObject,
+  isSignal,
+  isText,
+  type MemberCheck,
+  type Shape,
+} from '../../core/contract/members.js';
+import type { PlatformFile } from '../../core/platform/platform.js';
+import type { RequestSigners } from '../../core/signing/app-signatures.js';
+import { Secret, secretLabel } from '../../core/signing/secret.js';
+import type { Dispatcher } from './dispatcher.js';
+import type { ClientHooks, Logger } from './hooks.js';
+
+/**
+ * Options of a client: deployment, credentials, timeouts.
+ *
+ * @example
+ * const options: UserInfoClientOptions = {
+ *   baseUrl: 'https://users.example.com',
+ *   tenantCode: 'acme',
+ *   channel: 'web',
+ *   appKey: 'app-1',
+ *   appSecret: async () => (await secrets.get('app-secret')).value,
+ * };
+ */
+export interface UserInfoClientOptions extends ClientHooks {
+  /** Base URL of the test or the production deployment (§1): everything before `/api/v1/`. */
+  readonly baseUrl: string | URL;
+  readonly tenantCode: string;
+  readonly channel: string;
+  readonly appKey: string;
+  /**
+   * The app secret, or where it is fetched: a secret that is rotated needs no new client. A function is called before a
+   * request, not more often than once a second; while it takes its time, other requests use the last secret. With
+   * `lifetimeMs` a secret is used for that long, and fetched anew before its end.
+   */
+  readonly appSecret: string | Secret | SecretProvider | VaultSecret;
+  /**
+   * What the spec leaves open, as the platform does it: the content of a platform file. Its recipes sign; on its result
+   * codes depend retries, throttling, hints and `error.means`.
+   */
+  readonly platform?: PlatformFile;
+  /** Signers of your own (§5.5, §5.6), in place of the recipes of `platform`; they may return promises. */
+  readonly signing?: RequestSigners;
+  /**
+   * Headers of every request, such as the key of a gateway, besides those whose value `platform` has: values, or
+   * functions that return them, for a token that expires.
+   */
+  readonly headers?: Readonly<Record<string, string | Secret | HeaderProvider>>;
+  /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
+  readonly timeoutMs?: number;
+  /** Maximum duration of one attempt, of a call and of a row, in milliseconds. Default: `timeoutMs`. */
+  readonly attemptTimeoutMs?: number;
+  /** Maximum time to open a connection, in milliseconds. Default: 5 seconds. */
+  readonly connectTimeoutMs?: number;
+  /** Maximum number of attempts. Default: 3. */
+  readonly attempts?: number;
+  /** Maximum number of open connections; further requests wait for one. Default: 128. */
+  readonly connections?: number;
+  /** Whether plain http to another machine is allowed. */
+  readonly allowHttp?: boolean;
+  /** PEM certificates of authorities to trust in addition to Node's. */
+  readonly extraCa?: string;
+  /** PEM certificate of this client, with its chain, for a service or gateway that asks for one. It needs `key`. */
+  readonly cert?: string;
+  /** PEM private key of `cert`. */
+  readonly key?: string | Secret;
+  /**
+   * Address of an http proxy, such as `http://user:password@proxy.example:3128`. Loopback addresses are reached
+   * directly.
+   */
+  readonly proxy?: string;
+  /**
+   * A dispatcher, of undici 7 or later or of your own, to use instead of the client's own connections; `close` leaves it open.
+   * `connections`, `connectTimeoutMs`, `extraCa`, `cert`, `key` and `proxy` then have no effect.
+   */
+  readonly dispatcher?: Dispatcher;
+  /** Returns milliseconds since 1970. Default: the system clock. */
+  readonly now?: () => number;
+  /** Returns a new `random` (§5.4). Default: from a cryptographic source. */
+  readonly random?: () => string;
+  /**
+   * Receives each attempt, its answer or why there is none, as `debug`, without secrets and personal data; and as `warn`
+   * what is a process warning otherwise: pino, console, or your own.
+   */
+  readonly logger?: Logger;
+}
+
+/**
+ * Returns the current app secret. One call is made at a time, and another one, with `true`, after the service has refused
+ * the signature of the secret in use; that request is then sent once more. If there is no secret, and the function
+ * fails, returns none or takes longer than `timeoutMs` of the client, a call throws a NoAnswerError with the reason
+ * `secret`; if there is one, it stays in use.
+ */
+export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
+
+/**
+ * Where the app secret is fetched, and for how long one is used, in milliseconds: the next one is fetched before its end,
+ * and requests wait for it after its end.
+ *
+ * @example
+ * const appSecret: VaultSecret = {
+ *   fetch: async () => (await vault.read('app-secret')).value,
+ *   lifetimeMs: 60_000,
+ * };
+ */
+export interface VaultSecret {
+  readonly fetch: SecretProvider;
+  readonly lifetimeMs: number;
+}
+
+/**
+ * Returns the current value of a header: it is called before a request, not more often than once a second, and again,
+ * with `true`, after the service has refused the caller, as by HTTP 401; that request is then sent once more. While it
+ * takes its time, other requests are sent with the last value. If there is none, and it fails, a call throws a
+ * NoAnswerError with the reason `secret`.
+ *
+ * @example
+ * let token = '';
+ * const authorization: HeaderProvider = async (isRefused) => {
+ *   if (token === '' || isRefused) token = await gateway.newToken();
+ *   return `Bearer ${token}`;
+ * };
+ */
+export type HeaderProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
+
+/** The options of a client that `withOptions` can replace: all but those of its connections. */
+export type DerivedOptions = Partial<
+  Omit<
+    UserInfoClientOptions,
+    | 'baseUrl'
+    | 'allowHttp'
+    | 'connectTimeoutMs'
+    | 'connections'
+    | 'extraCa'
+    | 'cert'
+    | 'key'
+    | 'proxy'
+    | 'dispatcher'
+  >
+>;
+
+/**
+ * Options of one call.
+ *
+ * @example
+ * const options: CallOptions = { timeoutMs: 2_000, attempts: 1, context: { job: 7 } };
+ * await client.read({ code }, options);
+ */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds. Default: that of the client. */
+  readonly timeoutMs?: number;
+  /** Milliseconds. Default: that of the client. */
+  readonly attemptTimeoutMs?: number;
+  /** Maximum number of attempts. Default: that of the client. */
+  readonly attempts?: number;
+  /** Headers of this call besides those of the client, such as the ID of a trace; they take precedence. */
+  readonly headers?: Readonly<Record<string, string | Secret>>;
+  /** Any value, such as the ID of a request of your own: hooks and traces of this call receive it. */
+  readonly context?: unknown;
+}
+
+/** The values of options that are not given; times in milliseconds. */
+export const clientDefaults = {
+  timeoutMs: 10_000,
+  connectTimeoutMs: 5_000,
+  attempts: 3,
+  connections: 128,
+} as const;
+
+/** Accepts text or a Secret. */
+export const isSecret: MemberCheck = (value) => {
+  const text = value instanceof Secret ? value.reveal() : value;
+  if (text === secretLabel) return 'is <secret>, the placeholder that a Secret prints';
+  return isFilledText(text);
+};
+
+/** Accepts what `isSecret` does, and where a secret is fetched. */
+const isSecretOrSource: MemberCheck = (value) => {
+  if (typeof value === 'function') return null;
+  const { fetch, lifetimeMs } = (value ?? {}) as Partial<VaultSecret>;
+  if (typeof fetch !== 'function') return isSecret(value);
+  const fault = isDuration(lifetimeMs);
+  return fault === null ? null : `has a lifetimeMs that ${fault}`;
+};
+
+export const clientMembers: Shape<UserInfoClientOptions> = {
+  what: 'the options of UserInfoClient',
+  members: {
+    baseUrl: (value) => (hasMembers(value, { href: 'string', origin: 'string' }) ? null : isText(value)),
+    tenantCode: isParameter,
+    channel: isParameter,
+    appKey: isParameter,
+    appSecret: isSecretOrSource,
+    platform: () => null, // parsePlatform checks it
+    signing: isA('the signers app_sign and sign (recipes belong into platform.signing)', isSignerPair),
+    headers: isPlainObject,
+    timeoutMs: isDuration,
+    attemptTimeoutMs: isDuration,
+    connectTimeoutMs: isDuration,
+    attempts: isCount,
+    connections: isCount,
+    allowHttp: isA('true or false', (value) => typeof value === 'boolean'),
+    extraCa: isText,
+    cert: isText,
+    key: (value) => isText(value instanceof Secret ? value.reveal() : value),
+    proxy: isText,
+    dispatcher: isA('a dispatcher of undici', (value) => hasMembers(value, { dispatch: 'function' })),
+    now: isFunction,
+    random: isFunction,
+    logger: isA('a logger with debug and warn', (value) =>
+      hasMembers(value, { debug: 'function', warn: 'function' }),
+    ),
+    onRequest: isFunction,
+    onResponse: isFunction,
+    onNoAnswer: isFunction,
+    onRetry: isFunction,
+  },
+  required: ['baseUrl', 'tenantCode', 'channel', 'appKey', 'appSecret'],
+};
+
+function isSignerPair(value: unknown): boolean {
+  const { app_sign, sign } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return [app_sign, sign].every((signer) => hasMembers(signer, { sign: 'function' }));
+}
+
+const {
+  baseUrl,
+  allowHttp,
+  connectTimeoutMs,
+  connections,
+  extraCa,
+  cert,
+  key,
+  proxy,
+  dispatcher,
+  ...derivable
+} = clientMembers.members;
+
+export const derivedMembers: Shape<DerivedOptions> = {
+  what: 'the options of withOptions',
+  members: derivable,
+};
+
+export const callMembers: Shape<CallOptions> = {
+  what: 'the options of a call',
+  members: {
+    signal: isSignal,
+    timeoutMs: isDuration,
+    attemptTimeoutMs: isDuration,
+    attempts: isCount,
+    headers: isPlainObject,
+    context: () => null,
+  },
+};

@@ -1,0 +1,95 @@
+// Commands read the address of a proxy without undici.
+import { InvalidInputError } from '../../core/contract/errors.js';
+import type { EnvironmentVariables } from '../../core/support/shell.js';
+
+/** The address and the credentials of a proxy. */
+export interface HttpProxy {
+  /** Scheme, host and port, without user name and password. */
+  readonly url: string;
+  readonly host: string;
+  /** The value of `Proxy-Authorization`; absent if the address has no user. */
+  readonly token?: string;
+}
+
+/** A host for messages, with the proxy on the way to it. */
+export function nameHost(host: string, proxy: HttpProxy | null): string {
+  return proxy === null ? host : `${host} through the proxy ${proxy.host}`;
+}
+
+/**
+ * Parses the address of a proxy as in environment variables: `http://user:password@host:3128`, or `host:3128`.
+ *
+ * @throws InvalidInputError that begins with `label` and does not repeat the text, which may hold a password
+ */
+export function parseProxy(text: string, label = 'proxy'): HttpProxy {
+  const address = text.includes('://') ? text : `http://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : null;
+  // A "/", "?" or "#" in a password ends the host: what is before it would be looked up as a name.
+  const isWhole = url !== null && /^\/?$/.test(url.pathname + url.search + url.hash);
+  if (!isWhole || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+    throw new InvalidInputError(`${label} is not the address of an http proxy`, {
+      hint: 'Write it as http://host:port, or http://user:password@host:port with special characters percent-encoded; proxies of other kinds are not supported.',
+    });
+  }
+  const { origin, host, username, password } = url;
+  if (username === '' && password === '') return { url: origin, host };
+  const credentials = `${decodePart(username, label)}:${decodePart(password, label)}`;
+  return { url: origin, host, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+function decodePart(encoded: string, label: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new InvalidInputError(`${label} has a user name or password that is not percent-encoded`, {
+      hint: 'Write a % in it as %25.',
+    });
+  }
+}
+
+/**
+ * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY
+ * lists its host. The lower-case names take precedence, as in curl. `null`: no proxy.
+ */
+export function proxyFor(baseUrl: string, env: EnvironmentVariables) {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const variable = env[name.toLowerCase()] ? name.toLowerCase() : name;
+  const address = env[variable];
+  if (!address) return null;
+  const exceptions = (env.no_proxy || env.NO_PROXY || '').split(/[,\s]+/).filter((entry) => entry !== '');
+  const usedPort = port || (protocol === 'https:' ? '443' : '80');
+  return exceptions.some((entry) => covers(entry, hostname, usedPort)) ? null : { address, variable };
+}
+
+/**
+ * Whether an entry of NO_PROXY matches: `*` any host; a name, `.name` and `*.name` that host and its subdomains;
+ * `:port` limits it to a port; an address and a number of bits, such as `10.0.0.0/8`, the addresses of that network.
+ */
+function covers(entry: string, hostname: string, port: string): boolean {
+  if (entry === '*') return true;
+  if (entry.includes('/')) return isInNetwork(hostname, entry);
+  const [, name = entry, onlyPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
+  const isIpv6 = name.includes(':') && !name.startsWith('[');
+  const covered = (isIpv6 ? `[${entry}]` : name.replace(/^\*?\./, '')).toLowerCase();
+  if (!isIpv6 && onlyPort !== undefined && onlyPort !== port) return false;
+  return hostname === covered || hostname.endsWith(`.${covered}`);
+}
+
+/** Whether a host is an address in a network such as `10.0.0.0/8`. What is no network has no address, as in curl. */
+function isInNetwork(hostname: string, network: string): boolean {
+  const { BlockList, isIP } = process.getBuiltinModule('node:net');
+  const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const host = withoutBrackets(hostname);
+  const [, start = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(network) ?? [];
+  const address = withoutBrackets(start);
+  const isNetwork = isIP(address) !== 0 && Number(bits) <= (isIP(address) === 6 ? 128 : 32);
+  if (isIP(host) === 0 || !isNetwork) return false;
+  const list = new BlockList();
+  list.addSubnet(address, Number(bits), family(address));
+  return list.check(host, family(host));
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
+}

@@ -1,0 +1,165 @@
+import { InvalidInputError } from '../../core/contract/errors.js';
+import { isPromise } from '../../core/signing/signer.js';
+import { NoAnswerError } from './errors.js';
+
+/** Pause after a call that failed before the next one that no request waits for, in milliseconds. */
+const afterFailureMs = 1_000;
+
+/** Fetches a value, and limits how long it is used; times in milliseconds. */
+interface ValueSource<T> {
+  /**
+   * Calls the function of the caller; `isRefused`: the service refused the value in use.
+   *
+   * @throws NoAnswerError with the reason `secret`
+   */
+  readonly fetch: (isRefused: boolean) => T | PromiseLike<T>;
+  /** The name of the function in errors. */
+  readonly what: string;
+  /** Age from which a value is renewed while requests still use it. */
+  readonly freshMs: number;
+  /** Age from which requests wait for the next value. */
+  readonly lifetimeMs: number;
+  /** Maximum duration of a call of the function. */
+  readonly limitMs: number;
+  /** Receives the error of a call that no request waits for. */
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * The app secret, or the values of headers: fixed, or returned by a function of the caller, which is called by one
+ * request at a time, when its value is old, and again when the service refuses it.
+ */
+export class RenewedValue<T> {
+  readonly #source: ValueSource<T> | null;
+  /** The value in use; `null` before the first call of the function. */
+  known: T | null;
+  /** When it came, by `performance.now()`. */
+  #since = Number.NEGATIVE_INFINITY;
+  /** When the function is called again though no request has to wait. */
+  #renewalAt = Number.NEGATIVE_INFINITY;
+  #fetched: Promise<void> | null = null;
+  /** Number of calls of the function, and which of them returned the value in use. */
+  #calls = 0;
+  #usedCall = 0;
+  /** Whether the service refused the value in use. */
+  #isRefused = false;
+  /** Whether an answer showed, since the last refusal, that the value in use is good. */
+  #isProven = true;
+
+  constructor(source: ValueSource<T> | { readonly fixed: T }) {
+    this.#source = 'fetch' in source ? source : null;
+    this.known = 'fetch' in source ? null : source.fixed;
+  }
+
+  /**
+   * The value of the next request.
+   *
+   * @throws NoAnswerError as `fetch` does, or InvalidInputError if it returns a promise and no call was made yet
+   */
+  get current(): T {
+    if (this.known !== null || this.#source === null) return this.known as T;
+    const value = this.#source.fetch(false);
+    if (isPromise(value)) {
+      value.then(undefined, () => {});
+      throw new InvalidInputError(
+        `${this.#source.what} returns a promise: a request is not signed by it alone`,
+        { hint: 'Make a call first, or use a function that returns the value itself.' },
+      );
+    }
+    return value;
+  }
+
+  /**
+   * Renews a value that is old. Returns a promise if the next request has to wait for it.
+   *
+   * @throws NoAnswerError with the reason `secret` if the function fails or takes too long
+   */
+  prepare(): Promise<void> | undefined {
+    if (this.#source === null) return undefined;
+    const now = performance.now();
+    const isNeeded = this.known === null || this.#isRefused || now - this.#since >= this.#source.lifetimeMs;
+    if (isNeeded || now >= this.#renewalAt) this.#fetched ??= this.#renew(this.#source, isNeeded);
+    return isNeeded ? (this.#fetched ?? undefined) : undefined;
+  }
+
+  async #renew({ fetch, what, freshMs, limitMs, warn }: ValueSource<T>, isNeeded: boolean): Promise<void> {
+    this.#calls += 1;
+    const call = this.#calls;
+    const use = (value: T) => {
+      if (call < this.#usedCall) return;
+      this.#usedCall = call;
+      this.#since = performance.now();
+      this.#renewalAt = this.#since + freshMs;
+      this.#isRefused = false;
+      this.known = value;
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(didNotReturn(what, limitMs)), limitMs).unref();
+    });
+    try {
+      // A value that comes too late is used by later requests.
+      await Promise.race([(async () => fetch(this.#isRefused))().then(use), late]);
+    } catch (error) {
+      this.#renewalAt = performance.now() + afterFailureMs;
+      if (isNeeded) throw error;
+      warn(`${(error as Error).message}; its last value stays in use`);
+    } finally {
+      clearTimeout(timer);
+      this.#fetched = null;
+    }
+  }
+
+  /**
+   * Whether a request that was sent at `sentAt` is to be sent again with another value: the service refused the one that
+   * was sent, which is old, or has proven good before. `isProof`: an answer showed that the value is good.
+   */
+  isOutdated(isRefusal: boolean, isProof: boolean, sentAt: number): boolean {
+    if (this.#source === null) return false;
+    if (!isRefusal) {
+      this.#isProven ||= isProof;
+      return false;
+    }
+    if (this.#isRefused || sentAt < this.#since) return true;
+    if (!this.#isProven) return false;
+    this.#isProven = false;
+    this.#isRefused = true;
+    return true;
+  }
+}
+
+/**
+ * Calls a function of the caller, and parses what it returns, at once if it can.
+ *
+ * @throws NoAnswerError with the reason `secret` if it fails; what `parse` throws
+ */
+export function callProvider<T>(
+  what: string,
+  provide: () => unknown,
+  parse: (given: unknown) => T,
+): T | Promise<T> {
+  const failed = (cause: unknown): never => {
+    throw notProvided(what, 'failed', 'Its error is the cause; try again when it returns the value.', cause);
+  };
+  let given: unknown;
+  try {
+    given = provide();
+  } catch (cause) {
+    failed(cause);
+  }
+  return isPromise(given) ? Promise.resolve(given).then(parse, failed) : parse(given);
+}
+
+/** The error of a function that took too long. */
+export function didNotReturn(what: string, limitMs: number): NoAnswerError {
+  return notProvided(
+    what,
+    `did not return within ${Math.ceil(limitMs)} ms`,
+    'Try again; give the function a shorter time-out of its own, which says what it waits for.',
+  );
+}
+
+/** No request can be signed or sent. Nothing was sent, unless by earlier attempts of the call. */
+export function notProvided(what: string, did: string, hint: string, cause?: unknown): NoAnswerError {
+  return new NoAnswerError(`${what} ${did}`, { reason: 'secret', received: false, attempts: 0, hint, cause });
+}

@@ -1,0 +1,143 @@
+import { type Endpoint, endpointNamed } from '../../core/contract/endpoints.js';
+import { InvalidInputError } from '../../core/contract/errors.js';
+import { kindOf } from '../../core/contract/fields.js';
+import { checkInfoNames } from '../../core/contract/info-names.js';
+import {
+  checkMembers,
+  isFilledText,
+  isPlainObject,
+  isText,
+  type Shape,
+} from '../../core/contract/members.js';
+import { checkText, type Parameters } from '../../core/contract/parameters.js';
+import { checkPassback, type PassbackTarget, wireNames } from '../../core/contract/passback.js';
+import type { InfoName } from '../../core/contract/read-data.js';
+import { resultCode } from '../../core/contract/result-codes.js';
+import {
+  type FlatUserInfo,
+  formatFlatJson,
+  toUserInfo,
+  type UserInfo,
+  type UserInfoEntries,
+} from '../../core/contract/user-info.js';
+
+/** Input of a read (§4.1). */
+export interface ReadInput<Name extends string = string> {
+  /** The authorization code issued to the user. */
+  readonly code: string;
+  /** Names of the requested pieces of information, at least one. Default: all that the code authorizes. */
+  readonly infoNames?: readonly (Name & InfoName<Name>)[];
+  /** Not sent unless given. */
+  readonly scope?: string;
+}
+
+/**
+ * Input of a passback (§4.2): `unionId` takes priority over `primaryKey`, the key of `userInfo` that identifies the
+ * user.
+ *
+ * @example
+ * const byId: PassbackInput = { unionId: 'u1', userInfo: { acme_level: 'gold' } };
+ * const byKey: PassbackInput = { primaryKey: 'mobile', userInfo: { mobile: '13800001111' } };
+ */
+export type PassbackInput<Info extends object = UserInfo> = { readonly userInfo: FlatUserInfo<Info> } & (
+  | { readonly unionId: string; readonly primaryKey?: string | undefined }
+  | { readonly unionId?: undefined; readonly primaryKey: string & keyof Info }
+);
+
+/** A checked request before it is signed: the part that is the same for all attempts. */
+export interface PlainRequest {
+  readonly endpoint: Endpoint;
+  /** The parameters of the operation, without those of the caller, in the order of the spec's tables. */
+  readonly parameters: Parameters;
+  /** The names that a read requests; none for the whole record, and for a passback. */
+  readonly infoNames: readonly string[];
+}
+
+const readMembers: Shape<ReadInput> = {
+  what: 'the input of a read',
+  members: {
+    code: isText,
+    infoNames: (value) =>
+      Array.isArray(value) && Array.from(value).every((name) => typeof name === 'string')
+        ? null
+        : `is ${Array.isArray(value) ? 'an array with values other than text' : kindOf(value)}, not an array of texts`,
+    scope: isFilledText,
+  },
+  required: ['code'],
+};
+
+const passbackMembers: Shape<{ unionId: string; primaryKey: string; userInfo: UserInfo }> = {
+  what: 'the input of a passback',
+  members: { unionId: isFilledText, primaryKey: isFilledText, userInfo: isPlainObject },
+  required: ['userInfo'],
+};
+
+/**
+ * Checks the input of a read (§4.1), and builds its request; `isRow` allows further members.
+ *
+ * @throws InvalidInputError
+ */
+export function readRequest<Name extends string>(input: ReadInput<Name>, isRow = false): PlainRequest {
+  checkMembers(readMembers, input, isRow);
+  const { code, infoNames, scope } = input as unknown as ReadInput;
+  // Checked again when the request is signed; here the stack of the error leads to the caller.
+  if (code === '') {
+    throw new InvalidInputError('parameter code is missing', { resultCode: resultCode.missingParameter });
+  }
+  const names = infoNames === undefined ? [] : checkInfoNames(infoNames);
+  return plainRequest(endpointNamed.read, { code, scope, info_name: names.join(',') || undefined }, names);
+}
+
+/**
+ * Checks a caller's input and builds the request of a passback; `isRow` allows further members.
+ *
+ * @throws InvalidInputError
+ */
+export function checkedPassback<Info extends object>(
+  input: PassbackInput<Info>,
+  isRow = false,
+): PlainRequest {
+  checkMembers(passbackMembers, input, isRow);
+  const readUserInfo = () => toUserInfo(Object.entries(input.userInfo));
+  return passbackRequest(input, readUserInfo, sdkNames);
+}
+
+/** The parameters as the input of a passback has them. */
+const sdkNames: typeof wireNames = {
+  unionId: 'unionId',
+  primaryKey: 'primaryKey',
+  userInfo: 'userInfo',
+};
+
+/**
+ * Builds the request of a passback (§4.2).
+ *
+ * @throws InvalidInputError, also what `readUserInfo` throws
+ */
+export function passbackRequest(
+  target: PassbackTarget,
+  readUserInfo: () => UserInfoEntries,
+  names = wireNames,
+): PlainRequest {
+  const { userInfo } = checkPassback(target, readUserInfo, names);
+  return plainRequest(endpointNamed.passback, {
+    union_id: target.unionId || undefined,
+    primary_key: target.primaryKey || undefined,
+    user_info: formatFlatJson(userInfo),
+  });
+}
+
+function plainRequest(
+  endpoint: Endpoint,
+  values: Record<string, string | undefined>,
+  infoNames: readonly string[] = [],
+): PlainRequest {
+  const parameters = new Map<string, string>();
+  for (const name of Object.keys(values)) {
+    const value = values[name];
+    if (value === undefined) continue;
+    checkText(name, value);
+    parameters.set(name, value);
+  }
+  return { endpoint, parameters, infoNames };
+}

@@ -1,0 +1,125 @@
+import { InvalidInputError } from '../contract/errors.js';
+import { checkFields } from '../contract/fields.js';
+import { maxSeconds } from '../contract/limits.js';
+import { checkHeaderNames, checkHeaderValue } from '../platform/headers.js';
+import type { Secret } from '../signing/secret.js';
+import type { EnvironmentVariables } from '../support/shell.js';
+import { readSecret } from './secret.js';
+
+/**
+ * The value of a header, or where it is: in an environment variable, or in the output of a command. `expires` is how long
+ * that output is good for, in seconds: then the command is run again. It is anyway after the service has refused the
+ * caller.
+ */
+export type HeaderSource =
+  | string
+  | { readonly env: string }
+  | { readonly command: string; readonly expires?: number };
+
+/** Headers of every request of a profile, by name. */
+export type HeaderSources = Readonly<Record<string, HeaderSource>>;
+
+/** @throws InvalidInputError that begins with `label` and names the header */
+export function parseHeaderSources(json: unknown, label: string): HeaderSources {
+  const sources = checkFields(json, label);
+  checkHeaderNames(Object.keys(sources), label);
+  const entries = Object.entries(sources);
+  return Object.fromEntries(entries.map(([name, one]) => [name, parseHeaderSource(one, `${label}.${name}`)]));
+}
+
+function parseHeaderSource(json: unknown, label: string): HeaderSource {
+  if (typeof json === 'string') return checkHeaderValue(json, label);
+  const { env, command, expires } = checkFields(json, label, ['env', 'command', 'expires']);
+  const isSeconds = Number.isSafeInteger(expires) && Number(expires) >= 1 && Number(expires) <= maxSeconds;
+  if (expires !== undefined && !(isSeconds && command !== undefined))
+    throw new InvalidInputError(`${label}: expires is not the seconds from 1 to ${maxSeconds} of a command`);
+  if (typeof env === 'string' && command === undefined && /^[A-Za-z_][A-Za-z0-9_]*$/.test(env))
+    return { env };
+  if (typeof command === 'string' && env === undefined && command !== '')
+    return isSeconds ? { command, expires: Number(expires) } : { command };
+  throw new InvalidInputError(`${label} is neither a value nor the name of a variable or a command`);
+}
+
+const form = /^([^=]*)=(?:(env|command(?:,expires=(\d{1,10}))?):)?(.*)$/s;
+
+/**
+ * Headers as options give them: `X-Key=env:KEY`, `X-Key=command:pass gateway`, `X-Key=command,expires=3600:token` or
+ * `X-Region=cn-east`; `X-Key=` takes one away from `current`.
+ *
+ * @throws InvalidInputError
+ */
+export function editHeaders(current: HeaderSources, options: readonly string[]): HeaderSources {
+  const sources = new Map(Object.entries(current));
+  for (const option of options) {
+    const [, name, kind, expires, value = ''] = form.exec(option) ?? [];
+    if (name === undefined) {
+      throw new InvalidInputError('--header is not NAME=SOURCE', {
+        hint: 'Such as X-Key=env:GATEWAY_KEY, X-Key="command:pass gateway" or X-Region=cn-east.',
+      });
+    }
+    for (const known of sources.keys()) if (known.toLowerCase() === name.toLowerCase()) sources.delete(known);
+    if (kind === 'env') sources.set(name, { env: value });
+    else if (kind !== undefined)
+      sources.set(name, { command: value, ...(expires !== undefined && { expires: Number(expires) }) });
+    else if (value !== '') sources.set(name, value);
+  }
+  return parseHeaderSources(Object.fromEntries(sources), '--header');
+}
+
+const secretName = /auth|token|key|secret|cookie|session|sign|credential|passw|\bpin\b|otp/i;
+/** The scheme of an authorization, or a text as programs make them. */
+const secretValue = /^(?:bearer|basic|digest|token) |^(?=.*\d)(?=.*[A-Za-z])[\w+/=.-]{20,}$/i;
+const personalName = /user|account|customer|member|login|mail|phone|mobile|person|name/i;
+const personalValue = /@|\d{7}/;
+
+/** Whether a header seems to hold a secret or personal data, which a profile file does not keep in plain text. */
+export function seemsPrivate(name: string, value: string): 'secret' | 'personal' | null {
+  if (secretName.test(name) || secretValue.test(value)) return 'secret';
+  return personalName.test(name) || personalValue.test(value) ? 'personal' : null;
+}
+
+/** The place of the value of a header, for messages; never the value. */
+export function describeHeaderSource(source: HeaderSource): string {
+  if (typeof source === 'string') return 'set';
+  return 'env' in source ? `from the variable ${source.env}` : 'from the output of a command';
+}
+
+/**
+ * Reads the values of headers. That of a command is a function, which runs it again when its output has expired or the
+ * service refused it.
+ *
+ * @throws CredentialError for one that has none
+ */
+export async function readHeaders(
+  sources: HeaderSources,
+  env: EnvironmentVariables,
+): Promise<Readonly<Record<string, string | Secret | HeaderFunction>>> {
+  const values: Record<string, string | Secret | HeaderFunction> = {};
+  for (const [name, source] of Object.entries(sources)) {
+    const what = `the header ${name}`;
+    if (typeof source === 'string') {
+      values[name] = source;
+      continue;
+    }
+    if ('env' in source) {
+      values[name] = await readSecret({ kind: 'environment', name: source.env }, env, { what });
+      continue;
+    }
+    const { command, expires = Number.POSITIVE_INFINITY } = source;
+    const run = () => readSecret({ kind: 'command', command }, env, { what });
+    let value = await run();
+    let readAt = performance.now();
+    values[name] = (isRefused) => {
+      if (!isRefused && performance.now() - readAt < expires * 1000) return value;
+      return run().then((read) => {
+        readAt = performance.now();
+        value = read;
+        return value;
+      });
+    };
+  }
+  return values;
+}
+
+/** Returns the current value of a header; `isRefused`: the service refused the last one. */
+export type HeaderFunction = (isRefused: boolean) => Secret | Promise<Secret>;

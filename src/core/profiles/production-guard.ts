@@ -1,0 +1,82 @@
+import { isLoopback, sameDeployment, sameHost } from '../contract/base-url.js';
+import { InvalidInputError } from '../contract/errors.js';
+import { describeOrigin, type GivenValues, type Setting } from './flags-and-environment.js';
+import type { Environment, Profile } from './profile.js';
+
+/** The deployment of a request, with warnings for the user. */
+export interface GuardedEnvironment {
+  readonly environment: Setting<Environment>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Decides whether a request goes to test or production. A production profile is always production: a flag that
+ * says otherwise is refused, a variable causes a warning. A test profile can be switched to production by either, and
+ * counts for its own base URL alone: another one is judged by its address, whoever chose the profile. It is production
+ * if it is that of a production profile, or one elsewhere that no profile has and nothing calls a test deployment.
+ *
+ * @throws InvalidInputError for `--environment test` with a production profile
+ */
+export function decideEnvironment(
+  given: GivenValues,
+  profile: Profile | null,
+  baseUrl: Setting<string>,
+  profiles: Iterable<Profile>,
+): GuardedEnvironment {
+  if (profile?.environment === 'production') return productionProfile(given.environment, profile);
+  if (given.environment?.value === 'production') return { environment: given.environment, warnings: [] };
+  const known = [...(profile === null ? [] : [profile]), ...profiles];
+  const owner = known.find((other) => sameDeployment(other.base_url, baseUrl.value));
+  const isSame = owner === undefined ? sameHost : sameDeployment;
+  const production = known.find(
+    (other) => other.environment === 'production' && isSame(other.base_url, baseUrl.value),
+  );
+  const where = `the base URL (${describeOrigin(baseUrl.origin)})`;
+  if (production !== undefined) {
+    const shared = `${where} belongs to the production profile "${production.name}"`;
+    if (profile === null || baseUrl.origin.kind !== 'profile')
+      return { environment: environmentOf(production), warnings: [`${shared}: treated as production`] };
+    const environment = given.environment ?? environmentOf(profile);
+    return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
+  }
+  const said = given.environment ?? (owner && environmentOf(owner));
+  if (said !== undefined) return { environment: said, warnings: [] };
+  if (isLoopback(new URL(baseUrl.value).hostname)) return { environment: byDefault('test'), warnings: [] };
+  const warning = `no profile has ${where}: treated as production, unless --environment says test`;
+  return { environment: byDefault('production'), warnings: [warning] };
+}
+
+/**
+ * A profile of the other environment with the base URL of this one: writes by the test profile of the two are not asked
+ * about.
+ */
+export function findContradiction(
+  profile: Pick<Profile, 'name' | 'environment' | 'base_url'>,
+  profiles: Iterable<Profile>,
+): Profile | undefined {
+  return [...profiles].find(
+    ({ name, environment, base_url }) =>
+      name !== profile.name &&
+      environment !== profile.environment &&
+      sameDeployment(base_url, profile.base_url),
+  );
+}
+
+const byDefault = (value: Environment): Setting<Environment> => ({ value, origin: { kind: 'default' } });
+
+function environmentOf({ name, environment }: Profile): Setting<Environment> {
+  return { value: environment, origin: { kind: 'profile', name } };
+}
+
+function productionProfile(given: Setting<Environment> | null, profile: Profile): GuardedEnvironment {
+  const environment = environmentOf(profile);
+  if (given?.value !== 'test') return { environment, warnings: [] };
+  const problem = `profile "${profile.name}" is production`;
+  if (given.origin.kind === 'flag') {
+    throw new InvalidInputError(`${problem}: ${given.origin.name} cannot make it test`, {
+      hint: 'Choose a test profile with -p. The environments are listed by:',
+      commands: ['userinfo profile list'],
+    });
+  }
+  return { environment, warnings: [`${problem}: ${describeOrigin(given.origin)} is ignored`] };
+}

@@ -1,0 +1,178 @@
+import { isAbsolute } from 'node:path';
+import { parseBaseUrl } from '../contract/base-url.js';
+import { InvalidInputError, quoteName } from '../contract/errors.js';
+import { checkFields } from '../contract/fields.js';
+import { defaultPlatform, formatPlatform, parsePlatform, refuseSignedHeaders } from '../platform/platform.js';
+import { Secret } from '../signing/secret.js';
+import { parseHeaderSources } from './header-source.js';
+import {
+  checkProfileName,
+  cutIdentifiers,
+  type Profile,
+  parseEnvironment,
+  parseIdentifier,
+  requestFields,
+} from './profile.js';
+import type { SecretSource } from './secret.js';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Parses a value of untrusted JSON.
+ *
+ * @throws InvalidInputError that begins with `label`
+ */
+type Parse<T> = (json: unknown, label: string) => T;
+
+const parseText: Parse<string> = (json, label) => {
+  if (typeof json !== 'string') throw new InvalidInputError(`${label} is not text`);
+  if (json === '') throw new InvalidInputError(`${label} is empty`);
+  return json;
+};
+
+/** A text that a further rule parses, or checks. */
+function textBy<T>(parse: (text: string, label: string) => T): Parse<T> {
+  return (json, label) => parse(parseText(json, label), label);
+}
+
+/** The name of an environment variable, without the $ that a shell writes before it. */
+export const parseVariableName = textBy((name, label) => {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;
+  throw new InvalidInputError(`${label} is not the name of an environment variable`, {
+    hint: 'Letters, digits and "_", such as SHOP_APP_SECRET: the variable\'s name, not the secret itself.',
+  });
+});
+
+/** An identifier in the file, as it is: `cutIdentifiers` cuts that of a profile which is used or changed. */
+const parseStored = textBy((text, label) => {
+  parseIdentifier(text, label);
+  return text;
+});
+
+const parsePath = textBy((path, label) => {
+  if (isAbsolute(path)) return path;
+  throw new InvalidInputError(`${label} is not an absolute path`);
+});
+
+const parseSecret: Parse<SecretSource> = (json, label) => {
+  const { kind, value, name, command } = checkFields(json, label, ['kind', 'value', 'name', 'command']);
+  switch (kind) {
+    case 'file':
+      return { kind, value: new Secret(parseText(value, `${label}.value`)) };
+    case 'environment':
+      return { kind, name: parseVariableName(name, `${label}.name`) };
+    case 'command':
+      return { kind, command: parseText(command, `${label}.command`) };
+    default:
+      throw new InvalidInputError(`${label}.kind is none of file, environment, command`);
+  }
+};
+
+/** The fields of a profile, with the only parser of each. */
+const profileFields: {
+  readonly [Field in keyof Omit<Profile, 'name'>]-?: Parse<NonNullable<Profile[Field]>>;
+} = {
+  environment: textBy(parseEnvironment),
+  base_url: textBy(parseBaseUrl),
+  tenant_code: parseStored,
+  channel: parseStored,
+  app_key: parseStored,
+  secret: parseSecret,
+  platform: parsePlatform,
+  headers: parseHeaderSources,
+  signing_module: parsePath,
+  key_prefix: parseStored,
+  ca_file: parsePath,
+  client_cert: parsePath,
+  client_key: parsePath,
+  proxy: parseStored,
+  allow_http: (json, label) => {
+    if (json === true) return true;
+    throw new InvalidInputError(`${label} is not true`, { hint: 'Omit it for false.' });
+  },
+};
+const requiredFields = ['environment', ...requestFields, 'secret'];
+
+/** @throws InvalidInputError that begins with `label`, for an invalid field, and for one that is unknown unless `isRead` */
+export function parseProfile(name: string, json: unknown, label = '', isRead = false): Profile {
+  const given = checkFields(json, `${label}the profile`, isRead ? undefined : Object.keys(profileFields));
+  const parsed: Record<string, unknown> = { name };
+  for (const [field, parse] of Object.entries<Parse<unknown>>(profileFields)) {
+    if (Object.hasOwn(given, field)) parsed[field] = parse(given[field], label + field);
+    else if (requiredFields.includes(field)) throw new InvalidInputError(`${label}${field} is missing`);
+  }
+  const profile = parsed as unknown as Profile;
+  const { platform, headers } = profile;
+  if (platform && headers) refuseSignedHeaders(platform.signing, Object.keys(headers), `${label}the profile`);
+  return profile;
+}
+
+/** A snapshot of the profile file. */
+export interface ProfileList {
+  /** The name of the profile that is used by default. It may not exist if the file was edited by hand. */
+  readonly active: string | null;
+  /** By name, in the order of the file. */
+  readonly profiles: ReadonlyMap<string, Profile>;
+}
+
+export const noProfiles: ProfileList = { active: null, profiles: new Map() };
+
+/**
+ * Parses the content of the file: `isRead`, or to be changed, which would lose what is unknown, as of a later version.
+ *
+ * @throws InvalidInputError or ProfileError
+ */
+export function parseProfileList(json: unknown, isRead: boolean): ProfileList {
+  const known = isRead ? undefined : ['active', 'profiles'];
+  const { active = null, profiles = {} } = checkFields(json, 'the file', known);
+  const entries = Object.entries(checkFields(profiles, 'profiles')).map(
+    ([name, fields]): [string, Profile] => {
+      checkProfileName(name);
+      return [name, parseProfile(name, fields, `profile ${quoteName(name)}: `, isRead)];
+    },
+  );
+  const isNone = active === null || active === '';
+  return { active: isNone ? null : parseText(active, 'active'), profiles: new Map(entries) };
+}
+
+/** The content of the file, with the secrets that it stores in plain text. */
+export function formatProfileList({ active, profiles }: ProfileList): {
+  active: string | null;
+  profiles: Readonly<Record<string, JsonObject>>;
+} {
+  const entries = [...profiles].map(([name, profile]) => [name, formatProfile(profile)] as const);
+  return { active, profiles: Object.fromEntries(entries) };
+}
+
+/** The profile as the file stores it; a secret that is kept there is in plain text. */
+export function formatProfile({ name: _, secret, platform, ...fields }: Profile): JsonObject {
+  const given = platform && formatPlatform(platform);
+  return {
+    ...fields,
+    ...(given === undefined || Object.keys(given).length === 0 ? {} : { platform: given }),
+    secret: secret.kind === 'file' ? { kind: secret.kind, value: secret.value.reveal() } : { ...secret },
+  };
+}
+
+/** The members of a profile that is handed over: data about the deployment. */
+export const sharedFields = ['environment', ...requestFields, 'key_prefix', 'platform'] as const;
+
+/** The profile for another user: without its secret, and of its headers only the names. */
+export function exportProfile(profile: Profile): JsonObject {
+  const { name, platform = defaultPlatform, headers = {} } = profile;
+  const needed = new Map(
+    [...platform.headers, ...Object.keys(headers)].map((one) => [one.toLowerCase(), one]),
+  );
+  const whole = formatProfile({ ...profile, platform: { ...platform, headers: [...needed.values()] } });
+  const shared = sharedFields.filter((field) => whole[field] !== undefined);
+  return { name, ...Object.fromEntries(shared.map((field) => [field, whole[field]])) };
+}
+
+/**
+ * Validates a profile, and returns it as it will be read back.
+ *
+ * @throws InvalidInputError for an invalid field
+ */
+export function checkProfile(profile: Profile): Profile {
+  return parseProfile(profile.name, formatProfile(cutIdentifiers(profile).profile));
+}

@@ -1,0 +1,371 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallClient } from '../../client/call/client.js';
+import { NoAnswerError, RejectedError } from '../../client/call/errors.js';
+import { isThrottled, parseRetryAfter } from '../../client/call/retry.js';
+import { randomString } from '../../client/call/sender.js';
+import type { WireRequest } from '../../client/call/wire-request.js';
+import { msgOf } from '../../core/contract/envelope.js';
+import { isObject } from '../../core/contract/fields.js';
+import { randomLength } from '../../core/contract/limits.js';
+import type { Signers } from '../../core/signing/app-signatures.js';
+import type { Secret } from '../../core/signing/secret.js';
+import { jsonValueOf } from '../../core/support/json-value.js';
+import {
+  alikeOf,
+  type ConstantAnswer,
+  hasSameCode,
+  isCarriedOut,
+  isRefused,
+  maskSent,
+  type Observation,
+  saysTheSame,
+} from './answer.js';
+import { controlRead, inventCode, type ProbeRequest } from './requests.js';
+
+/** The connection and the credentials of a probe. */
+export interface ProbeConnection {
+  readonly client: CallClient;
+  readonly signers: Signers;
+  readonly secret: Secret;
+  readonly signal: AbortSignal;
+  /** Pause before each request, in milliseconds. It grows where the platform throttles. */
+  readonly pauseMs: number;
+  /** Maximum number of requests, with those that are reserved for the removal of the probe's key. */
+  readonly maxRequests: number;
+  /** Called for each request that is sent. */
+  readonly onSent?: () => void;
+}
+
+/** A test user, whose data the probe may read and write. */
+export interface ProbedUser {
+  /** Codes that were issued for the user and not used. */
+  readonly codes: readonly string[];
+  readonly unionId: string | undefined;
+  /** The key that is passed back. */
+  readonly key: string;
+}
+
+/** The platform does not answer the control as at the start any more, or the requests are used up. */
+export class StoppedError extends Error {
+  /** The answer that came instead; `null` if the requests are used up. */
+  readonly instead: Observation | null;
+
+  constructor(instead: Observation | null) {
+    super('the probe was stopped');
+    this.instead = instead;
+  }
+}
+
+/** Number of controls at the start, whose texts show what is constant. */
+const firstControls = 4;
+/** Maximum number of times that a request is sent which ends without an answer, and of repetitions of a pair. */
+const maxTries = 3;
+/** The first pause of a back-off, and all of them together, in pauses between two requests. */
+const backOff = { first: 4, all: 400 };
+/** Maximum factor by which the pause grows. */
+const slowest = 8;
+/** Maximum time for which the pauses are kept that the platform asks for, in milliseconds. */
+const maxRequestedMs = 60_000;
+/** Number of requests that are reserved for the removal of the probe's key: nothing else uses them up. */
+export const reservedRequests = 4;
+
+/** Sends the requests of a probe one after the other, with the control between them. */
+export class Exchange {
+  readonly #connection: ProbeConnection;
+  readonly user: ProbedUser;
+  readonly observations: Observation[] = [];
+  /** Requests that no envelope answered, or not yet: each may have been carried out. */
+  readonly unanswered: ProbeRequest[] = [];
+  /** The answers to the control that are as at the start. */
+  readonly #controls: Observation[] = [];
+  /** Answers that came in place of others for a time: a limit of the rate, or a fault of the platform. */
+  readonly throttled: Observation[] = [];
+  /** Those since the control was answered as at the start for the last time. */
+  readonly #instead: Observation[] = [];
+  #slowness = 1;
+  #waited = { ownMs: 0, requestedMs: 0, times: 0, inRow: 0 };
+  /** Number of requests that may still be sent for each purpose. */
+  readonly #left: { work: number; removal: number };
+  #last: { readonly random: string; readonly now: number } | null = null;
+  /** Correction of our clock for the platform's, in milliseconds. */
+  skewMs = 0;
+
+  constructor(connection: ProbeConnection, user: ProbedUser) {
+    this.#connection = connection;
+    this.user = user;
+    const removal = user.unionId === undefined ? 0 : reservedRequests;
+    this.#left = { work: connection.maxRequests - removal, removal };
+  }
+
+  /** The constant part of the answers to the control. */
+  get control(): ConstantAnswer {
+    return alikeOf(this.#controls) as ConstantAnswer;
+  }
+
+  /** Number of requests that may still be sent, without those for the removal of the key. */
+  get left(): number {
+    return this.#left.work;
+  }
+
+  /** A code that was never issued, of the form of those of the user. */
+  inventCode(): string {
+    return inventCode(this.user.codes[0]);
+  }
+
+  /** A read that is correct except for its code. */
+  readonly controlRead = (): ProbeRequest => controlRead(this.inventCode());
+
+  /**
+   * Sends the control until a few answers are alike, so that limits of the rate show before anything is concluded.
+   *
+   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError
+   */
+  async begin(): Promise<void> {
+    this.#controls.push(await this.ask(this.controlRead()));
+    const { aheadBy } = this.#controls[0] as Observation;
+    if (aheadBy !== null && Math.abs(aheadBy) > 2) {
+      this.skewMs = aheadBy * 1000;
+      // That may have been too soon: the first answer is what all others are compared with.
+      await this.#wait(null);
+      this.#controls.splice(0, 1, await this.ask(this.controlRead()));
+    }
+    while (this.#controls.length < firstControls) await this.controlled();
+  }
+
+  /**
+   * Asks the same twice, with the control between, so that a limit of the rate cannot be both answers. What is carried
+   * out is not asked again.
+   *
+   * @returns the constant part of the answers; `null` if there is none
+   */
+  twice(request: () => ProbeRequest): Promise<ConstantAnswer | null> {
+    return this.#alike(() => this.ask(request()));
+  }
+
+  /**
+   * The same for copies of requests.
+   *
+   * @returns the answer of the copies, and the last answer of a request that they copy
+   */
+  async copied(request: () => ProbeRequest) {
+    let original: Observation | null = null;
+    const copies = await this.#alike(async () => {
+      for (let tries = 1; ; tries += 1) {
+        const { times } = this.#waited;
+        original = await this.ask(request());
+        const copy = await this.ask(request(), true);
+        // A copy that had to wait may be refused for its age.
+        if (this.#waited.times === times || tries === maxTries) return copy;
+      }
+    });
+    return { copies, original: original as Observation | null };
+  }
+
+  async #alike(ask: () => Promise<Observation>): Promise<ConstantAnswer | null> {
+    for (let tries = 1; tries <= maxTries; tries += 1) {
+      const first = await ask();
+      if (isCarriedOut(first)) return alikeOf([first]);
+      if (!(await this.controlled())) continue;
+      const second = await ask();
+      if (isCarriedOut(second)) return alikeOf([second]);
+      const answer = alikeOf([first, second]);
+      if (answer !== null && (tries === maxTries || !this.#isThrottling(answer))) return answer;
+      // One of the two may be a limit's answer, which meets the same of three requests each time unless the pace changes.
+      await this.#untilControlled();
+    }
+    return null;
+  }
+
+  /**
+   * Asks for the removal of the key, with the requests that are reserved for it, until it is carried out or refused
+   * twice alike. The pauses grow.
+   *
+   * @returns the last answer; `null` if none came
+   * @throws AbortError
+   */
+  async remove(asked: ProbeRequest): Promise<Observation | null> {
+    const { pauseMs, signal } = this.#connection;
+    let last: Observation | null = null;
+    for (let growth = 1; this.#left.removal > 0; growth *= backOff.first) {
+      await sleep(pauseMs * Math.max(growth, this.#slowness), undefined, { signal });
+      const { observation, error } = await this.#askOnce(asked, 'removal');
+      if (observation === undefined) continue;
+      this.observations.push(observation);
+      if (isCarriedOut(observation)) return observation;
+      const isLimit = error !== undefined && isThrottled(error);
+      const isSettled = last !== null && isRefused(observation) && hasSameCode(observation, last);
+      last = observation;
+      if (isSettled && !isLimit && !this.isInstead(observation)) break;
+    }
+    return last;
+  }
+
+  /** Whether such an answer came, or comes now, in place of others: it tells nothing of the request. */
+  isInstead(answer: Observation): boolean {
+    return [...this.throttled, ...this.#instead].some((known) => hasSameCode(known, answer));
+  }
+
+  /** Whether such an answer came in place of others before. */
+  #isThrottling(answer: ConstantAnswer): boolean {
+    return this.throttled.some((one) => saysTheSame(one, answer));
+  }
+
+  /** Waits until the control is answered as at the start, and returns whether it was at once. */
+  async controlled(): Promise<boolean> {
+    const isControlled = await this.#isControlled();
+    if (!isControlled) await this.#untilControlled();
+    return isControlled;
+  }
+
+  /** Sends the control, and returns whether it is answered as at the start. */
+  async #isControlled(): Promise<boolean> {
+    const answer = await this.ask(this.controlRead());
+    const { httpStatus, code } = this.#controls[0] as Observation;
+    // A limit may have the code of an unknown code, and a text of its own.
+    const isAlike =
+      this.#controls.length < firstControls
+        ? answer.httpStatus === httpStatus && answer.code === code
+        : saysTheSame(answer, this.control);
+    if (isAlike) {
+      this.#controls.push(answer);
+      this.#waited.inRow = 0;
+      return true;
+    }
+    this.#instead.push(answer);
+    return false;
+  }
+
+  /** Waits until the control is answered as at the start, and sends more slowly then. */
+  async #untilControlled(): Promise<void> {
+    for (;;) {
+      await this.#wait(this.#instead.at(-1) ?? null);
+      if (await this.#isControlled()) break;
+    }
+    this.throttled.push(...this.#instead.splice(0));
+    this.#slowness = Math.min(slowest, this.#slowness * 2);
+  }
+
+  async #wait(instead: Observation | null, requestedMs = 0): Promise<void> {
+    const { pauseMs, signal } = this.#connection;
+    const ownMs = pauseMs * backOff.first * 2 ** Math.min(6, this.#waited.inRow);
+    const isRequested = requestedMs > ownMs;
+    const waited = this.#waited;
+    waited.times += 1;
+    waited.inRow += 1;
+    if (isRequested) waited.requestedMs += requestedMs;
+    else waited.ownMs += ownMs;
+    if (waited.ownMs > pauseMs * backOff.all || waited.requestedMs > maxRequestedMs)
+      throw new StoppedError(instead);
+    await sleep(isRequested ? requestedMs : ownMs, undefined, { signal });
+  }
+
+  /**
+   * Sends a request, signed anew; `isCopy`: with `random` and `timestamp` of the one before.
+   *
+   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError; CancelledError, AbortError
+   */
+  async ask(asked: ProbeRequest, isCopy = false): Promise<Observation> {
+    const { pauseMs, signal } = this.#connection;
+    for (let tries = 1; ; tries += 1) {
+      await sleep(pauseMs * this.#slowness, undefined, { signal });
+      if (asked.age !== undefined) await untilMidSecond(signal, this.skewMs);
+      const { observation, error, retryAfterMs } = await this.#askOnce(asked, 'work', isCopy);
+      if (error !== undefined && isThrottled(error)) {
+        if (observation !== undefined) this.throttled.push(observation);
+        await this.#wait(observation ?? null, retryAfterMs).catch((stopped) => {
+          throw stopped instanceof StoppedError && this.observations.length === 0 ? error : stopped;
+        });
+        this.#slowness = Math.min(slowest, this.#slowness * 2);
+        continue;
+      }
+      if (observation?.code === null && this.observations.length === 0) throw error;
+      const isAnswer = observation !== undefined && observation.code !== null;
+      if (!isAnswer && tries < maxTries) continue;
+      if (observation === undefined) throw error;
+      const answer = { ...observation, unanswered: tries - 1 };
+      this.observations.push(answer);
+      return answer;
+    }
+  }
+
+  async #askOnce(asked: ProbeRequest, purpose: 'work' | 'removal', isCopy = false) {
+    const { signal, onSent } = this.#connection;
+    if (this.#left[purpose] <= 0) throw new StoppedError(null);
+    const sender = this.#senderOf(asked, isCopy);
+    const hidden = sentValues(sender.sign(asked.request));
+    const sentAt = Date.now();
+    this.#left[purpose] -= 1;
+    this.unanswered.push(asked);
+    onSent?.();
+    const outcome = await sender.send(asked.request, { signal, attempts: 1 }).catch((failure: unknown) => {
+      if (failure instanceof RejectedError || failure instanceof NoAnswerError) return failure;
+      throw failure;
+    });
+    const error = outcome instanceof Error ? outcome : undefined;
+    const answer = outcome instanceof Error ? outcome.answer : outcome;
+    if (answer !== undefined || (error !== undefined && isThrottled(error))) this.unanswered.pop();
+    const { httpStatus, body, headers = {} } = answer ?? (outcome as NoAnswerError);
+    if (httpStatus === undefined || body === undefined) return { error };
+    const members = membersOf(body);
+    const msg = msgOf(members);
+    const text = maskSent(msg, [...hidden, this.#connection.secret.reveal()]);
+    const retryAfterMs = parseRetryAfter(headers, Date.now());
+    const observation: Observation = {
+      asked,
+      httpStatus,
+      code: answer?.envelope.code ?? null,
+      known: outcome instanceof RejectedError ? outcome.means : undefined,
+      text,
+      isMasked: text !== msg,
+      members,
+      saysTooMany: httpStatus === 429 || (retryAfterMs !== undefined && httpStatus < 500),
+      unanswered: 0,
+      aheadBy: this.#aheadBy(answer?.date, sentAt),
+      seconds: (Date.now() - sentAt) / 1000,
+    };
+    return { observation, error, retryAfterMs };
+  }
+
+  /** The client that signs a request as it is asked; a copy is signed at the moment of the request before. */
+  #senderOf({ tenantCode, appKey, age = 0, sign, short }: ProbeRequest, isCopy: boolean): CallClient {
+    const { client, signers } = this.#connection;
+    const fresh = { random: randomString(), now: Date.now() + this.skewMs };
+    const { random, now } = (isCopy ? this.#last : null) ?? fresh;
+    this.#last = { random, now };
+    return client.withOptions({
+      tenantCode: tenantCode ?? client.options.tenantCode,
+      appKey: appKey ?? client.options.appKey,
+      signing: sign?.(signers) ?? signers,
+      random: () => (short === 'random' ? random.slice(0, randomLength.min - 1) : random),
+      // A digit less.
+      now: () => (short === 'timestamp' ? now / 10 : now - age * 1000),
+    });
+  }
+
+  /** The lead of the platform's clock over the corrected one of ours, in seconds. */
+  #aheadBy(date: string | undefined, sentAt: number): number | null {
+    // A Date header has whole seconds: half a second is missing on average.
+    const ours = (sentAt + Date.now()) / 2 + this.skewMs;
+    const ahead = Math.round((Date.parse(date ?? '') + 500 - ours) / 1000);
+    return Number.isNaN(ahead) ? null : ahead;
+  }
+}
+
+/** What a request sends: texts of the platform are shown without it. */
+function sentValues({ url, body, headers }: WireRequest): string[] {
+  const parameters = [...url.searchParams, ...new URLSearchParams(body ?? '')];
+  const values = [...parameters.map(([, value]) => value), ...Object.values(headers)];
+  return values.filter((value) => value.length > 3);
+}
+
+/** Waits while a second is about to end or has just begun: the platform may count another one. */
+async function untilMidSecond(signal: AbortSignal, skewMs: number): Promise<void> {
+  const ms = (((Date.now() + skewMs) % 1000) + 1000) % 1000;
+  if (ms < 100) await sleep(100 - ms, undefined, { signal });
+  if (ms > 700) await sleep(1100 - ms, undefined, { signal });
+}
+
+function membersOf(body: Uint8Array): Readonly<Record<string, unknown>> {
+  const json = jsonValueOf(new TextDecoder().decode(body));
+  return isObject(json) ? json : {};
+}

@@ -1,0 +1,341 @@
+import { defaultScope } from '../../core/contract/endpoints.js';
+import { isObject } from '../../core/contract/fields.js';
+import { type ChatPrefix, neutralChatPrefix } from '../../core/contract/info-names.js';
+import { maxClockWindowSeconds } from '../../core/contract/limits.js';
+import { basicInfoFields } from '../../core/contract/user-record.js';
+import type { Platform } from '../../core/platform/platform.js';
+import { dataOf, hasSameCode, isCarriedOut, saysTheSame } from './answer.js';
+import { type Limit, usualWindows } from './clock-window.js';
+import type { Evidence } from './evidence.js';
+import { codesOf } from './learned-codes.js';
+import {
+  areSignaturesAccepted,
+  type ClearRefusal,
+  clearOf,
+  doubtOfClock,
+  isSignAccepted,
+  notAsked,
+  type Refusal,
+  refusalsOf,
+} from './refusals.js';
+import { absentName, type FaultName, type Meaning } from './requests.js';
+import { maxCodeReads } from './test-user.js';
+
+/** The value of a field, and how it shows; `undefined` if it is not known: why, and what would settle it. */
+interface Finding<T> {
+  readonly value: T | undefined;
+  readonly detail: string;
+}
+
+/** The answer of the probe to a field of the platform file. */
+export interface Point {
+  readonly field: keyof Platform;
+  readonly isFound: boolean;
+  /** The behaviour of the platform, or the reason that it is not known. */
+  readonly detail: string;
+}
+
+/** The platform as its answers show it. */
+export interface Learned {
+  /** The fields that were found; the others stay as they were. */
+  readonly fields: Partial<Platform>;
+  readonly points: readonly Point[];
+  readonly refusals: readonly Refusal[];
+}
+
+const settled = <T>(value: T, detail: string): Finding<T> => ({ value, detail });
+const unsettled = (detail: string): Finding<never> => ({ value: undefined, detail });
+
+type Findings = { readonly [Name in keyof Platform]?: Finding<Platform[Name]> };
+
+/** Concludes from the answers how the platform does what the spec leaves open. */
+export function learn(evidence: Evidence): Learned {
+  const refusals = refusalsOf(evidence);
+  const http_status = findStatus(refusals);
+  const findings: Findings = {
+    signing: findSigning(evidence),
+    result_codes: findCodes(refusals, http_status.value ?? 'by-code'),
+    http_status,
+    absent: findAbsent(evidence),
+    empty_object: findEmptyObject(evidence),
+    refusal_data: findRefusalData(refusals),
+    values: findValues(evidence),
+    unknown_parameters: findTaken(evidence, refusals, 'unknownParameter', 'refuse', 'ignore'),
+    scopes: findScopes(evidence, refusals),
+    ...findWindows(evidence),
+    replay: findReplay(evidence, refusals),
+    code_uses: findUses(evidence),
+    code_ttl_seconds: unsettled('it would take waiting'),
+    unknown_user: unsettled('asking could create a user'),
+    passback_union_id: findPassbackId(evidence),
+    chat_prefix: findPrefix(evidence),
+  };
+  const fields: Record<string, unknown> = {};
+  const points: Point[] = [];
+  for (const [name, { value, detail }] of Object.entries(findings)) {
+    const field = name as keyof Platform;
+    if (value !== undefined) fields[field] = value;
+    const isFound = value !== undefined || (field === 'signing' && areSignaturesAccepted(evidence));
+    points.push({ field, isFound, detail });
+  }
+  return { fields: fields as Partial<Platform>, points, refusals };
+}
+
+/** Why no read with a code was carried out. */
+function whyNoRead({ user, refusedCodes }: Evidence): string {
+  if (user.codes.length === 0) return 'needs --code';
+  return refusedCodes.length > 0 ? 'each --code was refused' : 'not asked';
+}
+
+/** Why no read by names was carried out. */
+function whyNotNamed(evidence: Evidence): string {
+  if (evidence.whole === null) return whyNoRead(evidence);
+  if (evidence.areNamesRefused) return 'a read by names was refused';
+  return evidence.stopped === null ? 'needs a further --code' : 'not asked';
+}
+
+/** Why no passback was carried out. */
+function whyNoPassback({ user, written }: Evidence): string {
+  if (user.unionId === undefined) return 'needs --union-id';
+  return written === null ? 'not asked' : 'the passback was refused';
+}
+
+/** What would show how a fault is treated that is not refused before the code is looked up. */
+function whyLate(evidence: Evidence): string {
+  return `not refused before the code is looked up: ${whyNotNamed(evidence)}`;
+}
+
+function findSigning(evidence: Evidence): Finding<never> {
+  if (areSignaturesAccepted(evidence)) return unsettled('accepted as the profile has them');
+  if (isSignAccepted(evidence))
+    return unsettled('sign is accepted; app_sign may be wrong, or is not checked before the code');
+  if ((evidence.faulty.get('wrongSign') ?? null) === null) return unsettled(notAsked);
+  return unsettled('the recipes or the secret may be wrong');
+}
+
+/** Refusals that do not often come from a gateway. */
+function ofPlatform(refusals: readonly Refusal[]): ClearRefusal[] {
+  const ofGateway: readonly Meaning[] = ['noSuchPath', 'wrongMethod', 'tooManyRequests'];
+  return clearOf(refusals).filter(({ means }) => !ofGateway.includes(means));
+}
+
+function findStatus(refusals: readonly Refusal[]): Finding<Platform['http_status']> {
+  const statuses = ofPlatform(refusals).map(({ answer }) => answer.httpStatus);
+  if (statuses.length === 0) return unsettled('no refusal shows its meaning');
+  const isUsually200 = 2 * statuses.filter((status) => status === 200).length > statuses.length;
+  return settled(isUsually200 ? 200 : 'by-code', [...new Set(statuses)].toSorted().join(', '));
+}
+
+function findCodes(
+  refusals: readonly Refusal[],
+  httpStatus: Platform['http_status'],
+): Finding<Platform['result_codes']> {
+  const clear = clearOf(refusals);
+  if (clear.length === 0) return unsettled('no refusal shows its meaning');
+  const { table, leftOut } = codesOf(refusals, httpStatus);
+  const meanings = new Set(clear.map(({ means }) => means)).size;
+  const codes = new Set(clear.map(({ code }) => code)).size;
+  const detail = `${meanings} meanings, ${codes} codes`;
+  if (leftOut.length === 0) return settled(table, detail);
+  return settled(table, `${detail}; left out, as no file can say them: ${leftOut.join(', ')}`);
+}
+
+const emptyKinds = { object: '{}', list: '[]', null: 'null', omit: 'left out' } as const;
+
+function emptyKind(value: unknown): 'object' | 'list' | 'null' | undefined {
+  if (value === null) return 'null';
+  if (typeof value !== 'object' || Object.keys(value).length > 0) return undefined;
+  return Array.isArray(value) ? 'list' : 'object';
+}
+
+function findEmptyObject(evidence: Evidence): Finding<Platform['empty_object']> {
+  const { whole } = evidence;
+  if (whole === null) return unsettled(whyNoRead(evidence));
+  const { extension_info, basic_info } = dataOf(whole);
+  const kinds = [...new Set([extension_info, basic_info].flatMap((value) => emptyKind(value) ?? []))];
+  const [kind] = kinds;
+  if (kind === undefined) return unsettled('no object of that user is empty: needs a --code of another');
+  if (kinds.length > 1) return unsettled(`several: ${kinds.map((other) => emptyKinds[other]).join(', ')}`);
+  return settled(kind, `${emptyKinds[kind]} in a read`);
+}
+
+function findRefusalData(refusals: readonly Refusal[]): Finding<Platform['refusal_data']> {
+  const kinds = ofPlatform(refusals).map(({ answer: { seen } }) => {
+    const { members } = seen[0];
+    return Object.hasOwn(members, 'data') ? emptyKind(members.data) : ('omit' as const);
+  });
+  const [kind] = kinds;
+  if (kind === undefined) return unsettled('no refusal shows it');
+  if (kinds.some((other) => other !== kind)) return unsettled('not the same in all refusals');
+  return settled(kind, emptyKinds[kind]);
+}
+
+const absentWords = { omit: 'left out', null: 'null', empty: 'empty text' } as const;
+
+function findAbsent(evidence: Evidence): Finding<Platform['absent']> {
+  const { whole, named } = evidence;
+  const { basic_info } = dataOf(whole);
+  // Empty text may be a value, and a field may be left out because the platform does not have it.
+  const isNull = isObject(basic_info) && Object.values(basic_info).includes(null);
+  if (named === null)
+    return isNull ? settled('null', 'null in basic_info') : unsettled(whyNotNamed(evidence));
+  const kind = absentKind(dataOf(named));
+  if (kind === null) return unsettled('a name that nobody has came with a value');
+  if (isNull && kind !== 'null')
+    return unsettled(`${absentWords[kind]} in a read by names, null in basic_info`);
+  return settled(kind, `${absentWords[kind]} in a read by names`);
+}
+
+/** How a name that nobody has shows in `data`. */
+function absentKind(data: Readonly<Record<string, unknown>>): Platform['absent'] | null {
+  if (!Object.hasOwn(data, absentName)) return 'omit';
+  const value = data[absentName];
+  if (value === null) return 'null';
+  return value === '' ? 'empty' : null;
+}
+
+function findValues(evidence: Evidence): Finding<Platform['values']> {
+  const { whole, named, written, all, user } = evidence;
+  if (written === null || !isCarriedOut(written)) return unsettled(whyNoPassback(evidence));
+  if (whole === null) return unsettled(whyNoRead(evidence));
+  const isReadBack = all.indexOf(whole) > all.indexOf(written);
+  const { extension_info } = dataOf(isReadBack ? whole : null);
+  const values = { ...(isObject(extension_info) ? extension_info : {}), ...dataOf(named) };
+  const value = values[user.key];
+  if (typeof value === 'string') return settled('text', 'a number was read back as text');
+  if (typeof value === 'number' || typeof value === 'boolean')
+    return settled('as-written', 'a number was read back as a number');
+  return unsettled(named === null ? whyNotNamed(evidence) : 'the key was not read back');
+}
+
+/** How something is treated that a platform may take: only what was carried out shows that it is taken. */
+function findTaken<Refused, Taken>(
+  evidence: Evidence,
+  refusals: readonly Refusal[],
+  name: FaultName,
+  refused: Refused,
+  taken: Taken,
+): Finding<Refused | Taken> {
+  const late = evidence.issued.get(name) ?? null;
+  if (isCarriedOut(late)) return settled(taken, 'one was accepted');
+  const answer = late ?? evidence.faulty.get(name) ?? null;
+  if (answer === null) return unsettled(notAsked);
+  const refusal = refusals.find((known) => known.answer === answer);
+  if (refusal?.unclear === null) return settled(refused, 'one was refused');
+  if (saysTheSame(answer, evidence.control)) return unsettled(whyLate(evidence));
+  return unsettled(refusal?.unclear ?? 'not clear');
+}
+
+function findScopes(evidence: Evidence, refusals: readonly Refusal[]): Finding<Platform['scopes']> {
+  const { faulty, control } = evidence;
+  const usual = faulty.get('usualScope') ?? null;
+  if (usual === null) return unsettled(notAsked);
+  if (saysTheSame(usual, control))
+    return findTaken(evidence, refusals, 'otherScope', [defaultScope], 'any' as const);
+  if (hasSameCode(usual, faulty.get('wrongSign')))
+    return unsettled('a scope is answered like a wrong sign: the rule of sign may not cover it');
+  return unsettled(`${defaultScope} is not answered as without a scope: ask which the platform takes`);
+}
+
+function findWindows(evidence: Evidence): Pick<Findings, 'clock_window_seconds' | 'clock_ahead_seconds'> {
+  const old = findLimit(evidence, 'oldTimestamp', evidence.window?.old);
+  const ahead = findLimit(evidence, 'futureTimestamp', evidence.window?.ahead);
+  const [back, forth] = [old.value, ahead.value];
+  const isSame = back !== undefined && (back === forth || Math.abs(Number(back) - Number(forth)) <= 2);
+  if (isSame) return { clock_window_seconds: old, clock_ahead_seconds: settled('same', ahead.detail) };
+  if (typeof back === 'number' && typeof forth === 'number' && isUsualWindow((back + forth) / 2, 1.5)) {
+    const seconds = Math.abs(back - forth) / 2;
+    const clock = unsettled(`${back} s back, ${forth} s ahead: or its clock is wrong by ${seconds} s`);
+    return { clock_window_seconds: clock, clock_ahead_seconds: clock };
+  }
+  return { clock_window_seconds: unlessClock(old), clock_ahead_seconds: unlessClock(ahead) };
+}
+
+/** A window on one side alone may be that of a clock that is wrong, unless it is one that deployments have. */
+function unlessClock(limit: Finding<number | 'unlimited'>): Finding<number | 'unlimited'> {
+  const { value } = limit;
+  if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return limit;
+  return unsettled(`${value} s, not the same in both directions: or its clock is wrong`);
+}
+
+function isUsualWindow(value: number, error: number): boolean {
+  return usualWindows.some((seconds) => Math.abs(seconds - value) <= error);
+}
+
+function findLimit(
+  evidence: Evidence,
+  name: 'oldTimestamp' | 'futureTimestamp',
+  limit: Limit | null | undefined,
+): Finding<number | 'unlimited'> {
+  const late = evidence.issued.get(name) ?? null;
+  if (isCarriedOut(late)) return settled('unlimited', 'an hour was accepted');
+  if (late !== null) return unsettled('looked at after the code: it would take many codes');
+  if (saysTheSame(evidence.faulty.get(name), evidence.control)) return unsettled(whyLate(evidence));
+  if (limit === null || limit === undefined) return unsettled(notAsked);
+  const doubt = doubtOfClock(evidence, name);
+  if (doubt !== null) return unsettled(doubt);
+  const { accepted, refused } = limit;
+  if (accepted > maxClockWindowSeconds)
+    return unsettled(`more than ${maxClockWindowSeconds} s, which no file can say`);
+  const usual = usualWindows.filter((seconds) => seconds >= accepted && seconds <= refused);
+  if (usual.length === 1 && usual[0] !== undefined)
+    return settled(usual[0], `${usual[0]} s, to about a second`);
+  if (refused - accepted > 2.5) {
+    const bounds = `between ${Math.floor(accepted)} and ${Math.ceil(refused)} s`;
+    return unsettled(`${bounds}: the answers are slow`);
+  }
+  return settled(Math.round(accepted), `${Math.round(accepted)} s, to about a second`);
+}
+
+function findReplay(evidence: Evidence, refusals: readonly Refusal[]): Finding<Platform['replay']> {
+  const { copies, control, removedCopies, written } = evidence;
+  if (isCarriedOut(removedCopies)) return settled('allow', 'the copy of a passback was carried out');
+  const refused = refusals.find(({ means, unclear }) => means === 'randomReplayed' && unclear === null);
+  if (refused !== undefined) return settled('refuse', `${refused.request} was refused`);
+  if (!saysTheSame(copies, control)) return unsettled(notAsked);
+  const why = isCarriedOut(written) ? 'no passback could be repeated' : whyNoPassback(evidence);
+  return unsettled(`not refused before the code is looked up: ${why}`);
+}
+
+function findUses(evidence: Evidence): Finding<Platform['code_uses']> {
+  const { uses, control, codesRead, areNamesRefused } = evidence;
+  if (uses === null) return unsettled(whyNoRead(evidence));
+  if (isCarriedOut(control)) return unsettled('a code that was never issued is accepted, too');
+  const { count, refusal, isCertain } = uses;
+  if (areNamesRefused) return unsettled('a read by names was refused');
+  if (!isCertain) return unsettled('an answer was lost, or came in place of another');
+  if (refusal === null && count < maxCodeReads) return unsettled('not asked');
+  if (refusal === null) return settled('unlimited', `at least ${maxCodeReads}, taken as unlimited`);
+  // Another answer may be that of a limit for the user, unless another code is read after it.
+  if (!saysTheSame(refusal, control) && codesRead < 2)
+    return unsettled('refused unlike a code that was never issued: needs a further --code');
+  return settled(count, `${count === 1 ? '1 read' : `${count} reads`}, if the code was fresh`);
+}
+
+function findPassbackId(evidence: Evidence): Finding<Platform['passback_union_id']> {
+  const { written, user } = evidence;
+  if (!isCarriedOut(written)) return unsettled(whyNoPassback(evidence));
+  const { union_id } = dataOf(written);
+  return String(union_id) === user.unionId
+    ? settled('same', 'the same for that user')
+    : settled('any', 'another one for that user');
+}
+
+/** The names of the chat platform with any prefix, in `basic_info`. */
+const chatField = new RegExp(
+  `^([A-Za-z][A-Za-z0-9]{0,30}_)(?:${basicInfoFields
+    .filter((name) => name.startsWith(neutralChatPrefix))
+    .map((name) => name.slice(neutralChatPrefix.length))
+    .join('|')})$`,
+);
+
+function findPrefix(evidence: Evidence): Finding<ChatPrefix> {
+  const { whole } = evidence;
+  if (whole === null) return unsettled(whyNoRead(evidence));
+  const { basic_info } = dataOf(whole);
+  const fields = Object.keys(isObject(basic_info) ? basic_info : {});
+  const [prefix, ...others] = new Set(fields.flatMap((name) => chatField.exec(name)?.[1] ?? []));
+  if (prefix === undefined) return unsettled('basic_info of that user has none of the names');
+  if (others.length > 0) return unsettled('the names have several prefixes');
+  return settled(prefix as ChatPrefix, 'in basic_info');
+}

@@ -1,0 +1,125 @@
+import type { Algorithm, Output } from '../../core/signing/digest-algorithms.js';
+import type { BlockEncoding, Case } from '../../core/signing/encodings.js';
+import type { Modifier } from '../../core/signing/template.js';
+
+/**
+ * A value: text, or bytes where `isBytes` says so. `isAscii`: a text that certainly has no other characters. A sum is
+ * the whole of a statement, never a part of an expression.
+ */
+export type Expression = (
+  | { readonly is: 'literal'; readonly text: string }
+  | { readonly is: 'number'; readonly value: number }
+  | { readonly is: 'texts'; readonly texts: readonly string[] }
+  | { readonly is: 'table'; readonly rows: readonly (readonly [from: string, to: string])[] }
+  | { readonly is: 'algorithm'; readonly algorithm: Algorithm; readonly isKeyed: boolean }
+  /** A parameter of the function, or what a statement before has set. */
+  | { readonly is: 'variable'; readonly name: string }
+  /** A call of a function that the template of each language has. */
+  | { readonly is: 'call'; readonly name: string; readonly given: readonly Expression[] }
+  | { readonly is: 'apply'; readonly name: string; readonly given: readonly Expression[] }
+  | { readonly is: 'sum'; readonly parts: readonly Expression[] }
+) &
+  TypeOfValue;
+
+interface TypeOfValue {
+  readonly isBytes?: boolean | undefined;
+  readonly isAscii?: boolean | undefined;
+}
+
+export function literalOf(text: string): Expression {
+  return { is: 'literal', text, isAscii: /^[\0-\x7f]*$/.test(text) };
+}
+
+export function textsOf(texts: readonly string[]): Expression {
+  return { is: 'texts', texts: [...new Set(texts)] };
+}
+
+export function variable(name: string, { isBytes = false, isAscii = false }: TypeOfValue = {}): Expression {
+  return { is: 'variable', name, isBytes, isAscii };
+}
+
+export function call(
+  name: string,
+  given: readonly Expression[],
+  { isBytes = false, isAscii = false }: TypeOfValue = {},
+): Expression {
+  return { is: 'call', name, given, isBytes, isAscii };
+}
+
+/** Parts one after the other, in bytes if one of them is; adjacent literals are one. */
+export function sumOf(parts: readonly Expression[]): Expression {
+  const joined: Expression[] = [];
+  for (const part of parts.flatMap((one) => (one.is === 'sum' ? one.parts : [one]))) {
+    const last = joined.at(-1);
+    if (part.is === 'literal' && last?.is === 'literal')
+      joined[joined.length - 1] = literalOf(last.text + part.text);
+    else if (part.is !== 'literal' || part.text !== '') joined.push(part);
+  }
+  const [first = literalOf('')] = joined;
+  if (joined.length < 2) return first;
+  const isBytes = joined.some((part) => part.isBytes);
+  const isAscii = joined.every((part) => part.isAscii);
+  return { is: 'sum', parts: isBytes ? joined.map(bytes) : joined, isBytes, isAscii };
+}
+
+function bytes(of: Expression): Expression {
+  return of.isBytes ? of : call('utf8', [of], { isBytes: true });
+}
+
+/** A part of an ASCII text. */
+export function cutOf(of: Expression, from: number, to: number): Expression {
+  const ends = [from, to].map((value) => ({ is: 'number', value }) as const);
+  return call('cut', [of, ...ends], { isAscii: true });
+}
+
+type Change = Case | BlockEncoding | Extract<Modifier['does'], string>;
+
+export function changeOf(of: Expression, change: Change): Expression {
+  switch (change) {
+    case 'none':
+      return of;
+    case 'upper':
+    case 'lower':
+      return call(of.isAscii ? `${change}_ascii` : change, [of], of);
+    case 'reverse':
+      return call('reverse', [of], of);
+    case 'sorted':
+      return call('sorted_pairs', [of], of);
+    case 'base64':
+      return call('to_base64', [bytes(of)], { isAscii: true });
+    case 'date':
+      return cutOf(call('digits', [of]), 0, 8);
+    case 'length':
+      return call('length_of', [bytes(of)], { isAscii: true });
+    default:
+      return call(change.replace('-', '_'), [of], { isAscii: true });
+  }
+}
+
+export function digestOf(
+  of: Expression,
+  algorithm: Algorithm,
+  format: Output | 'raw',
+  key: Expression | null,
+): Expression {
+  const name: Expression = { is: 'algorithm', algorithm, isKeyed: key !== null };
+  const digest =
+    key === null ? call('digest', [name, bytes(of)]) : call('keyed_digest', [name, key, bytes(of)]);
+  const written = (as: string) => call(as, [digest], { isAscii: true });
+  switch (format) {
+    case 'raw':
+      return { ...digest, isBytes: true };
+    case 'HEX':
+      return changeOf(written('to_hex'), 'upper');
+    case 'base64-of-hex':
+      return changeOf(written('to_hex'), 'base64');
+    default:
+      return written(`to_${format}`);
+  }
+}
+
+/** The other text where a value is empty, else the text. */
+export function ifFilled(value: Expression, text: Expression, other: string): Expression {
+  const instead = literalOf(other);
+  return call('if_filled', [value, text, instead], { isAscii: text.isAscii && instead.isAscii });
+}

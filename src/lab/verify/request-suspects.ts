@@ -1,0 +1,307 @@
+import { encoders, folds } from '../../core/signing/encodings.js';
+import { partsOf } from '../../core/signing/recipe-parts.js';
+import {
+  isInForm,
+  type Param,
+  queryWithout,
+  type SignableRequest,
+  withoutParams,
+  withQueryValue,
+  withText,
+} from '../../core/signing/request.js';
+import { decodePercent } from '../../core/support/percent-encoding.js';
+import { paste, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
+
+/** The most parameters and headers that are changed one by one. */
+const maxReadings = 200;
+
+/** A value that is signed: a parameter, a header, the body. */
+interface Reading {
+  readonly name: string;
+  readonly text: string;
+  readonly isParam: boolean;
+  /** The request with another text there; null for none at all. */
+  with(text: string | null): SignableRequest;
+}
+
+/** Mistakes by which another request was signed than was sent: in each value that the recipe reads, and in the address. */
+export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
+  const { request, recipe, unsent } = wrong;
+  const { params } = request;
+  const readings = readingsOf(wrong);
+  const isPlain =
+    recipe?.params.encode === 'none' &&
+    Object.keys({ ...recipe.params.escape, ...recipe.params.add }).length === 0 &&
+    partsOf(recipe).allTokens.some(({ source }) => source === 'params');
+  for (const mistake of [...valueMistakes, ...jsonMistakes]) {
+    const changed = readings.filter(({ text }) => mistake.change(text) !== text);
+    const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
+    // Where the recipe changes nothing, another recipe says it of all parameters.
+    const isFolded = mistake.id === 'value-case' && params.every(([name]) => name === mistake.change(name));
+    const isOther = isPlain && (isFolded || mistake.id === 'encoded-once-more');
+    for (const { name, text, isParam, with: put } of changed) {
+      if (!(isOther && isParam && names.size === 1)) yield* madeIn(mistake, name, put(mistake.change(text)));
+    }
+    if (names.size > 1 && !isOther && mistake.id !== 'value-case') {
+      const all = params.map((param) =>
+        names.has(param[0]) ? withText(param, mistake.change(param[1])) : param,
+      );
+      yield* madeIn(mistake, [...names].join(', '), withParams(request, all));
+    }
+  }
+  const filled = params.filter(([, value]) => value !== '');
+  if (filled.length < params.length)
+    yield* suspects('empty-value', 'The recipe keeps empty values: sign them too, or do not send them.', [
+      ['without the parameters that are empty', { request: withParams(request, filled) }],
+    ]);
+  for (const reading of readings) yield* leftOut(reading);
+  const query = params.filter((param) => !isInForm(param));
+  if (query.length < params.length)
+    yield* suspects('form-left-out', 'Sign the query parameters and the fields of the body together.', [
+      ['without the fields of the form', { request: withParams(request, query) }],
+    ]);
+  yield* suspects(
+    'not-sent',
+    'Sign the parameters that are sent, and no others.',
+    unsent.map(([name, value]) => [
+      `with ${name}=${value}, which was not sent`,
+      { request: withParams(request, [...params, [name, value]]) },
+    ]),
+  );
+  yield* suspects(
+    'address',
+    'Sign the method and the address exactly as the service receives them.',
+    addressesLike(request).map(([how, changed]) => [`with ${how}`, { request: { ...request, ...changed } }]),
+  );
+}
+
+function madeIn({ id, advice, how }: TextMistake, name: string, request: SignableRequest): Suspect[] {
+  const named = (sentence: string) => sentence.replaceAll('NAME', () => name);
+  return suspects(id, named(advice), [[named(how), { request }]]);
+}
+
+function leftOut({ name, text, with: put }: Reading): Suspect[] {
+  const isBody = name === bodyName;
+  return suspects(
+    'left-out',
+    isBody
+      ? 'Sign the body, byte for byte as it is sent: read it before it is parsed.'
+      : `Sign it with ${name}; where the operator leaves it out, take it out of the recipe (params.exclude).`,
+    [
+      [`without ${isBody ? name : `the parameter or header ${name}`}`, { request: put(null) }],
+      ...(text === '' || isBody ? [] : [[`with ${name} empty`, { request: put('') }] as const]),
+    ],
+  );
+}
+
+const bodyName = 'the body';
+
+/** The parameters, the headers that the recipe signs (a module may read any), and the body. */
+function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
+  const { params, extra, body } = request;
+  const signed = recipe && new Set(partsOf(recipe).allTokens.map(({ name }) => name.toLowerCase()));
+  const headers = Object.entries(extra).filter(([name]) => signed?.has(name.toLowerCase()) ?? true);
+  const reading = ([name, text]: Param, put: Reading['with'], isParam = false): Reading => {
+    return { name, text, isParam, with: put };
+  };
+  return [
+    ...params
+      .slice(0, maxReadings)
+      .map((param) => reading(param, (changed) => withValue(request, param[0], changed), true)),
+    ...headers
+      .slice(0, maxReadings)
+      .map((header) =>
+        reading(header, (changed) => ({ ...request, extra: { ...extra, [header[0]]: changed ?? '' } })),
+      ),
+    ...(body === null ? [] : [reading([bodyName, body], (changed) => ({ ...request, body: changed ?? '' }))]),
+  ];
+}
+
+/** A request whose parameter has another value, in its query and its form, too; null leaves it out. */
+function withValue(request: SignableRequest, name: string, value: string | null): SignableRequest {
+  const { params, query, body } = request;
+  const isForm = params.some((param) => param[0] === name && isInForm(param));
+  const inText = (text: string) =>
+    value === null ? queryWithout(text, [name]) : withQueryValue(text, name, value, false);
+  return {
+    ...request,
+    params: params.flatMap((param): Param[] => {
+      if (param[0] !== name) return [param];
+      return value === null ? [] : [withText(param, value)];
+    }),
+    ...(query !== undefined && { query: inText(query) }),
+    body: isForm && body !== null ? inText(body) : body,
+  };
+}
+
+function withParams(request: SignableRequest, params: readonly Param[]): SignableRequest {
+  const kept = new Set(params.map(([name]) => name));
+  const dropped = request.params.flatMap(([name]) => (kept.has(name) ? [] : [name]));
+  return { ...withoutParams(request, dropped), params };
+}
+
+/** A mistake in the text of a value; the name of the value stands at `NAME` in its sentences. */
+interface TextMistake {
+  readonly id: string;
+  readonly how: string;
+  readonly advice: string;
+  readonly change: (text: string) => string;
+}
+
+function textMistakes(
+  id: string,
+  advice: string,
+  rows: readonly (readonly [how: string, change: TextMistake['change']])[],
+): TextMistake[] {
+  return rows.map(([how, change]) => ({ id, advice, how, change }));
+}
+
+/** Texts as people spoil them, by how often it happens. */
+const valueMistakes: readonly TextMistake[] = [
+  ...textMistakes('time-unit', 'Sign and send NAME as the same text: Unix time in seconds, 10 digits.', [
+    [
+      'with NAME in milliseconds, and sent in seconds',
+      (text) => (/^1\d{9}$/.test(text) ? `${text}000` : text),
+    ],
+    [
+      'with NAME in seconds, and sent in milliseconds',
+      (text) => (/^1\d{12}$/.test(text) ? text.slice(0, 10) : text),
+    ],
+  ]),
+  ...textMistakes('plus', 'Sign the text before it is encoded; send a + as %2B, and a space as %20.', [
+    ['with + in NAME where the request, once decoded, has a space', (text) => text.replaceAll(' ', '+')],
+    ['with a space in NAME where the request has +', (text) => text.replaceAll('+', ' ')],
+  ]),
+  ...textMistakes('encoded-twice', 'Encode NAME once: a library that builds the query does it already.', [
+    ['before NAME was encoded a first time, and sent encoded twice', decodePercent],
+    ['with NAME decoded as a form', (text) => decodePercent(text.replaceAll('+', ' '))],
+  ]),
+  ...textMistakes('encoded-once-more', 'Sign NAME as the recipe says: encode it once, or not at all.', [
+    ['with NAME percent-encoded once more', encoders.rfc3986],
+    ['with NAME form-encoded once more', encoders.form],
+  ]),
+  ...textMistakes('value-space', 'Clean the value before it is signed and sent, or not at all.', [
+    ['without the white space around the value of NAME', (text) => text.trim()],
+    ['with a space behind the value of NAME', (text) => `${text} `],
+    ['with a space before the value of NAME', (text) => ` ${text}`],
+    ['without the quotes or invisible characters in NAME', (text) => text.replace(paste, '')],
+    ['with ASCII in NAME where the request has full-width characters', (text) => text.normalize('NFKC')],
+  ]),
+  ...textMistakes(
+    'line-end',
+    'Sign the bytes that are sent: a command that prints a text, or an editor, adds a line break.',
+    [
+      ['with a line break at the end of NAME', (text) => `${text}\n`],
+      ['with a line break (CR LF) at the end of NAME', (text) => `${text}\r\n`],
+      ['with LF in NAME where the request has CR LF', (text) => text.replaceAll('\r\n', '\n')],
+    ],
+  ),
+  ...textMistakes('value-case', 'Sign NAME in the letter case in which it is sent.', [
+    ['with NAME in lower case', folds.lower],
+    ['with NAME in upper case', folds.upper],
+  ]),
+  ...textMistakes('unicode-form', 'Sign the bytes that are sent: normalize before, or not at all.', [
+    ['with NAME in another Unicode normal form', (text) => text.normalize('NFD')],
+    ['with NAME in another Unicode normal form', (text) => text.normalize('NFC')],
+  ]),
+];
+
+/** The layouts of common JSON libraries; a text that is not a JSON object or list is unchanged. */
+const jsonLayouts: readonly (readonly [how: string, write: (value: object, text: string) => string])[] = [
+  ['with its non-ASCII characters as \\u escapes', (_, text) => escapeUnicode(text)],
+  ['with its slashes escaped', (_, text) => escapeSlashes(text)],
+  ['with its non-ASCII characters and slashes escaped', (_, text) => escapeSlashes(escapeUnicode(text))],
+  ['without the escapes that were sent in it', (value) => JSON.stringify(value)],
+  ['with its keys sorted', (value) => JSON.stringify(sortMembers(value))],
+  [
+    'with its keys in the reverse order',
+    (value) => JSON.stringify(mapMembers(value, (members) => members.reverse())),
+  ],
+  ['with spaces after its commas and colons', writeSpaced],
+  ['with its keys sorted and spaces after its commas and colons', (value) => writeSpaced(sortMembers(value))],
+  ['with \\u escapes and spaces after its commas and colons', (value) => escapeUnicode(writeSpaced(value))],
+  ['on several lines', (value) => JSON.stringify(value, null, 2)],
+  ['on several lines', (value) => JSON.stringify(value, null, 4)],
+];
+
+const jsonMistakes = textMistakes(
+  'json-text',
+  'Make the JSON text once, then sign and send that same text.',
+  jsonLayouts.map(([how, write]) => [
+    `with NAME ${how}`,
+    (text) => {
+      if (!/^\s*[{[]/.test(text)) return text;
+      try {
+        return write(JSON.parse(text), text);
+      } catch {
+        return text;
+      }
+    },
+  ]),
+);
+
+function escapeUnicode(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function escapeSlashes(text: string): string {
+  return text.replaceAll('/', '\\/');
+}
+
+/** JSON with the members of each object sorted by name. */
+function sortMembers(value: unknown): unknown {
+  return mapMembers(value, (members) => members.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+type Member = [name: string, value: unknown];
+
+function mapMembers(value: unknown, change: (members: Member[]) => Member[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapMembers(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, inner]): Member => [name, mapMembers(inner, change)]);
+  return Object.fromEntries(change(members));
+}
+
+/** As Python's json.dumps does by default. */
+function writeSpaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(writeSpaced).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([name, inner]) => `${JSON.stringify(name)}: ${writeSpaced(inner)}`,
+  );
+  return `{${members.join(', ')}}`;
+}
+
+/** The address and method as a proxy or a careless client writes them. */
+function addressesLike({ url, method }: SignableRequest): [how: string, change: Partial<SignableRequest>][] {
+  const [, origin = '', path = url] = /^(\w+:\/\/[^/]*)(.*)$/s.exec(url) ?? [];
+  const [, first = '', rest = ''] = /^(\/[^/]+)(\/.*)$/s.exec(path) ?? [];
+  const urls: [how: string, url: string][] = [
+    ['https in the URL, which is http here', url.replace(/^http:/, 'https:')],
+    ['http in the URL, which is https here', url.replace(/^https:/, 'http:')],
+    ['the host without its port', url.replace(/^(\w+:\/\/[^/:]+):\d+/, '$1')],
+    [
+      'a slash more or less at the end of the path',
+      origin + (path.endsWith('/') ? path.slice(0, -1) : `${path}/`),
+    ],
+    ['one more slash at the end of the path', `${origin}${path}/`],
+    ['the path in lower case', origin + path.toLowerCase()],
+    ['the path decoded', origin + decodePercent(path)],
+    ['the path percent-encoded', origin + encoders.rfc3986(path)],
+    ['the path percent-encoded', origin + path.split('/').map(encoders.rfc3986).join('/')],
+    ['an empty path', origin],
+    ['the path without the slash in front', origin + path.replace(/^\//, '')],
+    [`the path without ${first}`, origin + rest],
+    ['the path alone in place of the URL', path],
+  ];
+  const methods = ['GET', 'POST', 'PUT'].filter((other) => other !== method);
+  return [
+    ...urls.map(([how, changed]): [string, Partial<SignableRequest>] => [how, { url: changed }]),
+    ['the method in lower case', { method: method.toLowerCase() }],
+    ['no method', { method: '' }],
+    ...methods.map((other): [string, Partial<SignableRequest>] => [
+      `${other} as the method`,
+      { method: other },
+    ]),
+  ];
+}

@@ -1,0 +1,59 @@
+import type { Recipe } from '../../core/signing/recipe.js';
+import type { Param, SignableRequest } from '../../core/signing/request.js';
+import type { Secret } from '../../core/signing/secret.js';
+import type { Signer } from '../../core/signing/signer.js';
+
+/** What comes along when a text is copied: invisible characters, and quotes around it. */
+export const paste = /\p{Cf}|^["'“‘`]|["'”’`]$/gu;
+
+/** A mistake that explains a wrong signature. */
+export interface Mistake {
+  /** Stable, for programs: `secret-space`. */
+  readonly id: string;
+  readonly says: string;
+  readonly advice: string;
+  /** The preset by which it was signed instead. */
+  readonly preset?: string;
+}
+
+export interface SignatureInputs {
+  readonly request: SignableRequest;
+  readonly secret: Secret;
+  readonly signer: Signer;
+}
+
+/** A possible mistake, and the inputs that it puts in place of the right ones. */
+export interface Suspect extends Mistake {
+  readonly change: Partial<SignatureInputs>;
+}
+
+/** Suspects with one remedy; `how` completes the sentence "It was signed …". */
+export function suspects(
+  id: string,
+  advice: string,
+  rows: readonly (readonly [how: string, change: Suspect['change']])[],
+): Suspect[] {
+  return rows.map(([how, change]) => ({ id, says: `It was signed ${how}.`, advice, change }));
+}
+
+/** Inputs that a wrong signature may have been made with, besides the right ones. */
+export interface OtherInputs {
+  /** With their names: `the secret of profile "shop"`. */
+  readonly otherSecrets: readonly Named<Secret>[];
+  /** With their names: `the preset taobao`. */
+  readonly otherRecipes: readonly (Named<Recipe> & Pick<Mistake, 'preset'>)[];
+  /** Parameters that were not sent but may have been signed: optional ones, with their defaults. */
+  readonly unsent: readonly Param[];
+}
+
+export interface Named<T> {
+  readonly name: string;
+  readonly value: T;
+}
+
+/** A received signature and its context. */
+export interface ReceivedSignature extends SignatureInputs, OtherInputs {
+  readonly received: string;
+  /** The recipe of the signer; null for a module. */
+  readonly recipe: Recipe | null;
+}

@@ -1,0 +1,206 @@
+import { unlessRefused } from '../../core/signing/recipe.js';
+import type { Explanation } from '../../core/signing/signer.js';
+import { decodePercent } from '../../core/support/percent-encoding.js';
+import { recipeSuspects } from './recipe-suspects.js';
+import { requestSuspects } from './request-suspects.js';
+import { secretSuspects } from './secret-suspects.js';
+import {
+  type Mistake,
+  paste,
+  type ReceivedSignature,
+  type SignatureInputs,
+  type Suspect,
+} from './suspect.js';
+
+export type Finding = readonly Mistake[];
+
+export function sentencesOf(finding: Finding, part: 'says' | 'advice'): string {
+  return finding.map((mistake) => mistake[part]).join(' ');
+}
+
+export interface Verification {
+  readonly right: boolean;
+  readonly received: string;
+  /** The stages of the right signature; `digest` is the expected one. */
+  readonly explanation: Explanation;
+  /** For a wrong one: the likely mistakes, the likeliest first; empty where no usual mistake explains it. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Verifies a signature, and names the usual mistake that explains a wrong one. One candidate at a time, so that a caller
+ * can do other work, or stop, between them.
+ */
+export function* verification(wrong: ReceivedSignature): Generator<void, Verification> {
+  const { signer, request, secret, received } = wrong;
+  const explanation = signer.explain(request, secret);
+  const right = explanation.digest === received;
+  return { right, received, explanation, findings: right ? [] : yield* mistakeSearch(wrong) };
+}
+
+const maxFindings = 3;
+
+/** The most that a search for mistakes tries: candidates, and characters of their requests and messages. */
+const maxTried = 60_000;
+const maxCharacters = 60_000_000;
+
+/**
+ * The usual mistakes that explain the received signature, the likeliest first: one in writing the right digest, else
+ * single ones, else two of different kinds together. Empty where none does.
+ */
+function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Finding[]> {
+  const { url, query = '', params, body } = wrong.request;
+  const { message } = wrong.signer.explain(wrong.request, wrong.secret);
+  const size = message.length + url.length + query.length + (body?.length ?? 0);
+  // A parameter takes about as long as 120 characters.
+  const most = Math.min(maxTried, maxCharacters / (size + 120 * params.length + 200));
+  const written = explain(wrong, []);
+  if (written !== null) return [written];
+  let tried = 0;
+  const findings = new Map<string, Finding>();
+  for (const alone of [true, false]) {
+    for (const suspects of alone ? singlesOf(wrong) : pairsOf(wrong)) {
+      tried += 1;
+      if (tried > most || findings.size === maxFindings) break;
+      const finding = explain(wrong, suspects);
+      const words = finding && sentencesOf(finding, 'says');
+      if (finding !== null && words !== null && !findings.has(words)) findings.set(words, finding);
+      yield;
+    }
+    if (findings.size > 0 || tried > most) break;
+  }
+  return [...findings.values()];
+}
+
+/**
+ * The likeliest single mistake that explains the received signature, and the same mistake applied to `shown`, for
+ * example a masked request; null where it would change nothing there. A search for pairs takes many times as long.
+ */
+export function likeliestMistake(
+  wrong: ReceivedSignature,
+  shown: ReceivedSignature,
+): { readonly finding: Finding; readonly inputs: SignatureInputs | null } | null {
+  const written = explain(wrong, []);
+  if (written !== null) return { finding: written, inputs: shown };
+  for (const [suspect] of singlesOf(wrong)) {
+    const finding = explain(wrong, [suspect]);
+    if (finding !== null) return { finding, inputs: sameMistake(shown, suspect) };
+  }
+  return null;
+}
+
+function sameMistake(other: ReceivedSignature, { id, says }: Mistake): SignatureInputs | null {
+  for (const [suspect] of singlesOf(other)) {
+    if (suspect.id === id && suspect.says === says) return { ...other, ...suspect.change };
+  }
+  return null;
+}
+
+/** The single mistakes that give a text to sign, which has the label in place of the secret. */
+export function messageMistakes(signed: Omit<ReceivedSignature, 'received'>, message: string): Mistake[] {
+  const wrong = { ...signed, received: '' };
+  return [...singlesOf(wrong)].flatMap(([suspect]) => {
+    const { signer, request, secret } = { ...wrong, ...suspect.change };
+    return unlessRefused(() => signer.explain(request, secret).message) === message ? [suspect] : [];
+  });
+}
+
+function suspectsOf(wrong: ReceivedSignature): Iterable<Suspect>[] {
+  return [secretSuspects(wrong), requestSuspects(wrong), recipeSuspects(wrong)];
+}
+
+function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
+  for (const kind of suspectsOf(wrong)) for (const suspect of kind) yield [suspect];
+}
+
+/** The most suspects of a kind that are tried together with others, and with others of their own kind. */
+const maxPaired = 300;
+const maxAlike = 100;
+
+function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
+  const ofRequest = [...requestSuspects(wrong)].slice(0, maxPaired);
+  const ofRecipe = recipeSuspects(wrong).slice(0, maxPaired);
+  for (const one of secretSuspects(wrong))
+    for (const other of [...ofRequest, ...ofRecipe]) yield [one, other];
+  // The second is made in the request that the first left.
+  for (const one of ofRequest.slice(0, maxAlike))
+    for (const other of [...requestSuspects({ ...wrong, ...one.change })].slice(0, maxAlike))
+      yield [one, other];
+  for (const one of ofRequest) for (const other of ofRecipe) yield [one, other];
+}
+
+/** The mistakes, with that of the digest's format where there is one; null where they do not explain the signature. */
+function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Finding | null {
+  const changes = suspects.map(({ change }) => change);
+  const { signer, request, secret }: SignatureInputs = Object.assign({}, wrong, ...changes);
+  const digest = unlessRefused(() => signer.sign(request, secret).digest);
+  if (digest === null) return null;
+  const mistakes = suspects.map(({ change: _, ...mistake }) => mistake);
+  if (digest === wrong.received) return mistakes;
+  const written = writtenMistakes.find(([, , , fits]) => fits(digest, wrong.received));
+  if (written === undefined) return null;
+  const [id, says, advice] = written;
+  return [...mistakes, { id, says, advice }];
+}
+
+/** The shortest part of a digest that is recognized. */
+const shortestPart = 8;
+
+function withoutPadding(text: string): string {
+  return text.replace(/={1,2}$/, '');
+}
+
+function inUrlAlphabet(text: string): string {
+  return withoutPadding(text).replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/** Mistakes in writing the right digest. */
+const writtenMistakes: readonly (readonly [
+  id: string,
+  says: string,
+  advice: string,
+  fits: (expected: string, received: string) => boolean,
+])[] = [
+  [
+    'signature-case',
+    'It is the right digest in the wrong letter case.',
+    'Send the digest in the letter case that the recipe says.',
+    (expected, received) => received.toLowerCase() === expected.toLowerCase(),
+  ],
+  [
+    'signature-encoding',
+    'It is the right digest, its + sent as it is: on the way it became a space.',
+    'Percent-encode the signature as any other value: + is %2B.',
+    (expected, received) => received.replaceAll(' ', '+') === expected,
+  ],
+  [
+    'signature-encoding',
+    'It is the right digest, encoded once too often.',
+    'Encode the signature once.',
+    (expected, received) => received.includes('%') && decodePercent(received) === expected,
+  ],
+  [
+    'signature-space',
+    'It is the right digest with white space, quotes or invisible characters around it.',
+    'Trim the digest: a command that prints it adds a line break.',
+    (expected, received) => received.trim().replace(paste, '') === expected,
+  ],
+  [
+    'signature-padding',
+    'It is the right digest with more or less padding (=) at the end.',
+    'Send base64 as the recipe says: with its padding, or without.',
+    (expected, received) => withoutPadding(received) === withoutPadding(expected),
+  ],
+  [
+    'signature-alphabet',
+    'It is the right digest in the other alphabet of base64: - and _ in the place of + and /, or the reverse.',
+    'Write base64 as the recipe says: plain, or base64url.',
+    (expected, received) => inUrlAlphabet(received) === inUrlAlphabet(expected),
+  ],
+  [
+    'signature-length',
+    'It is a part of the right digest.',
+    'Send all of it; where the operator wants a part, the recipe has the step slice:FROM:TO.',
+    (expected, received) => received.length >= shortestPart && expected.includes(received),
+  ],
+];

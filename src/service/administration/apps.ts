@@ -1,0 +1,214 @@
+import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
+import { resultCode } from '../../core/contract/result-codes.js';
+import type { RecipeJson, SigningRecipes } from '../../core/signing/recipe.js';
+import { formatRecipe, parseSigningRecipes } from '../../core/signing/recipe-json.js';
+import { Secret } from '../../core/signing/secret.js';
+import { refuseHeaders } from '../settings.js';
+import type { AddedApp, Apps, Changed, StoredApp } from '../store/apps.js';
+import {
+  type AdminContext,
+  audited,
+  checkKey,
+  checkSeconds,
+  listAll,
+  NotFoundError,
+  randomHex,
+} from './admin-context.js';
+
+/**
+ * An app to create.
+ *
+ * @example
+ * const app: NewApp = { tenantCode: 'acme', channel: 'web', appKey: 'test-app', appSecret: 'test-secret' };
+ * await service.admin.createApp(app);
+ */
+export interface NewApp {
+  readonly tenantCode: string;
+  readonly channel: string;
+  /** Default: random. */
+  readonly appKey?: string;
+  /** Default: random. */
+  readonly appSecret?: string | Secret;
+  /** Default: the default recipes. */
+  readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
+}
+
+/** The credentials of an app; no other operation returns its secret. */
+export interface AppCredentials {
+  readonly tenant_code: string;
+  readonly channel: string;
+  readonly app_key: string;
+  readonly app_secret: Secret;
+}
+
+/** An app without its secret. */
+export interface ListedApp {
+  readonly tenant_code: string;
+  readonly channel: string;
+  readonly app_key: string;
+  /** Unix time in seconds. */
+  readonly created_at: number;
+  readonly disabled: boolean;
+  /** Until when the secret before the current one is valid, Unix time in seconds; absent if there is none. */
+  readonly old_secret_until?: number;
+  /** Absent for the default recipes. */
+  readonly recipes?: SigningRecipes;
+}
+
+const appKeyBytes = 8;
+const secretBytes = 16;
+const revisionBytes = 5;
+
+export interface AppOperations {
+  /**
+   * Creates an app (§5) for one tenant and channel.
+   *
+   * @throws InvalidInputError for a key that is taken
+   * @throws RecipeError for an invalid recipe
+   */
+  createApp(app: NewApp): Promise<AppCredentials>;
+  /** All apps, ordered by key, without the secrets. */
+  listApps(): AsyncIterable<ListedApp>;
+  /**
+   * Replaces the secret of an app. The old secret stays valid for `overlapSeconds`; default: 0.
+   *
+   * @throws NotFoundError (40101)
+   * @throws InvalidInputError for an invalid overlap
+   */
+  rotateSecret(app: { readonly appKey: string; readonly overlapSeconds?: number }): Promise<AppCredentials>;
+  /**
+   * Makes the secret before the current one invalid.
+   *
+   * @throws NotFoundError (40101)
+   */
+  retireSecret(app: { readonly appKey: string }): Promise<void>;
+  /**
+   * Refuses the requests of an app with 40301.
+   *
+   * @throws NotFoundError (40101)
+   */
+  disableApp(app: { readonly appKey: string }): Promise<void>;
+  /** @throws NotFoundError (40101) */
+  enableApp(app: { readonly appKey: string }): Promise<void>;
+  /**
+   * Changes the channel or the recipes of an app; `null` stands for the default recipes.
+   *
+   * @throws NotFoundError (40101)
+   * @throws InvalidInputError if nothing is given, or something is invalid
+   * @throws RecipeError for an invalid recipe
+   */
+  setApp(app: {
+    readonly appKey: string;
+    readonly channel?: string;
+    readonly recipes?: NewApp['recipes'] | null;
+  }): Promise<void>;
+  /**
+   * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the number of their
+   * apps.
+   *
+   * @throws InvalidInputError if no master key is given
+   * @throws StoreUnavailableError if the key of a secret is not given, or, after all others are encrypted, for a secret
+   * that was changed in the database
+   */
+  encryptSecrets(): Promise<number>;
+  /** @throws NotFoundError (40101) */
+  removeApp(app: { readonly appKey: string }): Promise<void>;
+}
+
+export function appOperations(context: AdminContext): AppOperations {
+  const { store, now } = context;
+  const newSecret = () => new Secret(randomHex(secretBytes));
+  /** @throws NotFoundError if there is no such app */
+  const changed = async (action: string, ...change: Parameters<Apps['change']>) => {
+    const [, appKey] = change;
+    const lineOf = (app: Changed) =>
+      app && { action: `app ${action}`, tenant_code: app.tenant_code, subject: appKey };
+    const app = await audited(context, lineOf, ({ apps }) => apps.change(...change));
+    if (app !== null) return app;
+    throw new NotFoundError(resultCode.unknownAppKey, `there is no app with the key ${quoteName(appKey)}`);
+  };
+  const change = async (...given: Parameters<typeof changed>) => {
+    await changed(...given);
+  };
+  return {
+    async createApp(given) {
+      const { tenantCode, channel, appKey = `app_${randomHex(appKeyBytes)}`, appSecret, recipes } = given;
+      const app: AddedApp = {
+        app_key: checkKey('app_key', appKey),
+        app_secret: appSecret === undefined ? newSecret() : toSecret(appSecret),
+        tenant_code: checkKey('tenant_code', tenantCode),
+        channel: checkKey('channel', channel),
+        recipes: recipes === undefined ? null : writeRecipes(recipes),
+        created_at: Math.floor(now() / 1000),
+        revision: Number.parseInt(randomHex(revisionBytes), 16),
+      };
+      const line = { action: 'app create', tenant_code: app.tenant_code, subject: app.app_key };
+      if (await audited(context, line, ({ apps }) => apps.add(app))) return credentialsOf(app);
+      throw new InvalidInputError(`app key ${quoteName(appKey)} is taken`, {
+        hint: 'Choose another one, or remove that app first.',
+      });
+    },
+    async *listApps() {
+      const all = listAll<StoredApp>(
+        (after, limit) => store.read(({ apps }) => apps.list(after, limit)),
+        (app) => app.app_key,
+      );
+      for await (const { tenant_code, channel, app_key, created_at, ...app } of all) {
+        const disabled = app.disabled === 1;
+        const old = app.old_secret === null ? {} : { old_secret_until: app.old_until };
+        const signing = app.recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(app.recipes)) };
+        yield { tenant_code, channel, app_key, created_at, disabled, ...old, ...signing };
+      }
+    },
+    async rotateSecret({ appKey, overlapSeconds = 0 }) {
+      const app_secret = newSecret();
+      if (overlapSeconds !== 0) checkSeconds('the overlap', overlapSeconds);
+      const app = await changed('rotate-secret', 'rotateAppSecret', appKey, app_secret, overlapSeconds);
+      return { ...app, app_key: appKey, app_secret };
+    },
+    retireSecret: ({ appKey }) => change('retire-secret', 'retireAppSecret', appKey),
+    disableApp: ({ appKey }) => change('disable', 'disableApp', appKey, 1),
+    enableApp: ({ appKey }) => change('enable', 'disableApp', appKey, 0),
+    async setApp({ appKey, channel, recipes }) {
+      if (channel === undefined && recipes === undefined) {
+        throw new InvalidInputError('nothing to change: give a channel or recipes');
+      }
+      if (channel !== undefined) checkKey('channel', channel);
+      const stored = recipes === null ? '' : recipes && writeRecipes(recipes);
+      await change('set', 'setApp', appKey, channel ?? null, stored ?? null);
+    },
+    async encryptSecrets() {
+      const lineOf = ({ encrypted: count }: { readonly encrypted: number }) => {
+        const subject = count === 1 ? '1 app' : `${count} apps`;
+        return count === 0 ? null : { action: 'app encrypt-secrets', tenant_code: null, subject };
+      };
+      const { encrypted, unreadable } = await audited(context, lineOf, ({ apps }) => apps.encryptAll());
+      // The others are encrypted.
+      if (unreadable !== undefined) throw unreadable;
+      return encrypted;
+    },
+    removeApp: ({ appKey }) => change('delete', 'removeApp', appKey),
+  };
+}
+
+/** @throws InvalidInputError for an empty secret */
+function toSecret(given: string | Secret): Secret {
+  const secret = given instanceof Secret ? given : new Secret(given);
+  if (secret.reveal() !== '') return secret;
+  throw new InvalidInputError('app_secret is empty');
+}
+
+function credentialsOf({ tenant_code, channel, app_key, app_secret }: AddedApp): AppCredentials {
+  return { tenant_code, channel, app_key, app_secret };
+}
+
+/**
+ * The short form: it gets defaults for parts that a later version adds.
+ *
+ * @throws RecipeError for an invalid recipe
+ */
+function writeRecipes(recipes: NonNullable<NewApp['recipes']>): string {
+  const { app_sign, sign } = parseSigningRecipes(recipes);
+  refuseHeaders({ app_sign, sign }, 'recipes');
+  return JSON.stringify({ app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) });
+}

@@ -1,0 +1,122 @@
+import { quoteName } from '../../core/contract/errors.js';
+import { joinInfoNames, splitInfoNames } from '../../core/contract/info-names.js';
+import { maskText } from '../../core/contract/masking.js';
+import { resultCode } from '../../core/contract/result-codes.js';
+import type { Code } from '../store/codes.js';
+import type { Records } from '../store/operations.js';
+import {
+  type AdminContext,
+  audited,
+  checkCount,
+  checkKey,
+  checkSeconds,
+  listAll,
+  NotFoundError,
+  randomHex,
+} from './admin-context.js';
+import { noSuchUser, subjectOf } from './users.js';
+
+/**
+ * A code to issue.
+ *
+ * @example
+ * const wanted: NewCode = { tenantCode: 'acme', unionId: 'u1', infoNames: ['mobile'], uses: 'unlimited' };
+ * const { code } = await service.admin.issueCode(wanted);
+ */
+export interface NewCode {
+  readonly tenantCode: string;
+  readonly unionId: string;
+  /** The names that the code authorizes to read. Default: everything. */
+  readonly infoNames?: readonly string[];
+  /** Validity in seconds. Default: that of the platform, 300. */
+  readonly ttlSeconds?: number;
+  /** Maximum number of uses. Default: that of the platform, 1. */
+  readonly uses?: number | 'unlimited';
+}
+
+/** The key of a code in the store. */
+export interface CodeKey {
+  readonly tenantCode: string;
+  readonly code: string;
+}
+
+const codeBytes = 16;
+
+export interface CodeOperations {
+  /**
+   * Issues an authorization code to a user (§5.7). The audit names the user.
+   *
+   * @throws NotFoundError (40401)
+   * @throws InvalidInputError for an invalid option
+   */
+  issueCode(code: NewCode): Promise<Code>;
+  /**
+   * Issues a code to each of several users, in one transaction. The audit has the number of those that were issued in a
+   * minute.
+   *
+   * @returns the codes in the order of the users; `null` for a user that does not exist
+   * @throws InvalidInputError for an invalid option
+   */
+  issueCodes(
+    codes: Omit<NewCode, 'unionId'> & { readonly unionIds: readonly string[] },
+  ): Promise<(Code | null)[]>;
+  /** The codes of a tenant; used and expired ones until they are purged. */
+  listCodes(tenant: { readonly tenantCode: string }): AsyncIterable<Code>;
+  /**
+   * Makes a code invalid.
+   *
+   * @throws NotFoundError (40106)
+   */
+  revokeCode(code: CodeKey): Promise<void>;
+}
+
+export function codeOperations(context: AdminContext): CodeOperations {
+  const { store, actor } = context;
+  const { code_uses, code_ttl_seconds } = context.platform;
+  /** Issues codes, and adds to the audit with `note` how many there are. */
+  const issue = async (
+    wanted: Parameters<CodeOperations['issueCodes']>[0],
+    note: (audit: Records['audit'], count: number) => Promise<unknown>,
+  ) => {
+    const { tenantCode, infoNames, ttlSeconds = code_ttl_seconds, uses = code_uses } = wanted;
+    const common = {
+      tenant_code: checkKey('tenant_code', tenantCode),
+      info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
+      uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
+    };
+    const validSeconds = checkSeconds('the ttl', ttlSeconds);
+    const unionIds = wanted.unionIds.map((unionId) => checkKey('union_id', unionId));
+    return await store.write(async ({ codes, audit }) => {
+      const issued = await Promise.all(
+        unionIds.map((union_id) =>
+          codes.add({ ...common, union_id, code: randomHex(codeBytes) }, validSeconds),
+        ),
+      );
+      const count = issued.filter((code) => code !== null).length;
+      if (count > 0) await note(audit, count);
+      return issued;
+    }, store.newDeadline());
+  };
+  return {
+    async issueCode({ unionId, ...options }) {
+      const user = { tenantCode: options.tenantCode, unionId };
+      const [issued] = await issue({ ...options, unionIds: [unionId] }, (audit) =>
+        audit.add({ actor, action: 'code issue', ...subjectOf(store, user) }),
+      );
+      if (!issued) throw noSuchUser(user);
+      return issued;
+    },
+    issueCodes: (wanted) =>
+      issue(wanted, (audit, count) => audit.countCodes(actor, wanted.tenantCode, count)),
+    listCodes: ({ tenantCode }) =>
+      listAll(
+        (after, limit) => store.read(({ codes }) => codes.list(tenantCode, after, limit)),
+        ({ code }) => code,
+      ),
+    async revokeCode({ tenantCode, code }) {
+      const line = { action: 'code revoke', tenant_code: tenantCode, subject: maskText(code) };
+      if (await audited(context, line, ({ codes }) => codes.remove(tenantCode, code))) return;
+      throw new NotFoundError(resultCode.codeNotValid, `tenant ${quoteName(tenantCode)} has no such code`);
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { quoteName } from '../../core/contract/errors.js';
+import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
+import type { Sql, SqlDriver } from './sql-driver.js';
+
+/**
+ * A schema in steps. A released step never changes, and only adds to the tables: programs of an older version that run
+ * go on beside it. A step that adds an index to an older table says IF NOT EXISTS: an operator of a large database
+ * creates it before, beside the service.
+ */
+export interface Schema {
+  /** The table that records which steps were applied. */
+  readonly table: string;
+  readonly steps: readonly (readonly string[])[];
+  /** The owner of the tables, in messages. */
+  readonly owner: string;
+}
+
+export interface MigrateOptions {
+  /** Whether missing tables are created. Default: true. */
+  readonly create?: boolean;
+  /** Whether an older schema is brought up to date. Default: true. */
+  readonly upgrade?: boolean;
+}
+
+/** The numbers of a schema before and after its migrations: 0 for no tables. */
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Brings the schema up to date, in one transaction; several processes do so one after the other.
+ *
+ * @throws StartError for a newer schema, an older one without `upgrade`, or the tables of another application
+ * @throws StoreUnavailableError if a table stays locked by another transaction, or the server does not create it
+ */
+export async function migrate(
+  driver: SqlDriver,
+  schema: Schema,
+  { create = true, upgrade = true }: MigrateOptions = {},
+): Promise<Migration> {
+  const to = schema.steps.length;
+  // A user without the right to create tables may use existing ones.
+  const from = await driver.read((sql) => readVersion(sql, schema)).catch(noTable);
+  if (from === to) return { from, to };
+  if (from === 0 && !create) {
+    throw new StartError(`the database holds no tables of ${schema.owner}`, missingDatabase);
+  }
+  if (!upgrade) {
+    throw new StartError(`the database has schema ${from}, and this version needs ${to}`, {
+      code: 'OLD_SCHEMA',
+      hint: 'Apply the migrations:',
+      commands: ['userinfo admin migrate'],
+    });
+  }
+  if (from === 0 && driver.engine === 'postgres') {
+    await driver.read((sql) => refuseForeignTables(sql, schema.owner));
+  }
+  return { from: await driver.write((sql) => applySteps(sql, schema)).catch(refused), to };
+}
+
+/** A server that is set up otherwise, as with an event trigger or without the schema to create in, says so itself. */
+function refused(error: unknown): never {
+  if (!(error instanceof Error && 'severity' in error)) throw error;
+  throw new StoreUnavailableError(`the server does not create the tables: ${quoteName(error.message)}`, {
+    hint: 'Look at what is set for its user and for the database, such as search_path.',
+    cause: error,
+  });
+}
+
+/**
+ * The number of the last applied step, or 0.
+ *
+ * @throws StartError for that of a newer version
+ */
+async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> {
+  const [row] = await sql.all(`SELECT MAX(version) AS version FROM ${table}`);
+  const version = Number(row?.version ?? 0);
+  if (version <= steps.length) return version;
+  throw new StartError(`the database has schema ${version}, newer than this version`, {
+    hint: 'Update userinfo-exchange, or use another database.',
+  });
+}
+
+function noTable(error: unknown): number {
+  if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
+  return 0;
+}
+
+/** Returns the number of the last step that was applied before; another process may have applied them all by now. */
+async function applySteps(sql: Sql, schema: Schema): Promise<number> {
+  const { table, steps } = schema;
+  // What the service does with a table waits as long as this for another transaction that reads it, such as pg_dump.
+  // The driver runs the transaction again for some seconds.
+  await sql.run("SET LOCAL lock_timeout = '100ms'");
+  await sql.all('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [table]);
+  await sql.run(`CREATE TABLE IF NOT EXISTS ${table} (version BIGINT NOT NULL PRIMARY KEY)`);
+  const current = await readVersion(sql, schema);
+  for (const [index, statements] of steps.entries()) {
+    if (index < current) continue;
+    for (const statement of statements) await sql.run(statement);
+    await sql.run(`INSERT INTO ${table} (version) VALUES ($1)`, [index + 1]);
+  }
+  return current;
+}
+
+/** Tables of an extension may be there. */
+async function refuseForeignTables(sql: Sql, owner: string): Promise<void> {
+  const tables =
+    await sql.all(`SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+    AND relkind IN ('r', 'p') AND oid NOT IN (SELECT objid FROM pg_depend WHERE deptype = 'e')`);
+  if (tables.length === 0 || tables.some(({ relname }) => String(relname).startsWith('userinfo_'))) return;
+  throw new StartError('the database holds the tables of another application', {
+    hint: `Use a separate database for ${owner}.`,
+  });
+}

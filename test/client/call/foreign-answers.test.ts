@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { NoAnswerError, RejectedError, UserInfoClient } from '../../../src/index.js';
+import { passbackAll, readAll } from '../../support/all-rows.js';
+import { foreignPlatform } from '../../support/foreign-platform.js';
+
+let platform: Awaited<ReturnType<typeof foreignPlatform>>;
+let client: UserInfoClient;
+const app = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 's1' };
+
+beforeAll(async () => {
+  platform = await foreignPlatform();
+  client = new UserInfoClient({ baseUrl: platform.url, ...app });
+});
+beforeEach(() => platform.requests.splice(0));
+afterAll(async () => {
+  await client.close();
+  await platform.close();
+});
+
+const errorOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => expect.unreachable('it was to fail'),
+    (error: unknown) => error,
+  );
+
+const named = ['mobile', 'level', 'vip', 'tags', 'more', 'name'];
+
+it.each<[string, readonly string[], readonly string[]]>([
+  ['empty', [], ['"basic_info" is an array, not an object', '"extension_info" is an array, not an object']],
+  [
+    'nulls',
+    [],
+    [
+      '"basic_info" is null, not an object',
+      '"extension_info" is null, not an object',
+      '"login_device_info" is null, not an array',
+    ],
+  ],
+  [
+    'named',
+    named,
+    [
+      '"mobile" is null, not text',
+      '"level" is a number, not text',
+      '"vip" is a boolean, not text',
+      '"tags" is an array, not text',
+      '"more" is an object, not text',
+    ],
+  ],
+  [
+    'devices',
+    ['device_info', 'location_info'],
+    ['"device_info" is an array with an object in it, not text', '"location_info" is text, not an array'],
+  ],
+  [
+    'table',
+    [],
+    ['"extension_info" is text, not an object', '"login_device_info" is an object, not an array'],
+  ],
+])('a success with other types is a success: %s', async (code, names, warnings) => {
+  const answer = await client.read({ code, ...(names.length === 0 ? {} : { infoNames: names }) });
+  expect(answer.envelope.data).toBe(answer.data);
+  expect(answer.data.union_id).toBe('u1');
+  expect([...answer.warnings].sort()).toEqual([...warnings].sort());
+  expect(platform.requests).toHaveLength(1);
+});
+
+it.each<[string, readonly string[], object]>([
+  ['empty', [], { login_device_info: [] }],
+  ['nulls', [], {}],
+  ['named', named, { level: 3, vip: true, tags: ['a'], more: { a: 1 }, name: 'Ming' }],
+  ['devices', ['device_info', 'location_info'], { device_info: ['{"brand":"acme"}'] }],
+  ['table', [], {}],
+  [
+    'numbers',
+    [],
+    {
+      basic_info: { mobile: '13800138000', chat_sex: '1' },
+      extension_info: { age: 28 },
+      login_device_info: [{ brand: 'acme', os_version: '14' }],
+    },
+  ],
+])('its data has the types of §4.1: %s', async (code, names, data) => {
+  const answer = await client.read({ code, ...(names.length === 0 ? {} : { infoNames: names }) });
+  expect(answer.data).toEqual({ union_id: 'u1', ...data });
+});
+
+it('a number that JavaScript would round is the text that was sent, at any depth, with a warning', async () => {
+  const { data, envelope, warnings, body } = await client.read({
+    code: 'exact',
+    infoNames: ['id_card', 'n'],
+  });
+  expect(data).toEqual({
+    union_id: '12345678901234567890',
+    id_card: '110101199003074532',
+    n: { order: '9007199254740993', list: [1, '-9007199254740993', { half: '0.30000000000000004000001' }] },
+    same: [9007199254740991, 0.1, 1, 1.5, 100_000, -0],
+    huge: '1E400',
+  });
+  expect(envelope.data).toBe(data);
+  expect(new TextDecoder().decode(body)).toContain('"half":0.30000000000000004000001');
+  const rounded = (path: string) =>
+    `"${path}" is a number that JavaScript cannot hold exactly: read it as text`;
+  expect([...warnings].sort()).toEqual(
+    [
+      rounded('id_card'),
+      rounded('n.order'),
+      rounded('n.list[]'),
+      rounded('n.list[].half'),
+      rounded('huge'),
+      '"n" is an object, not text',
+      '"union_id" is a number, not text',
+    ].sort(),
+  );
+});
+
+it('of many such numbers, ten are named, and no key that may be a value', async () => {
+  const { warnings } = await client.read({ code: 'many-exact' });
+  expect(warnings).toHaveLength(11);
+  expect(warnings[0]).toContain('"orders.****"');
+  expect(warnings.join()).not.toContain('13800138000');
+  expect(warnings.at(-1)).toContain('more numbers');
+});
+
+/** Envelopes that differ from §1 in what a reader of them takes all the same. */
+const loose: readonly (readonly [code: string, warning: string, unionId: string])[] = [
+  ['quoted', '"code" is text, not an integer', 'u1'],
+  ['silent', '"msg" is missing', 'u1'],
+  ['message', '"msg" is missing', 'u1'],
+  ['numbered', '"union_id" is a number, not text', '90071992547409931'],
+];
+
+it.each(loose)('is one, with a warning, where its envelope differs: %s', async (code, warning, unionId) => {
+  const { data, warnings, envelope } = await client.read({ code, infoNames: ['name'] });
+  expect([data.union_id, envelope.code, warnings]).toEqual([unionId, 200, [warning]]);
+});
+
+it('is one for a row of many, too', async () => {
+  const outcomes: unknown[] = [];
+  const rows = ['empty', 'nulls', ...loose.map(([code]) => code)].map((code) => ({ code }));
+  for await (const one of readAll(rows, { baseUrl: platform.url, ...app })) outcomes.push(one);
+  expect(outcomes).toMatchObject(Array(6).fill({ outcome: 'ok', attempts: 1 }));
+});
+
+it.each([
+  ['zero', 'wrong-data', 'answered 0 "success", but it names the user'],
+  ['word', 'not-envelope', 'code "SUCCESS", msg "fine", application/json'],
+  ['bare', 'not-envelope', 'JSON without an integer "code", application/json'],
+])('an answer with another code that names the user may be carried out: %s', async (code, reason, words) => {
+  const error = (await errorOf(client.read({ code }))) as NoAnswerError;
+  expect(error).toMatchObject({ reason, received: true, retryable: false });
+  expect(error.message).toContain(words);
+  expect(error.hint).toContain('It may be carried out');
+  expect(error.body?.length).toBeGreaterThan(20);
+  expect(inspect(error, { depth: null })).not.toMatch(/13800138000|Lhasa/);
+  for await (const one of readAll([{ code }], { baseUrl: platform.url, ...app }))
+    expect(one.outcome).toBe('unknown');
+});
+
+it.each([
+  ['gateway', 40001, 'bad sign \u001b[31m', 'the service answered 40001 "bad sign \\u001b[31m"'],
+  ['unexplained', 1001, '', 'the service answered 1001 without a msg'],
+  ['digits', 40106, 'code expired', 'the service answered 40106 "code expired"'],
+  ['negative', -6, 'code expired', 'the service answered -6 "code expired"'],
+  ['gbk-refusal', 1003, '张三', 'the service answered 1003 "张三"'],
+  ['unreadable', 1, '\ufffd\ufffd', 'the service answered 1 "\ufffd\ufffd"'],
+])(
+  'a refusal without a msg, with a code as text, in GBK or in another charset is that refusal: %s',
+  async (code, resultCode, msg, message) => {
+    const error = await errorOf(client.read({ code }));
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({ resultCode, msg, message });
+    expect(platform.requests).toHaveLength(1);
+  },
+);
+
+it.each([
+  ['letters', 'code "A001", message "bad sign", error "SIGN_INVALID", application/json'],
+  ['record', 'code "A001", msg "no user", application/json'],
+  ['nested', 'code 4011, message "no route", trace_id "t-1", application/json'],
+  ['errcode', 'errcode 40001, errmsg "invalid credential of 138****8000", application/json'],
+])('another answer is described by its code and messages, and kept: %s', async (code, words) => {
+  const error = await errorOf(client.read({ code }));
+  expect(error).toBeInstanceOf(NoAnswerError);
+  const { message, body, reason } = error as NoAnswerError;
+  expect(reason).toBe('not-envelope');
+  expect(message).toContain(words);
+  expect(body?.length).toBeGreaterThan(20);
+  expect(inspect(error, { depth: null })).not.toMatch(/13800138000|Lhasa/);
+});
+
+it.each([
+  ['gbk', '陆'],
+  ['utf16', 'Ming'],
+  ['utf8-as-latin1', '张三'],
+  ['utf8-as-gbk', '张三丰'],
+])('the charset that the answer names is decoded, and its body is UTF-8: %s', async (code, nickname) => {
+  const { data, body } = await client.read({ code });
+  expect(data.basic_info?.chat_nickname).toBe(nickname);
+  expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)).data).toEqual(data);
+});
+
+it('requests have a User-Agent', async () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  await client.read({ code: 'empty' });
+  expect(platform.requests[0]?.headers['user-agent']).toBe(`userinfo/${manifest.version}`);
+});
+
+it('an empty union ID, primary key or scope is invalid, and nothing is sent', async () => {
+  const userInfo = { mobile: '138' };
+  const calls = [
+    client.passback({ unionId: '', primaryKey: 'mobile', userInfo }),
+    client.passback({ unionId: 'u1', primaryKey: '', userInfo }),
+    client.read({ code: 'empty', scope: '' }),
+  ];
+  const errors = (await Promise.all(calls.map(errorOf))) as Error[];
+  expect(errors.map(({ message }) => message)).toEqual([
+    'the input of a passback: unionId is empty',
+    'the input of a passback: primaryKey is empty',
+    'the input of a read: scope is empty',
+  ]);
+  expect(errors).toMatchObject(Array(3).fill({ code: 'INVALID_INPUT' }));
+  const outcomes: unknown[] = [];
+  const rows = [{ unionId: '', primaryKey: 'mobile', userInfo }];
+  for await (const one of passbackAll(rows, { baseUrl: platform.url, ...app })) outcomes.push(one);
+  expect(outcomes).toMatchObject([{ outcome: 'invalid', attempts: 0 }]);
+  expect(platform.requests).toHaveLength(0);
+});

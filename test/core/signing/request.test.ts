@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { hostOf, pathOf } from '../../../src/core/signing/request.js';
+
+test.each([
+  ['https://api.example.com:8443/a/b', 'api.example.com:8443', '/a/b'],
+  ['HTTP://h/%2f/..', 'h', '/%2f/..'],
+  ['https://h', 'h', '/'],
+  ['/only/a/path', '', '/only/a/path'],
+  ['param2/1', '', 'param2/1'],
+])('%s has the host %s and the path %s', (url, host, path) => {
+  expect(hostOf(url)).toBe(host);
+  expect(pathOf(url, '')).toBe(path);
+});
+
+test('the base path is left out where the path begins with it', () => {
+  expect(pathOf('https://h/openapi/v1', '/openapi')).toBe('/v1');
+  expect(pathOf('https://h/openapi/v1', '/other')).toBe('/openapi/v1');
+});

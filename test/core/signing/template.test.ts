@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseTemplate } from '../../../src/core/signing/template.js';
+import { requestOf, signWith } from '../../support/signing-requests.js';
+
+const request = requestOf(
+  [
+    ['a', '1'],
+    ['a.b', '2'],
+    ['a.md5', '3'],
+    ['billplz[id]', '4'],
+    ['a', 'again'],
+  ],
+  { method: 'PUT', body: 'x=1', extra: { 'X-Nonce': 'n/1', 'a:b': 'c' } },
+);
+
+const message = (...entries: string[]) => signWith({ message: entries, steps: ['md5'] }, request).message;
+
+test('every token stands for its part of the request', () => {
+  expect(message('$method', ' ', '$url')).toBe('PUT https://api.example.com:8443/v1/users');
+  expect(message('$host', '$path', '?', '$body')).toBe('api.example.com:8443/v1/users?x=1');
+  expect(message('$param:a', '$extra:X-Nonce', '$secret')).toBe('1n/1s3cret');
+});
+
+test('a token ends at the first character that cannot belong to it', () => {
+  expect(message('k=$secret&n=$extra:X-Nonce;')).toBe('k=s3cret&n=n/1;');
+  expect(message('v0:$secret.$body')).toBe('v0:s3cret.x=1');
+  expect(message(`$param:a.b..${'$'}{secret}.:$method:$body.`)).toBe('2..s3cret.:PUT:x=1.');
+  expect(message(`$param:a.length:${'$'}{method}.length:`)).toBe('1:3:');
+});
+
+test('$$ is a literal dollar, whatever follows', () => {
+  expect(message('$$secret$$', '$$$secret')).toBe('$secret$$s3cret');
+});
+
+test('a parameter name may have dots: known modifiers at its end are modifiers, the rest is the name', () => {
+  expect(message('$param:a.b')).toBe('2');
+  expect(message('$param:a.b.md5')).toBe('c81e728d9d4c2f636f067f89cc14862c');
+  expect(message('$param:a.md5')).toBe('c4ca4238a0b923820dcc509a6f75849b');
+});
+
+test('braces take any name as it stands and keep a token apart from what follows', () => {
+  expect(message(`${'$'}{param:a.md5}`)).toBe('3');
+  expect(message(`${'$'}{param:billplz[id]}`)).toBe('4');
+  expect(message(`${'$'}{extra:a:b}`)).toBe('c');
+  expect(message(`${'$'}{secret}x`)).toBe('s3cretx');
+  expect(message(`${'$'}{param:a}.md5`)).toBe('c4ca4238a0b923820dcc509a6f75849b');
+});
+
+test('modifiers are applied from left to right', () => {
+  expect(message('$secret.upper.lower.upper')).toBe('S3CRET');
+  expect(message('$extra:X-Nonce.rfc3986.lower')).toBe('n%2f1');
+  expect(message('$param:a.MD5')).toBe('C4CA4238A0B923820DCC509A6F75849B');
+  expect(message('$param:a.md5.upper')).toBe('C4CA4238A0B923820DCC509A6F75849B');
+  expect(message('$body.md5:base64')).toBe('olVRL51hpnd71aMEI1vSbQ==');
+});
+
+test.each([
+  ['$[$body.sha256|none]', {}, 'none'],
+  ['$[a|$param:no-b]', {}, ''],
+  ['$path$[?$query]|$query', { query: 'b=%2f&a=+' }, '/v1/users?b=%2f&a=+|b=%2f&a=+'],
+  ['$path$[?$query]', { query: '' }, '/v1/users'],
+  ['$path$[?$query]', {}, '/v1/users'],
+  ['$[?$query.sorted]', { query: 'b=1&a-=2&a=3&a=%2f' }, '?a=%2f&a=3&a-=2&b=1'],
+  ['<$[$$$body$$|]>', { body: 'x' }, '<$x$>'],
+  ['$[$extra:X-No]', {}, ''],
+])('%s is a text around a token that has a value', (text, change, expected) => {
+  expect(signWith({ message: [text], steps: ['md5'] }, requestOf([], change)).message).toBe(expected);
+});
+
+test.each(['$[]', '$[$body$path]', '$[$[?$query]]'])('%s has not one token', (text) => {
+  expect(() => parseTemplate(text, 'message')).toThrow('token');
+});
+
+test('reverse keeps a surrogate pair', () => {
+  expect(
+    signWith({ message: ['$body.reverse'], steps: ['md5'] }, requestOf([], { body: 'a😀b' })).message,
+  ).toBe('b😀a');
+});
+
+test('a parameter that the request does not have is an empty text, a header is an error', () => {
+  expect(message('[', '$param:none', ']')).toBe('[]');
+  for (const name of ['none', 'constructor'])
+    expect(() => message(`$extra:${name}`)).toThrow(`$extra:${name}: the request has no such header`);
+});
+
+test('join stands between the entries, not inside them', () => {
+  const joined = signWith(
+    { message: ['$param:a$method', '$secret', 'z'], join: ',', steps: ['md5'] },
+    request,
+  );
+  expect(joined.message).toBe('1PUT,s3cret,z');
+});
+
+test.each([
+  ['$', 'unknown token $'],
+  ['$foo', 'unknown token $foo'],
+  ['$param', 'unknown token $param'],
+  ['$param:', 'unknown token $param'],
+  ['$secret:x', 'unknown token $secret:x'],
+  ['$secret.md6', 'unknown modifier .md6 of $secret'],
+  ['$secret.constructor', 'unknown modifier .constructor of $secret'],
+  [`${'$'}{secret.md5}`, 'unknown token $secret.md5'],
+])('%s is refused by name', (text, problem) => {
+  expect(() => parseTemplate(text, 'message[0]')).toThrow(`message[0]: ${problem}`);
+});
+
+test('any text can be written as a literal by doubling its dollars', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('$', '{', 'a', '.', '中', '\ud83d') }), (text) => {
+      expect(parseTemplate(text.replaceAll('$', '$$$$'), 'x').parts.join('')).toBe(text);
+    }),
+    { numRuns: 40 },
+  );
+});
